@@ -1,0 +1,2 @@
+//! How activities share resources over time.
+#![forbid(unsafe_code)]
