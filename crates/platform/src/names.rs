@@ -1,0 +1,98 @@
+//! Names in one arena, found again through a compact index of 32-bit positions.
+//!
+//! Two million names of twenty letters take about 70 MB here, and several times that as `String`s in a map.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+/// A list of distinct names: position to name and name to position.
+#[derive(Default)]
+pub(crate) struct NameTable {
+    text: String,
+    ends: Vec<u32>,
+    index: HashTable<u32>,
+}
+
+/// Why a name was not added.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The name is there already, at this position.
+    Taken(u32),
+    /// All names together would exceed what 32-bit positions reach.
+    Full,
+}
+
+impl NameTable {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, position: usize) -> &str {
+        name_at(&self.text, &self.ends, position)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.index.find(hash(name), |&at| self.get(at as usize) == name).copied()
+    }
+
+    /// Adds a name at the end and returns its position.
+    pub(crate) fn insert(&mut self, name: &str) -> Result<u32, Refusal> {
+        let (text, ends) = (&mut self.text, &mut self.ends);
+        let hashed = hash(name);
+        if let Some(&at) = self.index.find(hashed, |&at| name_at(text, ends, at as usize) == name) {
+            return Err(Refusal::Taken(at));
+        }
+        let Ok(end) = u32::try_from(text.len() + name.len()) else { return Err(Refusal::Full) };
+        let Ok(position) = u32::try_from(ends.len()) else { return Err(Refusal::Full) };
+        text.push_str(name);
+        ends.push(end);
+        self.index.insert_unique(hashed, position, |&at| hash(name_at(text, ends, at as usize)));
+        Ok(position)
+    }
+
+    pub(crate) fn reserve(&mut self, names: usize, letters: usize) {
+        self.text.reserve(letters);
+        self.ends.reserve(names);
+        let Self { text, ends, index } = self;
+        index.reserve(names, |&at| hash(name_at(text, ends, at as usize)));
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+}
+
+fn name_at<'a>(text: &'a str, ends: &[u32], position: usize) -> &'a str {
+    let start = if position == 0 { 0 } else { ends[position - 1] as usize };
+    &text[start..ends[position] as usize]
+}
+
+/// The same on every machine and in every run: nothing may depend on a random seed.
+fn hash(name: &str) -> u64 {
+    FixedState::with_seed(0x51_4d_55_52_47_48).hash_one(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_refused_twice() {
+        let mut table = NameTable::default();
+        for i in 0..1000 {
+            assert_eq!(table.insert(&format!("n{i}")), Ok(i));
+        }
+        assert_eq!(table.insert("n7"), Err(Refusal::Taken(7)));
+        assert_eq!(table.find("n999"), Some(999));
+        assert_eq!(table.find("n1000"), None);
+        assert_eq!(table.get(0), "n0");
+        assert_eq!(table.iter().count(), 1000);
+    }
+}

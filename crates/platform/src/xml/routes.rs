@@ -1,0 +1,163 @@
+//! Routes: read after everything else, so that they may stand before what they name.
+
+use crate::error::Error;
+use crate::ids::{LinkId, Point, ZoneId};
+use crate::suggest;
+use crate::xml::element::Element;
+use crate::xml::zones::Reader;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    None,
+    Up,
+    Down,
+}
+
+impl<'a, 'input> Reader<'a, 'input> {
+    pub(super) fn finish_routes(&mut self) -> Result<(), Error> {
+        for (zone, element) in std::mem::take(&mut self.routes) {
+            if self.builder.failed() {
+                return Ok(());
+            }
+            self.at(element);
+            match element.tag() {
+                "host_link" => self.host_link(zone, element)?,
+                "route" | "zoneRoute" | "ASroute" => self.route(zone, element)?,
+                _ => self.bypass(zone, element)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn no_link(&self, element: &Element<'a, 'input>, name: &str) -> Error {
+        let things = &self.builder.things;
+        let (up, down) = (format!("{name}_UP"), format!("{name}_DOWN"));
+        if things.link_named(&up).is_some() && things.link_named(&down).is_some() {
+            return element.error(
+                format!("link {name:?} has two directions, and none is given"),
+                "add direction=\"UP\" or direction=\"DOWN\"",
+            );
+        }
+        let hint = suggest::hint(name, things.link_names.iter().skip(1));
+        element.error(format!("link {name:?} is never defined{hint}"), "declare it, or correct the name")
+    }
+
+    fn host_link(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+        element.allow(&["id", "up", "down"])?;
+        let point = element.point("id", &self.builder.things)?;
+        let up = self.link_of(&element, "up")?;
+        let down = self.link_of(&element, "down")?;
+        self.builder.star_up(zone, point, &[up]);
+        self.builder.star_down(zone, point, &[down]);
+        Ok(())
+    }
+
+    fn route(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+        element.allow(&["src", "dst", "gw_src", "gw_dst", "symmetrical"])?;
+        let links = self.link_list(element)?;
+        let symmetrical = element
+            .choice("symmetrical", &[("YES", true), ("NO", false), ("TRUE", true), ("FALSE", false)])?
+            .unwrap_or(true);
+        let src = self.optional_point(&element, "src")?;
+        let dst = self.optional_point(&element, "dst")?;
+        let src_gateway = self.optional_point(&element, "gw_src")?;
+        let dst_gateway = self.optional_point(&element, "gw_dst")?;
+        match (src, dst) {
+            (Some(src), Some(dst)) if src == dst && self.is_star(zone) => {
+                self.builder.star_loopback(zone, src, &links);
+            }
+            (Some(src), Some(dst)) => {
+                let route = self.builder.route(zone, src, dst, links);
+                let route = if symmetrical { route } else { route.one_way() };
+                route.optional_gateways(src_gateway, dst_gateway);
+            }
+            (Some(src), None) => {
+                if symmetrical {
+                    self.builder.star(zone, src, &links);
+                } else {
+                    self.builder.star_up(zone, src, &links);
+                }
+                self.star_gateway(zone, src, src_gateway);
+            }
+            (None, Some(dst)) => {
+                if symmetrical {
+                    let back: Vec<LinkId> =
+                        links.iter().rev().map(|&link| self.builder.things.opposite(link)).collect();
+                    self.builder.star(zone, dst, &back);
+                } else {
+                    self.builder.star_down(zone, dst, &links);
+                }
+                self.star_gateway(zone, dst, dst_gateway);
+            }
+            (None, None) => {
+                return Err(element.error(format!("<{}> has no ends", element.tag()), "give it src and dst"));
+            }
+        }
+        Ok(())
+    }
+
+    fn bypass(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+        element.allow(&["src", "dst", "gw_src", "gw_dst"])?;
+        let links = self.link_list(element)?;
+        let src = element.point("src", &self.builder.things)?;
+        let dst = element.point("dst", &self.builder.things)?;
+        let src_gateway = self.optional_point(&element, "gw_src")?;
+        let dst_gateway = self.optional_point(&element, "gw_dst")?;
+        self.builder.bypass(zone, src, dst, links).optional_gateways(src_gateway, dst_gateway);
+        Ok(())
+    }
+
+    fn star_gateway(&mut self, zone: ZoneId, point: Point, gateway: Option<Point>) {
+        if let (Point::Zone(inner), Some(gateway)) = (point, gateway) {
+            self.builder.star_gateway(zone, inner, gateway);
+        }
+    }
+
+    fn is_star(&self, zone: ZoneId) -> bool {
+        self.builder.routing_of(zone).is_some_and(crate::zone::Routing::is_star)
+    }
+
+    /// An end of a route; absent, empty or `*` is the centre of a star.
+    fn optional_point(&self, element: &Element<'a, 'input>, name: &str) -> Result<Option<Point>, Error> {
+        match element.filled(name) {
+            None | Some("*") => Ok(None),
+            Some(_) => element.point(name, &self.builder.things).map(Some),
+        }
+    }
+
+    fn link_list(&self, element: Element<'a, 'input>) -> Result<Vec<LinkId>, Error> {
+        element
+            .children()
+            .map(|child| {
+                if child.tag() != "link_ctn" {
+                    return Err(child.unexpected(element.tag(), &["link_ctn"]));
+                }
+                child.allow(&["id", "direction"])?;
+                self.crossed_link(child)
+            })
+            .collect()
+    }
+
+    fn crossed_link(&self, element: Element<'a, 'input>) -> Result<LinkId, Error> {
+        let name = element.required("id", "the name of a link")?;
+        let directions = [("UP", Direction::Up), ("DOWN", Direction::Down), ("NONE", Direction::None)];
+        let half = match element.choice("direction", &directions)?.unwrap_or(Direction::None) {
+            Direction::None => return self.link_of(&element, "id"),
+            Direction::Up => "UP",
+            Direction::Down => "DOWN",
+        };
+        let found = self.builder.link_named(&format!("{name}_{half}"));
+        found.ok_or_else(|| match self.builder.link_named(name) {
+            Some(_) => element.error(
+                format!("link {name:?} has no directions"),
+                "remove the direction, or make it sharing_policy=\"SPLITDUPLEX\"",
+            ),
+            None => self.no_link(&element, name),
+        })
+    }
+
+    fn link_of(&self, element: &Element<'a, 'input>, attribute: &str) -> Result<LinkId, Error> {
+        let name = element.required(attribute, "the name of a link")?;
+        self.builder.link_named(name).ok_or_else(|| self.no_link(element, name))
+    }
+}
