@@ -81,7 +81,8 @@ fn parse(text: &str, quantity: &Quantity) -> Result<f64, String> {
     let (digits, unit) = split_number(trimmed);
     let number: f64 = digits.parse().map_err(|_| refuse())?;
     let scale = if unit.is_empty() { 1.0 } else { unit_value(unit, quantity).ok_or_else(refuse)? };
-    let value = number * scale;
+    // 50 / 1e6 is the double nearest to 50 us, 50 * 1e-6 is not.
+    let value = if scale < 1.0 { number / (1.0 / scale).round() } else { number * scale };
     if !value.is_finite() {
         return Err(format!("{text:?} is too large a number"));
     }
@@ -189,7 +190,7 @@ mod tests {
         ];
         for (parser, text, expected) in table {
             let value = parser(text).unwrap();
-            assert!((value - expected).abs() <= 1e-15 * expected.abs(), "{text}: {value} is not {expected}");
+            assert_eq!(value, *expected, "{text}");
         }
     }
 
