@@ -1,0 +1,147 @@
+//! All the work under way, in one flat array.
+
+use crate::heap::EventHeap;
+use crate::work::{ActionId, Token};
+
+/// What solves the rate of an action.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Engine {
+    /// Nothing: it only has a date.
+    Timer,
+    Cpu,
+    Network,
+    Disk,
+    Parallel,
+}
+
+/// In which group an action is reported, and in which heap its date is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    Host = 0,
+    Network = 1,
+    Disk = 2,
+}
+
+/// What an action is doing.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    Free,
+    /// It waits for a latency; its date is the end of this.
+    Waiting,
+    /// It progresses at its rate; its date is its end.
+    Moving,
+}
+
+/// No variable: the work is nothing, or only a date.
+pub(crate) const NO_VARIABLE: u32 = u32::MAX;
+
+/// One piece of work.
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    /// Work left at date `updated`.
+    pub remaining: f64,
+    /// Work a second since then.
+    pub rate: f64,
+    pub updated: f64,
+    pub token: Token,
+    /// Its variable in the engine's system.
+    pub variable: u32,
+    pub generation: u32,
+    pub engine: Engine,
+    pub class: Class,
+    pub phase: Phase,
+    pub suspended: bool,
+}
+
+/// Remaining work below this is nothing (1e-5 of work in 1e-9 of time).
+pub(crate) const DUST: f64 = 1e-14;
+
+impl Action {
+    /// Takes off the work done since the last time.
+    pub fn settle(&mut self, now: f64) {
+        self.remaining = self.remaining_at(now);
+        self.updated = now;
+    }
+
+    /// The work left at a date not before `updated`.
+    pub fn remaining_at(&self, now: f64) -> f64 {
+        let elapsed = now - self.updated;
+        if elapsed <= 0.0 || self.rate == 0.0 {
+            return self.remaining;
+        }
+        let left = self.remaining - self.rate * elapsed;
+        if left < DUST { 0.0 } else { left }
+    }
+
+    /// Settles the work, and sets the rate and thereby the date of the end.
+    pub fn set_rate(&mut self, index: u32, rate: f64, now: f64, dates: &mut EventHeap) {
+        self.settle(now);
+        self.rate = rate;
+        if self.remaining <= 0.0 {
+            dates.set(index, now);
+        } else if rate > 0.0 {
+            dates.set(index, now + self.remaining / rate);
+        } else {
+            dates.remove(index);
+        }
+    }
+}
+
+/// A slab of actions.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Actions {
+    slots: Vec<Action>,
+    free: Vec<u32>,
+}
+
+impl Actions {
+    /// Where the next action will be.
+    pub fn next_index(&self) -> u32 {
+        self.free.last().copied().unwrap_or(self.slots.len() as u32)
+    }
+
+    /// Adds an action; its generation is set here.
+    pub fn insert(&mut self, mut action: Action) -> ActionId {
+        match self.free.pop() {
+            Some(index) => {
+                let slot = &mut self.slots[index as usize];
+                action.generation = slot.generation;
+                *slot = action;
+                ActionId { index, generation: slot.generation }
+            }
+            None => {
+                let index = self.slots.len() as u32;
+                action.generation = 0;
+                self.slots.push(action);
+                ActionId { index, generation: 0 }
+            }
+        }
+    }
+
+    /// Frees a slot.
+    pub fn remove(&mut self, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(slot.phase != Phase::Free, "an action is freed once");
+        slot.phase = Phase::Free;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+    }
+
+    /// The index of an action that is still there.
+    pub fn find(&self, id: ActionId) -> Option<u32> {
+        let slot = self.slots.get(id.index as usize)?;
+        (slot.generation == id.generation && slot.phase != Phase::Free).then_some(id.index)
+    }
+
+    pub fn id(&self, index: u32) -> ActionId {
+        ActionId { index, generation: self.slots[index as usize].generation }
+    }
+
+    pub fn at(&self, index: u32) -> &Action {
+        &self.slots[index as usize]
+    }
+
+    pub fn at_mut(&mut self, index: u32) -> &mut Action {
+        &mut self.slots[index as usize]
+    }
+}

@@ -1,0 +1,145 @@
+//! Joules: what hosts and links draw, by their load.
+
+use std::collections::BTreeMap;
+
+use simurgh_platform::{Host, HostId, Link, LinkId, Platform};
+
+use crate::error::Error;
+
+/// The meters of the hosts and links whose properties say what they draw.
+#[derive(Default, Debug)]
+pub(crate) struct Energy {
+    pub hosts: BTreeMap<HostId, (HostPower, Meter)>,
+    pub links: BTreeMap<LinkId, (LinkPower, Meter)>,
+}
+
+/// Energy drawn so far.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Meter {
+    joules: f64,
+    pub watts: f64,
+    since: f64,
+}
+
+/// `wattage_per_state`: for each power state, the watts when idle, at a load just above 0, and with all cores
+/// busy; `wattage_off`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct HostPower {
+    states: Vec<[f64; 3]>,
+    off: f64,
+}
+
+/// `wattage_range`: the watts when idle and when full; `wattage_off`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LinkPower {
+    idle: f64,
+    busy: f64,
+    off: f64,
+}
+
+impl Meter {
+    fn new(watts: f64) -> Meter {
+        Meter { joules: 0.0, watts, since: 0.0 }
+    }
+
+    /// Joules up to a date not before the last change.
+    pub fn joules_at(&self, now: f64) -> f64 {
+        self.joules + self.watts * (now - self.since)
+    }
+
+    /// Counts up to now, and goes on at another power.
+    pub fn set_watts(&mut self, watts: f64, now: f64) {
+        if watts != self.watts {
+            self.joules = self.joules_at(now);
+            self.since = now;
+            self.watts = watts;
+        }
+    }
+}
+
+impl HostPower {
+    /// Watts in a power state; `busy` is the number of busy cores out of `cores`.
+    pub fn watts(&self, on: bool, pstate: usize, busy: f64, cores: f64) -> f64 {
+        if !on {
+            return self.off;
+        }
+        let [idle, epsilon, full] = self.states[pstate.min(self.states.len() - 1)];
+        if busy <= 0.0 { idle } else { epsilon + (full - epsilon) * (busy / cores).min(1.0) }
+    }
+}
+
+impl LinkPower {
+    /// Watts at a load between 0 and 1.
+    pub fn watts(&self, on: bool, load: f64) -> f64 {
+        if on { self.idle + (self.busy - self.idle) * load } else { self.off }
+    }
+}
+
+impl Energy {
+    /// Reads the properties of a platform.
+    pub fn new(platform: &Platform) -> Result<Energy, Error> {
+        let mut energy = Energy::default();
+        for id in platform.hosts() {
+            let host = platform.host(id);
+            if let Some(power) = host_power(&host)? {
+                let watts = power.watts(true, host.pstate, 0.0, 1.0);
+                energy.hosts.insert(id, (power, Meter::new(watts)));
+            }
+        }
+        for id in platform.links() {
+            if let Some(power) = link_power(&platform.link(id))? {
+                let watts = power.watts(true, 0.0);
+                energy.links.insert(id, (power, Meter::new(watts)));
+            }
+        }
+        Ok(energy)
+    }
+}
+
+fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
+    let Some(text) = host.property("wattage_per_state").or_else(|| host.property("watt_per_state")) else {
+        return Ok(None);
+    };
+    let bad = |property: &str, value: &str, expected: &str| Error::BadProperty {
+        owner: format!("host \"{}\"", host.name),
+        property: property.to_string(),
+        value: value.to_string(),
+        expected: expected.to_string(),
+    };
+    let mut states = Vec::new();
+    for state in text.split(',') {
+        states.push(match numbers(state).as_deref() {
+            Some(&[idle, epsilon, full]) => [idle, epsilon, full],
+            Some(&[idle, full]) => [idle, idle, full],
+            _ => {
+                let expected = "idle:epsilon:all_cores in watts is expected for each power state";
+                return Err(bad("wattage_per_state", text, expected));
+            }
+        });
+    }
+    let off = host.property("wattage_off").or_else(|| host.property("watt_off")).unwrap_or("0");
+    let off = off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?;
+    Ok(Some(HostPower { states, off }))
+}
+
+fn link_power(link: &Link<'_>) -> Result<Option<LinkPower>, Error> {
+    let Some(text) = link.property("wattage_range").or_else(|| link.property("watt_range")) else {
+        return Ok(None);
+    };
+    let bad = |property: &str, value: &str, expected: &str| Error::BadProperty {
+        owner: format!("link \"{}\"", link.name),
+        property: property.to_string(),
+        value: value.to_string(),
+        expected: expected.to_string(),
+    };
+    let Some(&[idle, busy]) = numbers(text).as_deref() else {
+        return Err(bad("wattage_range", text, "idle:busy in watts is expected"));
+    };
+    let off = link.property("wattage_off").unwrap_or("0");
+    let off = off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?;
+    Ok(Some(LinkPower { idle, busy, off }))
+}
+
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    text.split(':').map(|part| part.trim().parse().ok()).collect()
+}

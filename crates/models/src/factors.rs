@@ -1,0 +1,96 @@
+//! Factors that turn a platform's figures into what a protocol really gets from them.
+
+/// A factor that depends on the size of the message. Steps are `(from, value)`: a value holds for sizes above
+/// its `from`, up to and including the next one's. The first holds for all smaller sizes too.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Factor {
+    steps: Vec<(f64, f64)>,
+}
+
+impl Factor {
+    /// The same factor whatever the size.
+    pub fn constant(value: f64) -> Factor {
+        Factor { steps: vec![(0.0, value)] }
+    }
+
+    /// A factor by size; `steps` must rise and not be empty.
+    pub fn by_size(steps: &[(f64, f64)]) -> Factor {
+        assert!(!steps.is_empty(), "a factor has at least one value");
+        assert!(steps.windows(2).all(|pair| pair[0].0 < pair[1].0), "the sizes of a factor rise");
+        Factor { steps: steps.to_vec() }
+    }
+
+    /// Reads `0.97`, or steps as SimGrid writes them: `0:2.01467;257:1.95341`.
+    pub fn parse(text: &str) -> Option<Factor> {
+        if let Ok(value) = text.trim().parse() {
+            return Some(Factor::constant(value));
+        }
+        let mut steps = Vec::new();
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let (from, value) = part.split_once(':')?;
+            steps.push((from.trim().parse().ok()?, value.trim().parse().ok()?));
+        }
+        let rising = steps.windows(2).all(|pair: &[(f64, f64)]| pair[0].0 < pair[1].0);
+        (!steps.is_empty() && rising).then_some(Factor { steps })
+    }
+
+    /// The factor for a message of this size.
+    pub fn of(&self, size: f64) -> f64 {
+        let after = self.steps.partition_point(|&(from, _)| from < size);
+        self.steps[after.saturating_sub(1)].1
+    }
+}
+
+/// Latency factors of SMPI, measured on a real cluster by SimGrid's authors.
+pub const SMPI_LATENCY: [(f64, f64); 9] = [
+    (0.0, 2.01467),
+    (257.0, 1.95341),
+    (732.0, 1.9503),
+    (1426.0, 1.61075),
+    (3484.0, 1.88101),
+    (5776.0, 2.18796),
+    (9376.0, 2.59299),
+    (15424.0, 3.48845),
+    (65472.0, 11.6436),
+];
+
+/// Bandwidth factors of SMPI, from the same measures.
+pub const SMPI_BANDWIDTH: [(f64, f64); 9] = [
+    (0.0, 0.812084),
+    (257.0, 0.338112),
+    (732.0, 0.341987),
+    (1426.0, 0.608902),
+    (3484.0, 0.77493),
+    (5776.0, 1.08739),
+    (9376.0, 0.58729),
+    (15424.0, 0.697866),
+    (65472.0, 0.940694),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_holds_up_to_the_next_size_included() {
+        let factor = Factor::by_size(&SMPI_LATENCY);
+        for (size, expected) in [
+            (0.0, 2.01467),
+            (16.0, 2.01467),
+            (257.0, 2.01467),
+            (258.0, 1.95341),
+            (65472.0, 3.48845),
+            (1e9, 11.6436),
+        ] {
+            assert_eq!(factor.of(size), expected, "size {size}");
+        }
+    }
+
+    #[test]
+    fn factors_are_read_as_simgrid_writes_them() {
+        assert_eq!(Factor::parse("0.97"), Some(Factor::constant(0.97)));
+        assert_eq!(Factor::parse("0:1.5; 100:2"), Some(Factor::by_size(&[(0.0, 1.5), (100.0, 2.0)])));
+        assert_eq!(Factor::parse("0:1.5;nonsense"), None);
+        assert_eq!(Factor::parse("5:1;2:3"), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! Dates to come, the nearest first; a date can be changed or taken back.
+
+/// Dates of things numbered from 0, at most one each. Ties go by when the date was set.
+#[derive(Clone, Default, Debug)]
+pub struct EventHeap {
+    entries: Vec<Entry>,
+    /// Where each thing stands in `entries`.
+    positions: Vec<u32>,
+    sequence: u64,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Entry {
+    date: f64,
+    sequence: u64,
+    thing: u32,
+}
+
+impl Entry {
+    fn is_before(&self, other: &Entry) -> bool {
+        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
+    }
+}
+
+const ABSENT: u32 = u32::MAX;
+/// Four children a node: fewer levels, and the four are neighbours in memory.
+const ARITY: usize = 4;
+
+impl EventHeap {
+    /// Sets the date of a thing, whether it had one or not.
+    pub fn set(&mut self, thing: u32, date: f64) {
+        debug_assert!(!date.is_nan(), "a date is a number");
+        let index = thing as usize;
+        if self.positions.len() <= index {
+            self.positions.resize(index + 1, ABSENT);
+        }
+        self.sequence += 1;
+        let entry = Entry { date, sequence: self.sequence, thing };
+        match self.positions[index] {
+            ABSENT => {
+                self.entries.push(entry);
+                self.rise(self.entries.len() - 1);
+            }
+            position => {
+                let position = position as usize;
+                let before = self.entries[position];
+                self.entries[position] = entry;
+                if entry.is_before(&before) {
+                    self.rise(position);
+                } else {
+                    self.sink(position);
+                }
+            }
+        }
+    }
+
+    /// Takes the date of a thing back, if it has one.
+    pub fn remove(&mut self, thing: u32) {
+        let Some(&position) = self.positions.get(thing as usize) else { return };
+        if position == ABSENT {
+            return;
+        }
+        self.positions[thing as usize] = ABSENT;
+        let position = position as usize;
+        let last = self.entries.pop().expect("a thing that has a position is in the heap");
+        if position < self.entries.len() {
+            self.entries[position] = last;
+            if position > 0 && last.is_before(&self.entries[(position - 1) / ARITY]) {
+                self.rise(position);
+            } else {
+                self.sink(position);
+            }
+        }
+    }
+
+    /// The nearest date.
+    pub fn next_date(&self) -> Option<f64> {
+        self.entries.first().map(|entry| entry.date)
+    }
+
+    /// The date of a thing, if it has one.
+    pub fn date(&self, thing: u32) -> Option<f64> {
+        let position = *self.positions.get(thing as usize)?;
+        (position != ABSENT).then(|| self.entries[position as usize].date)
+    }
+
+    /// Takes the nearest thing whose date is below `limit`.
+    pub fn pop_before(&mut self, limit: f64) -> Option<u32> {
+        let first = self.entries.first()?;
+        if first.date >= limit {
+            return None;
+        }
+        let thing = first.thing;
+        self.remove(thing);
+        Some(thing)
+    }
+
+    /// Whether nothing has a date.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn rise(&mut self, mut position: usize) {
+        let entry = self.entries[position];
+        while position > 0 {
+            let parent = (position - 1) / ARITY;
+            if !entry.is_before(&self.entries[parent]) {
+                break;
+            }
+            self.place(position, self.entries[parent]);
+            position = parent;
+        }
+        self.place(position, entry);
+    }
+
+    fn sink(&mut self, mut position: usize) {
+        let entry = self.entries[position];
+        loop {
+            let first = position * ARITY + 1;
+            let children = first..(first + ARITY).min(self.entries.len());
+            let Some(least) = children.reduce(|a, b| match self.entries[b].is_before(&self.entries[a]) {
+                true => b,
+                false => a,
+            }) else {
+                break;
+            };
+            if !self.entries[least].is_before(&entry) {
+                break;
+            }
+            self.place(position, self.entries[least]);
+            position = least;
+        }
+        self.place(position, entry);
+    }
+
+    fn place(&mut self, position: usize, entry: Entry) {
+        self.entries[position] = entry;
+        self.positions[entry.thing as usize] = position as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ties_go_by_when_the_date_was_set() {
+        let mut heap = EventHeap::default();
+        for thing in [3, 1, 2] {
+            heap.set(thing, 1.0);
+        }
+        heap.set(3, 1.0);
+        let order: Vec<u32> = std::iter::from_fn(|| heap.pop_before(2.0)).collect();
+        assert_eq!(order, [1, 2, 3]);
+    }
+
+    proptest! {
+        /// Against a plain list, scanned each time.
+        #[test]
+        fn a_heap_is_a_sorted_list(operations in prop::collection::vec((0..20u32, 0..4u8, 0..10u8), 0..200)) {
+            let mut heap = EventHeap::default();
+            let mut list: Vec<(u8, usize, u32)> = Vec::new();
+            for (order, (thing, operation, date)) in operations.into_iter().enumerate() {
+                if operation < 3 || !list.is_empty() && operation == 3 && date > 5 {
+                    list.retain(|&(_, _, other)| other != thing);
+                }
+                if operation < 3 {
+                    heap.set(thing, f64::from(date));
+                    list.push((date, order, thing));
+                } else if date > 5 {
+                    heap.remove(thing);
+                } else {
+                    let least = list.iter().copied().min().filter(|&(at, _, _)| at < date);
+                    prop_assert_eq!(heap.pop_before(f64::from(date)), least.map(|(_, _, thing)| thing));
+                    list.retain(|entry| Some(*entry) != least);
+                }
+                prop_assert_eq!(heap.next_date(), list.iter().min().map(|&(at, _, _)| f64::from(at)));
+            }
+        }
+    }
+}

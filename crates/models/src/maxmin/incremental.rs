@@ -1,0 +1,272 @@
+//! Only what a change can touch: the constraints and variables reachable from the changed ones.
+//!
+//! The same algorithm as `obvious.rs`, with three departures. The part reachable from changed constraints,
+//! through active variables, is solved alone: nothing else can change. The constraint that leaves least is
+//! found by a heap, whose keys may be out of date: a share only grows while variables are fixed (up to
+//! rounding), so a key is checked when it comes to the top. And the maximum of a fat pipe is computed again
+//! only when it comes to the top.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::storage::{FixedBy, NONE, Sharing, Variable};
+use super::{ConstraintId, System, VariableId};
+
+/// What a solution works with, kept from one to the next so that nothing is allocated.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Scratch {
+    mark: u32,
+    variables: Vec<u32>,
+    heap: Vec<Reverse<Key>>,
+    full: Vec<u32>,
+}
+
+/// A constraint by what it leaves for a penalty of 1.
+#[derive(Copy, Clone, Debug)]
+struct Key {
+    share: f64,
+    constraint: u32,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Key) -> Ordering {
+        self.share.total_cmp(&other.share).then(self.constraint.cmp(&other.constraint))
+    }
+}
+
+/// Gives a value to every active variable that is reachable from a changed constraint.
+pub(super) fn solve(system: &mut System) {
+    let mut scratch = std::mem::take(&mut system.scratch);
+    reach(system, &mut scratch);
+    let mut heap = BinaryHeap::from(std::mem::take(&mut scratch.heap));
+    while let Some(least) = pop_full(system, &mut heap, &mut scratch.full) {
+        let lowest = lowest_bound(system, &scratch.full);
+        for position in 0..scratch.full.len() {
+            fix_users(system, scratch.full[position], least, lowest);
+        }
+        for &constraint in &scratch.full {
+            // Bounds may have left some variables for later.
+            if !system.constraints[constraint as usize].gone {
+                push(system, &mut heap, constraint);
+            }
+        }
+    }
+    scratch.heap = heap.into_vec();
+    forget_the_unfixed(system, &scratch);
+    system.variables_solved += scratch.variables.len() as u64;
+    scratch.variables.clear();
+    system.scratch = scratch;
+}
+
+/// Collects the reachable part, and computes the usage of its constraints on the way.
+fn reach(system: &mut System, scratch: &mut Scratch) {
+    scratch.mark = scratch.mark.wrapping_add(1).max(1);
+    let mark = scratch.mark;
+    for position in 0..system.dirty.len() {
+        visit_constraint(system, system.dirty[position], mark);
+    }
+    let mut next = 0;
+    while next < system.touched.len() {
+        let mut element = system.constraints[system.touched[next].index()].active.head;
+        while element != NONE {
+            let index = system.elements.variable(element);
+            if system.variables[index as usize].mark != mark {
+                visit_variable(system, index, mark);
+                scratch.variables.push(index);
+            }
+            element = system.elements.next(element);
+        }
+        next += 1;
+    }
+    scratch.heap.clear();
+    for &id in &system.touched {
+        let constraint = &mut system.constraints[id.index()];
+        constraint.gone = constraint.usage <= 0.0;
+        if !constraint.gone {
+            let share = constraint.remaining / constraint.usage;
+            scratch.heap.push(Reverse(Key { share, constraint: id.0 }));
+        }
+    }
+}
+
+fn visit_constraint(system: &mut System, index: u32, mark: u32) {
+    let constraint = &mut system.constraints[index as usize];
+    if constraint.mark != mark {
+        constraint.mark = mark;
+        constraint.remaining = constraint.capacity;
+        constraint.usage = 0.0;
+        constraint.stale = false;
+        system.touched.push(ConstraintId(index));
+    }
+}
+
+fn visit_variable(system: &mut System, index: u32, mark: u32) {
+    let variable = &mut system.variables[index as usize];
+    variable.mark = mark;
+    variable.fixed = false;
+    let Variable { first, count, penalty, .. } = *variable;
+    for element in first..first + count {
+        let number = system.elements.constraint(element);
+        visit_constraint(system, number, mark);
+        let constraint = &mut system.constraints[number as usize];
+        let part = system.elements.weight(element) / penalty;
+        match constraint.sharing {
+            Sharing::Shared => constraint.usage += part,
+            Sharing::FatPipe => constraint.usage = constraint.usage.max(part),
+        }
+    }
+}
+
+/// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.
+fn pop_full(system: &mut System, heap: &mut BinaryHeap<Reverse<Key>>, full: &mut Vec<u32>) -> Option<f64> {
+    full.clear();
+    let mut least = None;
+    while let Some(mut top) = heap.peek_mut() {
+        let Key { share, constraint } = top.0;
+        if least.is_some_and(|least| share > least) {
+            break;
+        }
+        refresh(system, constraint);
+        let state = &system.constraints[constraint as usize];
+        if state.gone {
+            PeekMut::pop(top);
+            continue;
+        }
+        let present = state.remaining / state.usage;
+        if present > share {
+            top.0.share = present;
+            continue;
+        }
+        if least.is_none_or(|least| present == least) {
+            least = Some(present);
+            full.push(constraint);
+            PeekMut::pop(top);
+        } else {
+            // Rounding made its share shrink: it comes next.
+            break;
+        }
+    }
+    least
+}
+
+fn push(system: &System, heap: &mut BinaryHeap<Reverse<Key>>, constraint: u32) {
+    let state = &system.constraints[constraint as usize];
+    heap.push(Reverse(Key { share: state.remaining / state.usage, constraint }));
+}
+
+/// Computes the maximum of a fat pipe again, if variables of it were fixed since.
+fn refresh(system: &mut System, index: u32) {
+    let constraint = &system.constraints[index as usize];
+    if !constraint.stale {
+        return;
+    }
+    let mut usage: f64 = 0.0;
+    let mut element = constraint.active.head;
+    while element != NONE {
+        let variable = &system.variables[system.elements.variable(element) as usize];
+        if !variable.fixed {
+            usage = usage.max(system.elements.weight(element) / variable.penalty);
+        }
+        element = system.elements.next(element);
+    }
+    let constraint = &mut system.constraints[index as usize];
+    constraint.stale = false;
+    constraint.usage = usage;
+    constraint.gone |=
+        usage < system.precision || constraint.remaining < constraint.capacity * system.precision;
+}
+
+/// The lowest bound * penalty among the variables on full constraints.
+fn lowest_bound(system: &System, full: &[u32]) -> f64 {
+    let mut lowest = f64::INFINITY;
+    for &constraint in full {
+        let mut element = system.constraints[constraint as usize].active.head;
+        while element != NONE {
+            let variable = &system.variables[system.elements.variable(element) as usize];
+            if !variable.fixed {
+                lowest = lowest.min(variable.bound * variable.penalty);
+            }
+            element = system.elements.next(element);
+        }
+    }
+    lowest
+}
+
+/// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
+fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) {
+    let bounded = lowest < least;
+    let mut someone_left = false;
+    let mut element = system.constraints[full as usize].active.head;
+    while element != NONE {
+        let index = system.elements.variable(element);
+        let variable = &mut system.variables[index as usize];
+        element = system.elements.next(element);
+        if variable.fixed {
+            continue;
+        }
+        if bounded && (variable.bound * variable.penalty - lowest).abs() >= system.precision {
+            someone_left = true;
+            continue;
+        }
+        variable.fixed = true;
+        let (value, cause) = match bounded {
+            true => (variable.bound, FixedBy::Bound),
+            false => (least / variable.penalty, FixedBy::Constraint(ConstraintId(full))),
+        };
+        variable.fixed_by = cause;
+        if variable.value != value {
+            variable.value = value;
+            system.changed.push(VariableId(index));
+        }
+        take(system, index, value);
+    }
+    // Rounding may leave a rest of usage without anyone to use it.
+    system.constraints[full as usize].gone |= !someone_left;
+}
+
+/// Takes what a variable just fixed uses off its constraints.
+fn take(system: &mut System, index: u32, value: f64) {
+    let Variable { first, count, penalty, .. } = system.variables[index as usize];
+    for element in first..first + count {
+        let weight = system.elements.weight(element);
+        let constraint = &mut system.constraints[system.elements.constraint(element) as usize];
+        match constraint.sharing {
+            Sharing::Shared => {
+                constraint.remaining -= weight * value;
+                constraint.usage -= weight / penalty;
+                let dust = constraint.capacity * system.precision;
+                constraint.gone |= constraint.usage < system.precision || constraint.remaining < dust;
+            }
+            Sharing::FatPipe => constraint.stale = true,
+        }
+    }
+}
+
+/// A variable that no constraint could serve gets nothing.
+fn forget_the_unfixed(system: &mut System, scratch: &Scratch) {
+    for &index in &scratch.variables {
+        let variable = &mut system.variables[index as usize];
+        if !variable.fixed {
+            variable.fixed_by = FixedBy::Nothing;
+            if variable.value != 0.0 {
+                variable.value = 0.0;
+                system.changed.push(VariableId(index));
+            }
+        }
+    }
+}

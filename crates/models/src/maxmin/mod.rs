@@ -1,0 +1,387 @@
+//! Sharing capacities among those who want them: max-min fairness, with penalties, bounds and weights.
+//!
+//! A *constraint* is a capacity; a *variable* is someone who wants as much as possible of the constraints it
+//! uses, each by a weight: it gets a value `v`, and takes `weight * v` of each. Its share is inversely
+//! proportional to its *penalty*, and never exceeds its *bound*. A variable without a penalty is idle: it
+//! takes no part. The algorithm is that of SimGrid (Casanova and Marchal, "A network model for simulation of
+//! grid application", INRIA RR-4596, 2002), with its tolerance: a rest below 1e-5 of a capacity is nothing.
+//!
+//! 1. `mod.rs`: the [`System`], how it is changed and read;
+//! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
+//! 3. `incremental.rs`: only what is reachable from a change;
+//! 4. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 5. `storage.rs`: lists in flat arrays.
+
+mod bottleneck;
+mod incremental;
+mod obvious;
+mod storage;
+#[cfg(test)]
+mod tests;
+
+pub use storage::{ConstraintId, FixedBy, Sharing, Use, VariableId};
+
+use crate::config::Solver;
+use incremental::Scratch;
+use storage::{Constraint, Elements, NONE, State, Variable};
+
+/// Constraints, variables, and who uses what.
+#[derive(Clone, Debug)]
+pub struct System {
+    constraints: Vec<Constraint>,
+    variables: Vec<Variable>,
+    elements: Elements,
+    free_variables: Vec<u32>,
+    /// Constraints to be solved again, each once.
+    dirty: Vec<u32>,
+    /// Active variables without any constraint that have no value yet.
+    loose: Vec<u32>,
+    changed: Vec<VariableId>,
+    touched: Vec<ConstraintId>,
+    method: Method,
+    precision: f64,
+    scratch: Scratch,
+    solves: u64,
+    variables_solved: u64,
+}
+
+/// What is computed, and how.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Max-min fairness.
+    MaxMin(Solver),
+    /// Equal shares of each bottleneck, for parallel tasks.
+    Bottleneck,
+}
+
+impl System {
+    /// An empty system. `precision` is the part of a capacity that counts as nothing.
+    pub fn new(method: Method, precision: f64) -> System {
+        System {
+            constraints: Vec::new(),
+            variables: Vec::new(),
+            elements: Elements::default(),
+            free_variables: Vec::new(),
+            dirty: Vec::new(),
+            loose: Vec::new(),
+            changed: Vec::new(),
+            touched: Vec::new(),
+            method,
+            precision,
+            scratch: Scratch::default(),
+            solves: 0,
+            variables_solved: 0,
+        }
+    }
+
+    /// A new capacity. `limit` is how many variables may be active on it at once.
+    pub fn add_constraint(&mut self, capacity: f64, sharing: Sharing, limit: Option<u32>) -> ConstraintId {
+        let id = self.constraints.len() as u32;
+        self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
+        ConstraintId(id)
+    }
+
+    /// A new variable; `tag` is the caller's. A penalty of 0 means idle, an infinite bound means none. Each
+    /// constraint comes at most once in `uses`, with a weight above 0.
+    pub fn add_variable(&mut self, tag: u32, penalty: f64, bound: f64, uses: &[Use]) -> VariableId {
+        let index = self.free_variables.pop().unwrap_or_else(|| {
+            self.variables.push(Variable::default());
+            (self.variables.len() - 1) as u32
+        });
+        let first = self.elements.allocate(uses.len());
+        for (offset, wanted) in uses.iter().enumerate() {
+            debug_assert!(wanted.weight > 0.0, "a constraint is used by a weight above 0");
+            let element = first + offset as u32;
+            self.elements.set(element, wanted.constraint.0, index, wanted.weight);
+            self.elements.push_back(&mut self.constraints[wanted.constraint.index()].idle, element);
+        }
+        self.variables[index as usize] = Variable {
+            tag,
+            bound,
+            first,
+            count: uses.len() as u32,
+            state: State::Idle,
+            ..Variable::default()
+        };
+        let id = VariableId(index);
+        self.set_penalty(id, penalty);
+        id
+    }
+
+    /// Forgets a variable. Its slots go to those that wait for them.
+    pub fn remove_variable(&mut self, id: VariableId) {
+        self.deactivate(id.0);
+        let Variable { first, count, .. } = self.variables[id.index()];
+        for element in first..first + count {
+            let constraint = self.elements.constraint(element) as usize;
+            self.elements.unlink(&mut self.constraints[constraint].idle, element);
+        }
+        self.elements.release(first, count as usize);
+        let variable = &mut self.variables[id.index()];
+        variable.count = 0;
+        variable.state = State::Free;
+        self.free_variables.push(id.0);
+    }
+
+    /// Sets the penalty; 0 makes the variable idle, its value 0 at once.
+    pub fn set_penalty(&mut self, id: VariableId, penalty: f64) {
+        let variable = &mut self.variables[id.index()];
+        debug_assert!(variable.state != State::Free, "a variable that was removed");
+        if !(penalty > 0.0 && penalty.is_finite()) {
+            variable.penalty = 0.0;
+            self.deactivate(id.0);
+        } else if variable.state == State::Active {
+            if variable.penalty != penalty {
+                variable.penalty = penalty;
+                self.soil_constraints_of(id.0);
+            }
+        } else {
+            variable.penalty = penalty;
+            if variable.state == State::Idle {
+                self.activate_or_stage(id.0);
+            }
+        }
+    }
+
+    /// Sets the bound; infinite for none.
+    pub fn set_bound(&mut self, id: VariableId, bound: f64) {
+        let variable = &mut self.variables[id.index()];
+        if variable.bound != bound {
+            variable.bound = bound;
+            if variable.state == State::Active {
+                self.soil_constraints_of(id.0);
+            }
+        }
+    }
+
+    /// Sets a capacity.
+    pub fn set_capacity(&mut self, id: ConstraintId, capacity: f64) {
+        if self.constraints[id.index()].capacity != capacity {
+            self.constraints[id.index()].capacity = capacity;
+            self.soil(id.0);
+        }
+    }
+
+    /// Sets how many variables may be active at once from now on; those that already are, stay.
+    pub fn set_limit(&mut self, id: ConstraintId, limit: Option<u32>) {
+        self.constraints[id.index()].limit = limit.unwrap_or(u32::MAX);
+        self.unstage(id.0);
+    }
+
+    /// Gives a value to every variable that a change since the last time may touch. False if there was none.
+    pub fn solve(&mut self) -> bool {
+        self.changed.clear();
+        self.touched.clear();
+        if self.dirty.is_empty() && self.loose.is_empty() {
+            return false;
+        }
+        self.solves += 1;
+        self.solve_loose();
+        match self.method {
+            Method::MaxMin(Solver::Incremental) => incremental::solve(self),
+            Method::MaxMin(Solver::Obvious) => obvious::solve(self),
+            Method::Bottleneck => bottleneck::solve(self),
+        }
+        for constraint in self.dirty.drain(..) {
+            self.constraints[constraint as usize].dirty = false;
+        }
+        true
+    }
+
+    /// The variables whose value the last solution changed.
+    pub fn changed(&self) -> &[VariableId] {
+        &self.changed
+    }
+
+    /// The constraints that the last solution looked at.
+    pub fn touched(&self) -> &[ConstraintId] {
+        &self.touched
+    }
+
+    /// The value of a variable, as of the last solution.
+    pub fn value(&self, id: VariableId) -> f64 {
+        self.variables[id.index()].value
+    }
+
+    /// The penalty of a variable; 0 if it is idle.
+    pub fn penalty(&self, id: VariableId) -> f64 {
+        self.variables[id.index()].penalty
+    }
+
+    /// The number that the caller gave.
+    pub fn tag(&self, id: VariableId) -> u32 {
+        self.variables[id.index()].tag
+    }
+
+    /// What kept the value of a variable from being higher.
+    pub fn fixed_by(&self, id: VariableId) -> FixedBy {
+        let variable = &self.variables[id.index()];
+        match variable.state {
+            State::Staged => FixedBy::Staged,
+            State::Active => variable.fixed_by,
+            State::Idle | State::Free => FixedBy::Nothing,
+        }
+    }
+
+    /// What a variable uses.
+    pub fn uses(&self, id: VariableId) -> impl Iterator<Item = Use> + '_ {
+        let Variable { first, count, .. } = self.variables[id.index()];
+        (first..first + count).map(|element| Use {
+            constraint: ConstraintId(self.elements.constraint(element)),
+            weight: self.elements.weight(element),
+        })
+    }
+
+    /// The variables that use a constraint: the active ones, then the idle and staged ones.
+    pub fn users(&self, id: ConstraintId) -> impl Iterator<Item = VariableId> + '_ {
+        let constraint = &self.constraints[id.index()];
+        let idle = self.elements.iter(&constraint.idle);
+        self.elements
+            .iter(&constraint.active)
+            .chain(idle)
+            .map(|element| VariableId(self.elements.variable(element)))
+    }
+
+    /// The active variables of a constraint.
+    pub fn active_users(&self, id: ConstraintId) -> impl Iterator<Item = VariableId> + '_ {
+        let constraint = &self.constraints[id.index()];
+        self.elements.iter(&constraint.active).map(|element| VariableId(self.elements.variable(element)))
+    }
+
+    /// Whether some variable, active or not, uses a constraint.
+    pub fn is_used(&self, id: ConstraintId) -> bool {
+        let constraint = &self.constraints[id.index()];
+        constraint.active.head != NONE || constraint.idle.head != NONE
+    }
+
+    /// How much of a constraint is taken (of a fat pipe: by the one that takes most).
+    pub fn load(&self, id: ConstraintId) -> f64 {
+        let constraint = &self.constraints[id.index()];
+        let taken = self.elements.iter(&constraint.active).map(|element| {
+            self.elements.weight(element) * self.variables[self.elements.variable(element) as usize].value
+        });
+        match constraint.sharing {
+            Sharing::Shared => taken.sum(),
+            Sharing::FatPipe => taken.fold(0.0, f64::max),
+        }
+    }
+
+    /// A capacity.
+    pub fn capacity(&self, id: ConstraintId) -> f64 {
+        self.constraints[id.index()].capacity
+    }
+
+    /// How many solutions were computed, and how many variables took part in those, all together.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.solves, self.variables_solved)
+    }
+
+    fn soil(&mut self, constraint: u32) {
+        if !self.constraints[constraint as usize].dirty {
+            self.constraints[constraint as usize].dirty = true;
+            self.dirty.push(constraint);
+        }
+    }
+
+    fn soil_constraints_of(&mut self, variable: u32) {
+        let Variable { first, count, .. } = self.variables[variable as usize];
+        for element in first..first + count {
+            self.soil(self.elements.constraint(element));
+        }
+        if count == 0 {
+            self.loose.push(variable);
+        }
+    }
+
+    /// A variable with a penalty becomes active, unless one of its constraints has no slot left.
+    fn activate_or_stage(&mut self, index: u32) {
+        let Variable { first, count, .. } = self.variables[index as usize];
+        if self.has_slots(index) {
+            self.activate(index);
+            return;
+        }
+        self.variables[index as usize].state = State::Staged;
+        for element in first..first + count {
+            // To the end of the line: slots go to those that have waited longest.
+            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+            self.elements.unlink(&mut constraint.idle, element);
+            self.elements.push_back(&mut constraint.idle, element);
+            constraint.staged += 1;
+        }
+    }
+
+    fn has_slots(&self, index: u32) -> bool {
+        let Variable { first, count, .. } = self.variables[index as usize];
+        (first..first + count).all(|element| {
+            let constraint = &self.constraints[self.elements.constraint(element) as usize];
+            !self.elements.takes_slot(element) || constraint.slots_taken < constraint.limit
+        })
+    }
+
+    fn activate(&mut self, index: u32) {
+        let Variable { first, count, state, .. } = self.variables[index as usize];
+        for element in first..first + count {
+            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+            self.elements.unlink(&mut constraint.idle, element);
+            self.elements.push_back(&mut constraint.active, element);
+            constraint.slots_taken += u32::from(self.elements.takes_slot(element));
+            constraint.staged -= u32::from(state == State::Staged);
+        }
+        self.variables[index as usize].state = State::Active;
+        self.soil_constraints_of(index);
+    }
+
+    fn deactivate(&mut self, index: u32) {
+        let Variable { first, count, state, .. } = self.variables[index as usize];
+        if state == State::Staged {
+            for element in first..first + count {
+                self.constraints[self.elements.constraint(element) as usize].staged -= 1;
+            }
+        }
+        let variable = &mut self.variables[index as usize];
+        variable.state = State::Idle;
+        variable.value = 0.0;
+        if state != State::Active {
+            return;
+        }
+        for element in first..first + count {
+            let number = self.elements.constraint(element);
+            let constraint = &mut self.constraints[number as usize];
+            self.elements.unlink(&mut constraint.active, element);
+            self.elements.push_back(&mut constraint.idle, element);
+            constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
+            self.soil(number);
+        }
+        for element in first..first + count {
+            self.unstage(self.elements.constraint(element));
+        }
+    }
+
+    /// Gives the free slots of a constraint to the staged variables, in order.
+    fn unstage(&mut self, constraint: u32) {
+        let mut element = self.constraints[constraint as usize].idle.head;
+        while element != NONE {
+            let Constraint { staged, slots_taken, limit, .. } = self.constraints[constraint as usize];
+            if staged == 0 || slots_taken >= limit {
+                return;
+            }
+            let next = self.elements.next(element);
+            let variable = self.elements.variable(element);
+            if self.variables[variable as usize].state == State::Staged && self.has_slots(variable) {
+                self.activate(variable);
+            }
+            element = next;
+        }
+    }
+
+    fn solve_loose(&mut self) {
+        for index in std::mem::take(&mut self.loose) {
+            let variable = &mut self.variables[index as usize];
+            if variable.state == State::Active && variable.count == 0 && variable.value != variable.bound {
+                variable.value = variable.bound;
+                variable.fixed_by = FixedBy::Bound;
+                self.changed.push(VariableId(index));
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Lists in flat arrays: the elements of a variable are neighbours, those of a constraint are linked.
+
+/// A capacity of a [`System`](super::System).
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ConstraintId(pub u32);
+
+/// Someone who shares capacities of a [`System`](super::System).
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct VariableId(pub u32);
+
+impl ConstraintId {
+    /// Its number, from 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl VariableId {
+    /// Its number; that of a removed variable is used again.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How a capacity is shared.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Sharing {
+    /// The sum of what is taken stays below it.
+    Shared,
+    /// What each takes stays below it.
+    FatPipe,
+}
+
+/// That a variable takes `weight * value` of a constraint.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Use {
+    /// Of which constraint.
+    pub constraint: ConstraintId,
+    /// How much for a value of 1; above 0.
+    pub weight: f64,
+}
+
+/// What kept a value from being higher.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum FixedBy {
+    /// Nothing yet, or nothing is left for it.
+    Nothing,
+    /// Its own bound.
+    Bound,
+    /// This constraint was full.
+    Constraint(ConstraintId),
+    /// It waits for a slot.
+    Staged,
+}
+
+/// No element: the end of a list.
+pub(super) const NONE: u32 = u32::MAX;
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    Free,
+    Idle,
+    /// It has a penalty, but waits for a slot.
+    Staged,
+    Active,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub penalty: f64,
+    pub bound: f64,
+    pub value: f64,
+    /// Its elements are `first .. first + count`.
+    pub first: u32,
+    pub count: u32,
+    pub tag: u32,
+    /// The solution that visited it last.
+    pub mark: u32,
+    pub fixed_by: FixedBy,
+    pub state: State,
+    pub fixed: bool,
+}
+
+impl Default for Variable {
+    fn default() -> Variable {
+        Variable {
+            penalty: 0.0,
+            bound: f64::INFINITY,
+            value: 0.0,
+            first: 0,
+            count: 0,
+            tag: 0,
+            mark: 0,
+            fixed_by: FixedBy::Nothing,
+            state: State::Free,
+            fixed: false,
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug)]
+pub(super) struct List {
+    pub head: u32,
+    pub tail: u32,
+}
+
+const EMPTY: List = List { head: NONE, tail: NONE };
+
+#[derive(Clone, Debug)]
+pub(super) struct Constraint {
+    pub capacity: f64,
+    /// Capacity not given yet, while solving.
+    pub remaining: f64,
+    /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet, while solving.
+    pub usage: f64,
+    pub active: List,
+    pub idle: List,
+    pub slots_taken: u32,
+    pub limit: u32,
+    pub staged: u32,
+    /// The solution that visited it last.
+    pub mark: u32,
+    pub sharing: Sharing,
+    pub dirty: bool,
+    /// It is out of the present solution.
+    pub gone: bool,
+    /// Its usage, a maximum, must be computed again.
+    pub stale: bool,
+}
+
+impl Constraint {
+    pub fn new(capacity: f64, sharing: Sharing, limit: u32) -> Constraint {
+        Constraint {
+            capacity,
+            remaining: 0.0,
+            usage: 0.0,
+            active: EMPTY,
+            idle: EMPTY,
+            slots_taken: 0,
+            limit,
+            staged: 0,
+            mark: 0,
+            sharing,
+            dirty: false,
+            gone: false,
+            stale: false,
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Element {
+    weight: f64,
+    constraint: u32,
+    variable: u32,
+    previous: u32,
+    next: u32,
+}
+
+/// All the elements. Blocks of neighbours are given out in powers of two and used again.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Elements {
+    all: Vec<Element>,
+    free: Vec<Vec<u32>>,
+}
+
+impl Elements {
+    /// A block of `count` neighbours.
+    pub fn allocate(&mut self, count: usize) -> u32 {
+        if count == 0 {
+            return 0;
+        }
+        let class = size_class(count);
+        if let Some(first) = self.free.get_mut(class).and_then(Vec::pop) {
+            return first;
+        }
+        let first = self.all.len();
+        assert!(first + (1 << class) < NONE as usize, "too many uses of resources at once");
+        let blank = Element { weight: 0.0, constraint: NONE, variable: NONE, previous: NONE, next: NONE };
+        self.all.resize(first + (1 << class), blank);
+        first as u32
+    }
+
+    pub fn release(&mut self, first: u32, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let class = size_class(count);
+        if self.free.len() <= class {
+            self.free.resize(class + 1, Vec::new());
+        }
+        self.free[class].push(first);
+    }
+
+    pub fn set(&mut self, element: u32, constraint: u32, variable: u32, weight: f64) {
+        self.all[element as usize] = Element { weight, constraint, variable, previous: NONE, next: NONE };
+    }
+
+    #[inline]
+    pub fn constraint(&self, element: u32) -> u32 {
+        self.all[element as usize].constraint
+    }
+
+    #[inline]
+    pub fn variable(&self, element: u32) -> u32 {
+        self.all[element as usize].variable
+    }
+
+    #[inline]
+    pub fn weight(&self, element: u32) -> f64 {
+        self.all[element as usize].weight
+    }
+
+    #[inline]
+    pub fn next(&self, element: u32) -> u32 {
+        self.all[element as usize].next
+    }
+
+    /// Acknowledgements and wifi shares, which weigh less than 1, do not count as flows.
+    pub fn takes_slot(&self, element: u32) -> bool {
+        self.all[element as usize].weight >= 1.0
+    }
+
+    pub fn push_back(&mut self, list: &mut List, element: u32) {
+        self.all[element as usize].previous = list.tail;
+        self.all[element as usize].next = NONE;
+        match list.tail {
+            NONE => list.head = element,
+            tail => self.all[tail as usize].next = element,
+        }
+        list.tail = element;
+    }
+
+    pub fn unlink(&mut self, list: &mut List, element: u32) {
+        let Element { previous, next, .. } = self.all[element as usize];
+        match previous {
+            NONE => list.head = next,
+            before => self.all[before as usize].next = next,
+        }
+        match next {
+            NONE => list.tail = previous,
+            after => self.all[after as usize].previous = previous,
+        }
+    }
+
+    pub fn iter(&self, list: &List) -> impl Iterator<Item = u32> + '_ {
+        let head = list.head;
+        std::iter::successors((head != NONE).then_some(head), |&element| {
+            let next = self.next(element);
+            (next != NONE).then_some(next)
+        })
+    }
+}
+
+fn size_class(count: usize) -> usize {
+    count.next_power_of_two().trailing_zeros() as usize
+}

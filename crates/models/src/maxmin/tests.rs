@@ -1,0 +1,248 @@
+//! Exact small systems, then the incremental solver against the obvious one.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const PRECISION: f64 = 1e-5;
+
+fn system(solver: Solver) -> System {
+    System::new(Method::MaxMin(solver), PRECISION)
+}
+
+fn use_of(constraint: ConstraintId, weight: f64) -> Use {
+    Use { constraint, weight }
+}
+
+fn both(check: impl Fn(System)) {
+    check(system(Solver::Obvious));
+    check(system(Solver::Incremental));
+}
+
+#[test]
+fn a_lone_variable_fills_its_narrowest_constraint() {
+    both(|mut s| {
+        let wide = s.add_constraint(10.0, Sharing::Shared, None);
+        let narrow = s.add_constraint(4.0, Sharing::Shared, None);
+        let v = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(wide, 1.0), use_of(narrow, 2.0)]);
+        assert!(s.solve());
+        assert_eq!((s.value(v), s.fixed_by(v)), (2.0, FixedBy::Constraint(narrow)));
+        assert_eq!((s.load(wide), s.load(narrow)), (2.0, 4.0));
+        assert!(!s.solve(), "nothing changed");
+    });
+}
+
+#[test]
+fn shares_go_by_penalty_and_bounds_come_first() {
+    both(|mut s| {
+        let c = s.add_constraint(12.0, Sharing::Shared, None);
+        let light = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(c, 1.0)]);
+        let heavy = s.add_variable(1, 2.0, f64::INFINITY, &[use_of(c, 1.0)]);
+        s.solve();
+        assert_eq!((s.value(light), s.value(heavy)), (8.0, 4.0));
+        s.set_bound(light, 3.0);
+        s.solve();
+        assert_eq!((s.value(light), s.fixed_by(light), s.value(heavy)), (3.0, FixedBy::Bound, 9.0));
+    });
+}
+
+#[test]
+fn a_fat_pipe_serves_each_in_full() {
+    both(|mut s| {
+        let pipe = s.add_constraint(10.0, Sharing::FatPipe, None);
+        let a = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(pipe, 1.0)]);
+        let b = s.add_variable(1, 1.0, 6.0, &[use_of(pipe, 1.0)]);
+        s.solve();
+        assert_eq!((s.value(a), s.value(b)), (10.0, 6.0));
+    });
+}
+
+#[test]
+fn a_capacity_of_nothing_gives_nothing() {
+    both(|mut s| {
+        let closed = s.add_constraint(0.0, Sharing::Shared, None);
+        let open = s.add_constraint(10.0, Sharing::Shared, None);
+        let stuck = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(closed, 1.0), use_of(open, 1.0)]);
+        let free = s.add_variable(1, 1.0, f64::INFINITY, &[use_of(open, 1.0)]);
+        s.solve();
+        assert_eq!((s.value(stuck), s.value(free)), (0.0, 10.0));
+        s.set_capacity(closed, 2.0);
+        s.solve();
+        assert_eq!((s.value(stuck), s.value(free)), (2.0, 8.0));
+    });
+}
+
+#[test]
+fn a_variable_without_constraints_gets_its_bound() {
+    both(|mut s| {
+        let v = s.add_variable(0, 1.0, 7.0, &[]);
+        assert!(s.solve());
+        assert_eq!(s.value(v), 7.0);
+    });
+}
+
+#[test]
+fn slots_go_to_those_that_wait_longest() {
+    both(|mut s| {
+        let c = s.add_constraint(10.0, Sharing::Shared, Some(2));
+        let flows: Vec<VariableId> =
+            (0..4).map(|tag| s.add_variable(tag, 1.0, f64::INFINITY, &[use_of(c, 1.0)])).collect();
+        let values = |s: &mut System| {
+            s.solve();
+            flows.iter().map(|&flow| s.value(flow)).collect::<Vec<f64>>()
+        };
+        assert_eq!(values(&mut s), [5.0, 5.0, 0.0, 0.0]);
+        assert_eq!(s.fixed_by(flows[2]), FixedBy::Staged);
+        s.set_penalty(flows[0], 0.0);
+        assert_eq!(values(&mut s), [0.0, 5.0, 5.0, 0.0]);
+        s.set_penalty(flows[0], 1.0);
+        s.set_penalty(flows[1], 0.0);
+        assert_eq!(values(&mut s), [0.0, 0.0, 5.0, 5.0], "it went to the end of the line");
+        s.remove_variable(flows[2]);
+        s.solve();
+        assert_eq!(s.value(flows[0]), 5.0);
+    });
+}
+
+#[test]
+fn acknowledgements_take_no_slot() {
+    both(|mut s| {
+        let c = s.add_constraint(10.0, Sharing::Shared, Some(1));
+        let flow = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(c, 1.0)]);
+        let ack = s.add_variable(1, 1.0, f64::INFINITY, &[use_of(c, 0.05)]);
+        s.solve();
+        assert!(s.value(flow) > 0.0 && s.value(ack) > 0.0);
+    });
+}
+
+#[test]
+fn bottleneck_shares_are_equal_parts_of_the_capacity() {
+    let mut s = System::new(Method::Bottleneck, PRECISION);
+    let c = s.add_constraint(12.0, Sharing::Shared, None);
+    let d = s.add_constraint(2.0, Sharing::Shared, None);
+    let one = s.add_variable(0, 1.0, f64::INFINITY, &[use_of(c, 1.0)]);
+    let three = s.add_variable(1, 1.0, f64::INFINITY, &[use_of(c, 3.0)]);
+    s.solve();
+    assert_eq!((s.value(one), s.value(three)), (6.0, 2.0));
+    let elsewhere = s.add_variable(2, 1.0, f64::INFINITY, &[use_of(c, 1.0), use_of(d, 1.0)]);
+    s.solve();
+    assert!((s.value(elsewhere) - 2.0).abs() < 1e-4);
+    assert!((s.load(c) - 12.0).abs() < 1e-3, "what one cannot use goes to the others");
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Add { penalty: u8, bound: Option<u16>, uses: Vec<(u8, u8)> },
+    Remove(u8),
+    Penalty(u8, u8),
+    Bound(u8, Option<u16>),
+    Capacity(u8, u16),
+    Solve,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let uses = prop::collection::vec((0..12u8, 0..6u8), 0..5);
+    let bound = || prop::option::of(1..2000u16);
+    prop_oneof![
+        6 => (0..5u8, bound(), uses).prop_map(|(penalty, bound, uses)| Change::Add { penalty, bound, uses }),
+        2 => any::<u8>().prop_map(Change::Remove),
+        2 => (any::<u8>(), 0..6u8).prop_map(|(who, penalty)| Change::Penalty(who, penalty)),
+        1 => (any::<u8>(), bound()).prop_map(|(who, bound)| Change::Bound(who, bound)),
+        1 => (0..12u8, 0..2000u16).prop_map(|(which, capacity)| Change::Capacity(which, capacity)),
+        2 => Just(Change::Solve),
+    ]
+}
+
+/// Constraints 0 to 7 are shared, 8 and 9 fat pipes, 10 and 11 have a limit of 2.
+fn constraints(s: &mut System) -> Vec<ConstraintId> {
+    (0..12u32)
+        .map(|number| {
+            let sharing = if (8..10).contains(&number) { Sharing::FatPipe } else { Sharing::Shared };
+            s.add_constraint(f64::from(100 + 37 * number), sharing, (number >= 10).then_some(2))
+        })
+        .collect()
+}
+
+fn apply(s: &mut System, alive: &mut Vec<VariableId>, ids: &[ConstraintId], change: &Change) {
+    let real = |bound: Option<u16>| bound.map_or(f64::INFINITY, |bound| f64::from(bound) / 3.0);
+    let penalty_of = |penalty: u8| f64::from(penalty) * 0.37;
+    match change {
+        Change::Add { penalty, bound, uses } => {
+            let mut merged: Vec<Use> = Vec::new();
+            for &(which, weight) in uses {
+                let weight = if weight == 0 { 0.05 } else { f64::from(weight) };
+                if merged.iter().all(|used| used.constraint != ids[which as usize]) {
+                    merged.push(use_of(ids[which as usize], weight));
+                }
+            }
+            let bound = if merged.is_empty() { 5.0 } else { real(*bound) };
+            alive.push(s.add_variable(alive.len() as u32, penalty_of(*penalty), bound, &merged));
+        }
+        Change::Remove(who) if !alive.is_empty() => {
+            s.remove_variable(alive.remove(*who as usize % alive.len()))
+        }
+        Change::Penalty(who, penalty) if !alive.is_empty() => {
+            s.set_penalty(alive[*who as usize % alive.len()], penalty_of(*penalty));
+        }
+        Change::Bound(who, bound) if !alive.is_empty() => {
+            s.set_bound(alive[*who as usize % alive.len()], real(*bound));
+        }
+        Change::Capacity(which, capacity) => s.set_capacity(ids[*which as usize], f64::from(*capacity)),
+        _ => {}
+    }
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn incremental_is_obvious_after_any_changes(changes in prop::collection::vec(change(), 1..60)) {
+        let (mut slow, mut fast) = (system(Solver::Obvious), system(Solver::Incremental));
+        let (slow_ids, fast_ids) = (constraints(&mut slow), constraints(&mut fast));
+        let (mut slow_alive, mut fast_alive) = (Vec::new(), Vec::new());
+        for change in changes.iter().chain([&Change::Solve]) {
+            apply(&mut slow, &mut slow_alive, &slow_ids, change);
+            apply(&mut fast, &mut fast_alive, &fast_ids, change);
+            if matches!(change, Change::Solve) {
+                slow.solve();
+                fast.solve();
+                for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
+                    prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_capacity_is_exceeded_and_nobody_could_get_more(changes in prop::collection::vec(change(), 1..40)) {
+        let mut s = system(Solver::Incremental);
+        let ids = constraints(&mut s);
+        let mut alive = Vec::new();
+        for change in &changes {
+            apply(&mut s, &mut alive, &ids, change);
+        }
+        s.solve();
+        for &id in &ids {
+            prop_assert!(s.load(id) <= s.capacity(id) * (1.0 + 2.0 * PRECISION) + 1e-9);
+        }
+        for &v in alive.iter().filter(|&&v| s.penalty(v) > 0.0) {
+            match s.fixed_by(v) {
+                FixedBy::Bound => prop_assert_eq!(s.value(v), s.variables[v.index()].bound),
+                FixedBy::Constraint(c) => {
+                    let part = s.uses(v).find(|used| used.constraint == c).map(|used| used.weight * s.value(v));
+                    let full = match s.constraints[c.index()].sharing {
+                        Sharing::Shared => s.load(c) >= s.capacity(c) * (1.0 - 3.0 * PRECISION),
+                        Sharing::FatPipe => part.is_some(),
+                    };
+                    prop_assert!(full, "{} of {}", s.load(c), s.capacity(c));
+                }
+                FixedBy::Staged => prop_assert_eq!(s.value(v), 0.0),
+                FixedBy::Nothing => prop_assert_eq!(s.value(v), 0.0),
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Every resource of one simulation, and the clock.
+//!
+//! 1. this file: the whole, and how work is started;
+//! 2. `clock.rs`: a step of the clock;
+//! 3. `steering.rs`: cancel, suspend, resume, priorities, bounds;
+//! 4. `resources.rs`: hosts and links, read and changed;
+//! 5. `recording.rs`: loads, energy, explanations.
+
+mod clock;
+mod recording;
+mod resources;
+mod steering;
+
+use std::sync::Arc;
+
+use simurgh_platform::Platform;
+
+use crate::actions::{Action, Actions, Class, Engine, NO_VARIABLE, Phase};
+use crate::config::{Config, HostModel};
+use crate::cpu::Cpu;
+use crate::disk::Disks;
+use crate::energy::Energy;
+use crate::error::Error;
+use crate::explain::Explainer;
+use crate::heap::EventHeap;
+use crate::maxmin::{Method, VariableId};
+use crate::network::Network;
+use crate::parallel::{Ground, Parallel};
+use crate::profiles::Profiles;
+use crate::seeing::What;
+use crate::step::{Change, Ended, Statistics};
+use crate::time::SimTime;
+use crate::work::{ActionId, DiskAccess, Execution, ParallelTask, Refused, Resource, Token, Transfer};
+use recording::UsageRecorder;
+
+/// Every resource of one simulation, the work under way, and the clock.
+#[derive(Debug)]
+pub struct Models {
+    platform: Arc<Platform>,
+    now: f64,
+    precision: f64,
+    host_model: HostModel,
+    actions: Actions,
+    /// Dates of executions, timers and parallel tasks.
+    host_dates: EventHeap,
+    /// Dates of transfers: the ends of their waits, then their own.
+    network_dates: EventHeap,
+    cpu: Cpu,
+    network: Network,
+    disks: Disks,
+    parallel: Parallel,
+    profiles: Profiles,
+    energy: Energy,
+    /// Work that failed at the present instant and was not reported yet, by class.
+    failed: [Vec<Ended>; 3],
+    /// Changes of the present instant that were not reported yet.
+    changes: Vec<Change>,
+    usage: Option<Box<UsageRecorder>>,
+    explainer: Option<Box<Explainer>>,
+    statistics: Statistics,
+}
+
+impl Models {
+    /// The models of `platform`, at date 0, the profile events of date 0 already applied.
+    pub fn new(platform: Arc<Platform>, config: &Config) -> Result<Models, Error> {
+        let method = Method::MaxMin(config.solver);
+        let precision = config.precision_work_amount;
+        let mut models = Models {
+            now: 0.0,
+            precision: config.precision_timing,
+            host_model: config.host_model,
+            actions: Actions::default(),
+            host_dates: EventHeap::default(),
+            network_dates: EventHeap::default(),
+            cpu: Cpu::new(&platform, method, precision),
+            network: Network::new(&platform, config, method),
+            disks: Disks::new(&platform, method, precision),
+            parallel: Parallel::new(precision, config.tcp_gamma),
+            profiles: Profiles::new(&platform),
+            energy: if config.energy { Energy::new(&platform)? } else { Energy::default() },
+            failed: [Vec::new(), Vec::new(), Vec::new()],
+            changes: Vec::new(),
+            usage: None,
+            explainer: None,
+            statistics: Statistics::default(),
+            platform,
+        };
+        models.apply_first_events();
+        Ok(models)
+    }
+
+    /// The clock.
+    pub fn now(&self) -> SimTime {
+        SimTime::new(self.now)
+    }
+
+    /// What the models are of.
+    pub fn platform(&self) -> &Arc<Platform> {
+        &self.platform
+    }
+
+    /// Counts of what was done so far.
+    pub fn statistics(&self) -> Statistics {
+        let systems = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
+        let mut statistics = self.statistics;
+        for (solves, variables) in systems.map(|system| system.counts()) {
+            statistics.solves += solves;
+            statistics.variables_solved += variables;
+        }
+        statistics
+    }
+
+    /// Starts a sleep or a timeout: it uses nothing, and ends after `duration` (at least 1e-9 s).
+    pub fn timer(&mut self, duration: f64, token: Token) -> ActionId {
+        let duration = if duration > self.precision { duration } else { self.precision };
+        let id = self.insert(Engine::Timer, Class::Host, NO_VARIABLE, duration, token);
+        self.host_dates.set(id.index, self.now + duration);
+        self.explain_start(id, || What::Timer { duration });
+        id
+    }
+
+    /// Starts a computation.
+    pub fn execute(&mut self, what: Execution, token: Token) -> Result<ActionId, Refused> {
+        let slot = self.cpu.slot(&self.platform, what.host);
+        if !self.cpu.hosts[slot].on {
+            return Err(Refused::Off(Resource::Host(what.host)));
+        }
+        let flops = what.flops.max(0.0) * f64::from(what.threads.max(1));
+        let tag = self.actions.next_index();
+        let (engine, variable) = if flops <= 0.0 {
+            (Engine::Timer, NO_VARIABLE)
+        } else if self.host_model == HostModel::PtaskL07 {
+            let ground = Ground { platform: &self.platform, cpu: &mut self.cpu, network: &mut self.network };
+            let started = self.parallel.start_execution(ground, &what, tag);
+            self.parallel.resume(started.variable);
+            (Engine::Parallel, started.variable.0)
+        } else {
+            (Engine::Cpu, self.cpu.start(slot, &what, tag).0)
+        };
+        let id = self.insert(engine, Class::Host, variable, flops, token);
+        if flops <= 0.0 {
+            self.host_dates.set(id.index, self.now);
+        }
+        self.explain_start(id, || What::Execution(what));
+        Ok(id)
+    }
+
+    /// Starts a message, its sender and receiver having met.
+    pub fn transfer(&mut self, what: Transfer, token: Token) -> Result<ActionId, Refused> {
+        let tag = self.actions.next_index();
+        if self.host_model == HostModel::PtaskL07 {
+            let ground = Ground { platform: &self.platform, cpu: &mut self.cpu, network: &mut self.network };
+            let started = self.parallel.start_transfer(ground, &what, tag)?;
+            let bytes = if started.is_empty { 0.0 } else { what.bytes.max(0.0).trunc() };
+            let id = self.insert(Engine::Parallel, Class::Network, started.variable.0, bytes, token);
+            self.explain_start(id, || What::ParallelTask(as_task(&what)));
+            self.begin(id.index, started.wait);
+            return Ok(id);
+        }
+        let started = self.network.start(&self.platform, &what, tag)?;
+        let id = self.insert(Engine::Network, Class::Network, started.variable.0, started.bytes, token);
+        if self.explainer.is_some() {
+            let facts = self.network.facts(&started, &what);
+            self.explain_start(id, || What::Transfer(facts));
+        }
+        if let Some(contention) = &mut self.network.contention {
+            let penalties = contention.begin(started.variable.0, what.src, what.dst);
+            self.set_contentions(&penalties);
+        }
+        self.begin(id.index, started.wait);
+        Ok(id)
+    }
+
+    /// Starts a read or a write.
+    pub fn io(&mut self, what: DiskAccess, token: Token) -> Result<ActionId, Refused> {
+        let tag = self.actions.next_index();
+        let variable = self.disks.start(&self.platform, &what, tag);
+        let id = self.insert(Engine::Disk, Class::Disk, variable.0, what.bytes.max(0.0).trunc(), token);
+        self.explain_start(id, || What::DiskAccess(what));
+        Ok(id)
+    }
+
+    /// Starts a parallel task.
+    pub fn parallel(&mut self, what: ParallelTask, token: Token) -> Result<ActionId, Refused> {
+        let tag = self.actions.next_index();
+        let ground = Ground { platform: &self.platform, cpu: &mut self.cpu, network: &mut self.network };
+        let started = self.parallel.start(ground, &what, tag)?;
+        let amount = if started.is_empty { 0.0 } else { 1.0 };
+        let id = self.insert(Engine::Parallel, Class::Host, started.variable.0, amount, token);
+        self.explain_start(id, || What::ParallelTask(what));
+        self.begin(id.index, started.wait);
+        Ok(id)
+    }
+
+    fn insert(&mut self, engine: Engine, class: Class, variable: u32, amount: f64, token: Token) -> ActionId {
+        self.statistics.started += 1;
+        self.actions.insert(Action {
+            remaining: amount,
+            rate: 0.0,
+            updated: self.now,
+            token,
+            variable,
+            generation: 0,
+            engine,
+            class,
+            phase: Phase::Moving,
+            suspended: false,
+        })
+    }
+
+    /// First the wait, if there is one, then the work.
+    fn begin(&mut self, index: u32, wait: f64) {
+        if wait > 0.0 {
+            self.actions.at_mut(index).phase = Phase::Waiting;
+            let date = self.now + wait;
+            self.dates_of(index).set(index, date);
+            self.explain_wait(index);
+        } else {
+            self.begin_moving(index);
+        }
+    }
+
+    /// The wait is over: takes its share, or ends now if there is nothing to do.
+    fn begin_moving(&mut self, index: u32) {
+        let now = self.now;
+        let action = self.actions.at_mut(index);
+        action.phase = Phase::Moving;
+        action.updated = now;
+        if action.suspended {
+            return;
+        }
+        if action.remaining <= 0.0 {
+            self.dates_of(index).set(index, now);
+        } else {
+            self.activate(index);
+        }
+    }
+
+    /// Makes the variable of an action take part.
+    fn activate(&mut self, index: u32) {
+        let action = self.actions.at(index);
+        let variable = VariableId(action.variable);
+        match action.engine {
+            Engine::Timer => {}
+            Engine::Cpu => self.cpu.resume(variable),
+            Engine::Network => self.network.resume(variable),
+            Engine::Disk => self.disks.resume(variable),
+            Engine::Parallel => self.parallel.resume(variable),
+        }
+    }
+
+    fn dates_of(&mut self, index: u32) -> &mut EventHeap {
+        match self.actions.at(index).class {
+            Class::Host => &mut self.host_dates,
+            // Disks have no dates; their class never gets here.
+            Class::Network | Class::Disk => &mut self.network_dates,
+        }
+    }
+
+    /// Forgets an action, its variable and its date.
+    fn release(&mut self, index: u32) {
+        let Action { engine, variable, .. } = *self.actions.at(index);
+        self.dates_of(index).remove(index);
+        let id = VariableId(variable);
+        match engine {
+            Engine::Timer => {}
+            Engine::Cpu => self.cpu.system.remove_variable(id),
+            Engine::Network => {
+                let (src, dst) = self.network.ends(id);
+                if let Some(contention) = &mut self.network.contention {
+                    let penalties = contention.end(variable, src, dst);
+                    self.set_contentions(&penalties);
+                }
+                self.network.system.remove_variable(id);
+            }
+            Engine::Disk => {
+                self.disks.system.remove_variable(id);
+                self.disks.running.retain(|&other| other != index);
+            }
+            Engine::Parallel => self.parallel.system.remove_variable(id),
+        }
+        self.explain_end(index);
+        self.actions.remove(index);
+    }
+
+    fn set_contentions(&mut self, penalties: &[(u32, f64)]) {
+        for &(variable, penalty) in penalties {
+            self.network.set_contention(VariableId(variable), penalty);
+        }
+    }
+}
+
+fn as_task(what: &Transfer) -> ParallelTask {
+    ParallelTask {
+        hosts: vec![what.src, what.dst],
+        flops: Vec::new(),
+        bytes: vec![0.0, what.bytes, 0.0, 0.0],
+    }
+}

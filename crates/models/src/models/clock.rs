@@ -1,0 +1,244 @@
+//! A step of the clock: solve, find the nearest date, apply profile events on the way, collect what ended.
+
+use simurgh_platform::ProfileTarget;
+
+use super::Models;
+use crate::actions::{Class, Phase};
+use crate::maxmin::VariableId;
+use crate::step::{Ended, Outcome, Progress, Step};
+use crate::time::SimTime;
+use crate::work::Resource;
+
+impl Models {
+    /// Moves the clock to the next instant at which something happens, and tells what.
+    ///
+    /// What was changed or made to fail at the present instant (by `set_host_state` and the like) is told
+    /// first, without moving the clock. With `until`, the clock goes no further than that.
+    pub fn step(&mut self, until: Option<SimTime>, step: &mut Step) -> Progress {
+        step.ended.clear();
+        step.changes.clear();
+        if !self.changes.is_empty() || self.failed.iter().any(|failed| !failed.is_empty()) {
+            self.report_failures(step);
+            return Progress::Moved;
+        }
+        self.solve();
+        let until = until.map(SimTime::seconds);
+        let Some(next) = self.next_date().or_else(|| self.next_revival()) else { return Progress::Idle };
+        let mut target = next.max(self.now);
+        let mut reached = false;
+        if let Some(limit) = until
+            && limit < target
+        {
+            target = limit.max(self.now);
+            reached = true;
+        }
+        if let Some(stop) = self.apply_events(target) {
+            target = stop.max(self.now);
+            reached = false;
+        }
+        self.now = target;
+        self.statistics.steps += 1;
+        self.collect(step);
+        let nothing = step.ended.is_empty() && step.changes.is_empty();
+        if reached && nothing { Progress::Reached } else { Progress::Moved }
+    }
+
+    /// Profile events of date 0, before anything starts.
+    pub(super) fn apply_first_events(&mut self) {
+        while let Some((target, value)) = self.profiles.pop_until(0.0) {
+            self.apply_event(target, value);
+        }
+        self.changes.clear();
+    }
+
+    /// Computes the shares that changed, and thereby the dates.
+    fn solve(&mut self) {
+        let Models { cpu, network, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
+        let now = *now;
+        let mut solved = false;
+        if cpu.system.solve() {
+            solved = true;
+            for &variable in cpu.system.changed() {
+                let index = cpu.system.tag(variable);
+                actions.at_mut(index).set_rate(index, cpu.system.value(variable), now, host_dates);
+            }
+        }
+        if network.system.solve() {
+            solved = true;
+            for &variable in network.system.changed() {
+                let index = network.system.tag(variable);
+                let rate = network.system.value(variable) * network.factor(variable);
+                actions.at_mut(index).set_rate(index, rate, now, network_dates);
+            }
+        }
+        if disks.system.solve() {
+            solved = true;
+            for &variable in disks.system.changed() {
+                actions.at_mut(disks.system.tag(variable)).rate = disks.system.value(variable);
+            }
+        }
+        if parallel.system.solve() {
+            solved = true;
+            for &variable in parallel.system.changed() {
+                let index = parallel.system.tag(variable);
+                let action = actions.at_mut(index);
+                let dates = if action.class == Class::Host { &mut *host_dates } else { &mut *network_dates };
+                action.set_rate(index, parallel.system.value(variable), now, dates);
+            }
+        }
+        if solved {
+            self.record_solution();
+        }
+    }
+
+    /// The nearest date at which something ends.
+    fn next_date(&self) -> Option<f64> {
+        let mut next = f64::INFINITY;
+        for date in [self.host_dates.next_date(), self.network_dates.next_date()].into_iter().flatten() {
+            next = next.min(date);
+        }
+        for &index in &self.disks.running {
+            let action = self.actions.at(index);
+            if action.suspended {
+                continue;
+            }
+            if action.remaining <= 0.0 {
+                next = next.min(self.now);
+            } else if action.rate > 0.0 {
+                next = next.min(self.now + action.remaining / action.rate);
+            }
+        }
+        next.is_finite().then_some(next)
+    }
+
+    /// When everything left stands still because a capacity is 0, and a profile will raise it: the next
+    /// profile event.
+    fn next_revival(&self) -> Option<f64> {
+        let next = self.profiles.next_date()?;
+        let stands_still = |target: ProfileTarget| match target {
+            ProfileTarget::HostSpeed(host) => {
+                let used = self.cpu.constraint(host).is_some_and(|id| self.cpu.system.is_used(id));
+                let used_together = self
+                    .parallel
+                    .constraint(Resource::Host(host))
+                    .is_some_and(|id| self.parallel.system.is_used(id));
+                (used || used_together) && self.host_speed(host) <= 0.0
+            }
+            ProfileTarget::LinkBandwidth(link) => self.link_is_used(link) && self.link_bandwidth(link) <= 0.0,
+            _ => false,
+        };
+        self.profiles.revivals().any(stands_still).then_some(next)
+    }
+
+    /// Applies the profile events up to `target`. One on a resource in use stops the clock at its date.
+    fn apply_events(&mut self, target: f64) -> Option<f64> {
+        while let Some(date) = self.profiles.next_date().filter(|&date| date <= target) {
+            let mut in_use = false;
+            // Nothing ends before this date: the clock may be there while the event is applied.
+            self.now = self.now.max(date);
+            while let Some((target, value)) = self.profiles.pop_until(date) {
+                in_use |= match target {
+                    ProfileTarget::HostSpeed(_) | ProfileTarget::HostState(_) => true,
+                    ProfileTarget::LinkBandwidth(link)
+                    | ProfileTarget::LinkLatency(link)
+                    | ProfileTarget::LinkState(link) => self.link_is_used(link),
+                };
+                self.apply_event(target, value);
+            }
+            if in_use {
+                return Some(date);
+            }
+        }
+        None
+    }
+
+    fn apply_event(&mut self, target: ProfileTarget, value: f64) {
+        self.statistics.profile_events += 1;
+        match target {
+            ProfileTarget::HostSpeed(host) => self.set_host_speed_scale(host, value),
+            ProfileTarget::HostState(host) => self.set_host_state(host, value != 0.0),
+            ProfileTarget::LinkBandwidth(link) => self.set_link_bandwidth(link, value),
+            ProfileTarget::LinkLatency(link) => self.set_link_latency(link, value),
+            ProfileTarget::LinkState(link) => self.set_link_state(link, value != 0.0),
+        }
+    }
+
+    /// What failed and what changed at this instant.
+    fn report_failures(&mut self, step: &mut Step) {
+        step.changes.append(&mut self.changes);
+        for failed in &mut self.failed {
+            step.ended.append(failed);
+        }
+    }
+
+    /// What ends at this instant, in order: by class, failed before finished, by date.
+    fn collect(&mut self, step: &mut Step) {
+        step.changes.append(&mut self.changes);
+        let limit = self.now + self.precision;
+        step.ended.append(&mut self.failed[Class::Host as usize]);
+        while let Some(index) = self.host_dates.pop_before(limit) {
+            self.reach_date(index, step);
+        }
+        step.ended.append(&mut self.failed[Class::Network as usize]);
+        while let Some(index) = self.network_dates.pop_before(limit) {
+            self.reach_date(index, step);
+        }
+        step.ended.append(&mut self.failed[Class::Disk as usize]);
+        self.advance_disks(step);
+    }
+
+    /// The date of an action is here: its wait is over, or it is done.
+    fn reach_date(&mut self, index: u32, step: &mut Step) {
+        self.statistics.events += 1;
+        if self.actions.at(index).phase == Phase::Waiting {
+            self.explain_wait_over(index);
+            self.begin_moving(index);
+        } else {
+            self.finish(index, step);
+        }
+    }
+
+    fn finish(&mut self, index: u32, step: &mut Step) {
+        let token = self.actions.at(index).token;
+        step.ended.push(Ended { action: self.actions.id(index), token, outcome: Outcome::Done });
+        self.release(index);
+    }
+
+    /// Takes whole bytes off each disk operation.
+    fn advance_disks(&mut self, step: &mut Step) {
+        let elapsed = self.now - self.disks.last_stop;
+        self.disks.last_stop = self.now;
+        let mut position = 0;
+        while position < self.disks.running.len() {
+            let index = self.disks.running[position];
+            let action = self.actions.at_mut(index);
+            action.remaining -= (action.rate * elapsed).round_ties_even();
+            action.updated = self.now;
+            if action.remaining <= 0.0 && !action.suspended {
+                self.statistics.events += 1;
+                self.finish(index, step);
+            } else {
+                position += 1;
+            }
+        }
+    }
+
+    /// Every user of these variables' action fails because of `resource`.
+    pub(super) fn fail(&mut self, tags: &[u32], resource: Resource) {
+        for &index in tags {
+            let action = self.actions.at(index);
+            let ended = Ended {
+                action: self.actions.id(index),
+                token: action.token,
+                outcome: Outcome::Failed(resource),
+            };
+            let class = action.class;
+            self.failed[class as usize].push(ended);
+            self.release(index);
+        }
+    }
+
+    pub(super) fn variable_of(&self, index: u32) -> VariableId {
+        VariableId(self.actions.at(index).variable)
+    }
+}

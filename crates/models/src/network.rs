@@ -1,0 +1,515 @@
+//! Messages: latency, shares of links, penalties, acknowledgements.
+//!
+//! A flow first waits `latency factor × L`, holding no link, then moves at `bandwidth factor × v`, where `v` is
+//! its share: bounded by the smallest bandwidth of the route (as it was at the start), by the TCP window and by
+//! the rate asked for; weighing 1 on each link of the route and, with cross-traffic, 0.05 on each of the way
+//! back; inversely proportional to its penalty `L + Σ S / bandwidth`.
+//!
+//! The model is that of P. Velho and A. Legrand, "Accuracy study and improvement of network simulation in the
+//! SimGrid framework" (SIMUTools 2009); other kinds differ by their numbers only.
+
+use std::collections::BTreeMap;
+
+use simurgh_platform::{HostId, LinkId, Platform, Route, Sharing as LinkSharing};
+
+use crate::config::{Config, NetworkKind};
+use crate::factors::Factor;
+use crate::infiniband::Contention;
+use crate::maxmin::{ConstraintId, Method, Sharing, System, Use, VariableId};
+use crate::seeing::{FlowFacts, Limit};
+use crate::work::{Refused, Resource, Transfer};
+
+/// The links that were used or changed so far, and the flows on them.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub system: System,
+    /// Where each link is in `links`; made when first needed.
+    slots: Vec<u32>,
+    pub links: Vec<LinkState>,
+    /// By variable.
+    flows: Vec<Flow>,
+    /// Which wifi rate each station was given, where not the first.
+    stations: BTreeMap<(LinkId, HostId), usize>,
+    pub contention: Option<Contention>,
+    numbers: Numbers,
+    route: Route,
+    reverse: Route,
+    uses: Vec<Use>,
+    users: Vec<VariableId>,
+}
+
+/// What can change about a link. Its constraint has the same number.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkState {
+    pub id: LinkId,
+    pub bandwidth: f64,
+    pub latency: f64,
+    /// As the platform says, which is what routes add up.
+    declared_latency: f64,
+    pub sharing: LinkSharing,
+    pub on: bool,
+    /// Where it is in the list of uses being made, plus one.
+    place: u32,
+}
+
+/// How long the wait is and how much there is to move, of a flow just started.
+pub(crate) struct Started {
+    pub variable: VariableId,
+    pub wait: f64,
+    pub bytes: f64,
+}
+
+#[derive(Debug)]
+struct Numbers {
+    latency_factor: Factor,
+    bandwidth_factor: Factor,
+    weight_s: f64,
+    reverse_weight: f64,
+    gamma: f64,
+    header: f64,
+    constant: Option<f64>,
+    loopback: LinkId,
+    loopback_bandwidth: Option<f64>,
+    loopback_latency: Option<f64>,
+    concurrency_limit: Option<u32>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Flow {
+    latency: f64,
+    factor: f64,
+    /// The smallest bandwidth of the route at the start, infinite if none, and whose it was.
+    narrowest: f64,
+    narrowest_link: LinkId,
+    user_rate: f64,
+    /// `L + Σ S / bandwidth`.
+    penalty: f64,
+    /// A flow that started without latency has a penalty of 1, until a link changes under it.
+    without_latency: bool,
+    priority: f64,
+    /// Its bound is divided by this (InfiniBand).
+    contention: f64,
+    src: HostId,
+    dst: HostId,
+}
+
+const NOT_YET: u32 = u32::MAX;
+
+impl Network {
+    pub fn new(platform: &Platform, config: &Config, method: Method) -> Network {
+        Network {
+            system: System::new(method, config.precision_work_amount),
+            slots: vec![NOT_YET; platform.link_count()],
+            links: Vec::new(),
+            flows: Vec::new(),
+            stations: BTreeMap::new(),
+            contention: (config.network == NetworkKind::Infiniband)
+                .then(|| Contention::new(config.infiniband)),
+            numbers: Numbers {
+                latency_factor: config.latency_factors(),
+                bandwidth_factor: config.bandwidth_factors(),
+                weight_s: config.penalty_weight(),
+                reverse_weight: config.reverse_weight(),
+                gamma: config.tcp_gamma,
+                header: config.header_bytes(),
+                constant: (config.network == NetworkKind::Constant).then_some(config.constant_latency),
+                loopback: platform.loopback(),
+                loopback_bandwidth: config.loopback_bandwidth,
+                loopback_latency: config.loopback_latency,
+                concurrency_limit: config.concurrency_limit,
+            },
+            route: Route::default(),
+            reverse: Route::default(),
+            uses: Vec::new(),
+            users: Vec::new(),
+        }
+    }
+
+    /// The state of a link, if it was ever used or changed.
+    pub fn state(&self, link: LinkId) -> Option<&LinkState> {
+        self.links.get(self.slots[link.index()] as usize)
+    }
+
+    /// The constraint of a link, if it was ever used or changed.
+    pub fn constraint(&self, link: LinkId) -> Option<ConstraintId> {
+        let slot = self.slots[link.index()];
+        (slot != NOT_YET).then_some(ConstraintId(slot))
+    }
+
+    /// The bandwidth and latency that a link has before anything changes.
+    pub fn declared(&self, platform: &Platform, link: LinkId) -> (f64, f64) {
+        let facts = platform.link(link);
+        if link == self.numbers.loopback {
+            let bandwidth = self.numbers.loopback_bandwidth.unwrap_or(facts.bandwidth);
+            (bandwidth, self.numbers.loopback_latency.unwrap_or(facts.latency))
+        } else {
+            (facts.bandwidth, facts.latency)
+        }
+    }
+
+    /// The number of a link here.
+    pub fn slot(&mut self, platform: &Platform, link: LinkId) -> usize {
+        let known = self.slots[link.index()];
+        if known != NOT_YET {
+            return known as usize;
+        }
+        let slot = self.links.len();
+        self.slots[link.index()] = slot as u32;
+        let facts = platform.link(link);
+        let (bandwidth, latency) = self.declared(platform, link);
+        let (capacity, sharing) = match facts.sharing {
+            LinkSharing::Shared => (bandwidth, Sharing::Shared),
+            LinkSharing::FatPipe => (bandwidth, Sharing::FatPipe),
+            LinkSharing::Wifi => (1.0, Sharing::Shared),
+        };
+        let limit = facts.concurrency.or(self.numbers.concurrency_limit);
+        self.system.add_constraint(capacity, sharing, limit);
+        self.links.push(LinkState {
+            id: link,
+            bandwidth,
+            latency,
+            declared_latency: facts.latency,
+            sharing: facts.sharing,
+            on: true,
+            place: 0,
+        });
+        slot
+    }
+
+    /// Finds the way from `src` to `dst` (see [`Network::found`]); answers the sum of its latencies as they are
+    /// now.
+    pub fn find_route(&mut self, platform: &Platform, src: HostId, dst: HostId) -> Result<f64, Refused> {
+        platform.route_into(src, dst, &mut self.route).map_err(Refused::NoRoute)?;
+        let mut changed = false;
+        for position in 0..self.route.links.len() {
+            let slot = self.slot(platform, self.route.links[position]);
+            let state = &self.links[slot];
+            if !state.on {
+                return Err(Refused::Off(Resource::Link(state.id)));
+            }
+            changed |= state.latency != state.declared_latency;
+        }
+        Ok(if changed { self.latency_now() } else { self.route.latency })
+    }
+
+    /// The links of the way found last.
+    pub fn found(&self) -> &[LinkId] {
+        &self.route.links
+    }
+
+    /// A variable, idle, for a transfer of action `tag`.
+    pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
+        let bytes = what.bytes.max(0.0).trunc() + self.numbers.header;
+        if let Some(wait) = self.numbers.constant {
+            let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
+            self.keep(variable, Flow::empty(what));
+            return Ok(Started { variable, wait, bytes: 0.0 });
+        }
+        let latency = self.find_route(platform, what.src, what.dst)?;
+        let has_reverse = self.find_reverse(platform, what)?;
+        let flow = self.flow(what, latency, bytes);
+        self.collect_uses(platform, what, has_reverse);
+        let bound = self.bound(&flow);
+        let variable = self.system.add_variable(tag, 0.0, bound, &self.uses);
+        self.keep(variable, flow);
+        let bytes = if self.route.links.is_empty() { 0.0 } else { bytes };
+        Ok(Started { variable, wait: self.numbers.latency_factor.of(self.sized(what)) * latency, bytes })
+    }
+
+    /// Bytes move at this times the value of the variable.
+    pub fn factor(&self, variable: VariableId) -> f64 {
+        self.flows[variable.index()].factor
+    }
+
+    /// Gives a flow its share of the links: its wait is over, or it is resumed.
+    pub fn resume(&mut self, variable: VariableId) {
+        let penalty = self.flows[variable.index()].penalty_now();
+        self.system.set_penalty(variable, penalty);
+    }
+
+    pub fn set_priority(&mut self, variable: VariableId, priority: f64, active: bool) {
+        self.flows[variable.index()].priority = priority;
+        if active {
+            self.resume(variable);
+        }
+    }
+
+    pub fn set_rate(&mut self, variable: VariableId, rate: Option<f64>) {
+        self.flows[variable.index()].user_rate = rate.unwrap_or(f64::INFINITY);
+        self.refresh_bound(variable);
+    }
+
+    /// How much the InfiniBand cards slow a flow down.
+    pub fn set_contention(&mut self, variable: VariableId, contention: f64) {
+        self.flows[variable.index()].contention = contention;
+        self.refresh_bound(variable);
+    }
+
+    /// The ends of a flow.
+    pub fn ends(&self, variable: VariableId) -> (HostId, HostId) {
+        (self.flows[variable.index()].src, self.flows[variable.index()].dst)
+    }
+
+    /// Another bandwidth, under the flows that use the link, whichever way.
+    pub fn set_bandwidth(&mut self, slot: usize, bandwidth: f64) {
+        let before = std::mem::replace(&mut self.links[slot].bandwidth, bandwidth);
+        if before == bandwidth || self.links[slot].sharing == LinkSharing::Wifi {
+            return;
+        }
+        self.system.set_capacity(ConstraintId(slot as u32), bandwidth);
+        let weight_s = self.numbers.weight_s;
+        if weight_s <= 0.0 {
+            return;
+        }
+        let difference = part(weight_s, bandwidth) - part(weight_s, before);
+        self.for_each_user(slot, |network, user| {
+            let flow = &mut network.flows[user.index()];
+            flow.penalty += difference;
+            flow.without_latency = false;
+            network.refresh_penalty(user);
+        });
+    }
+
+    /// Another latency, under the flows that use the link, whichever way. A wait under way keeps its end.
+    pub fn set_latency(&mut self, slot: usize, latency: f64) {
+        let before = std::mem::replace(&mut self.links[slot].latency, latency);
+        if before == latency {
+            return;
+        }
+        let difference = latency - before;
+        self.for_each_user(slot, |network, user| {
+            let flow = &mut network.flows[user.index()];
+            flow.latency += difference;
+            flow.penalty += difference;
+            flow.without_latency = false;
+            network.refresh_bound(user);
+            network.refresh_penalty(user);
+        });
+    }
+
+    /// The wifi rate of a station, for the flows to come.
+    pub fn set_station(&mut self, link: LinkId, host: HostId, level: usize) {
+        self.stations.insert((link, host), level);
+    }
+
+    /// Which of its bounds is the one that limits a flow.
+    pub fn binding_bound(&self, variable: VariableId) -> Limit {
+        let flow = &self.flows[variable.index()];
+        let window = self.window(flow);
+        let rate = flow.user_rate / flow.factor;
+        if rate <= window && rate <= flow.narrowest {
+            Limit::UserRate
+        } else if window <= flow.narrowest {
+            Limit::TcpWindow
+        } else {
+            Limit::Bandwidth(flow.narrowest_link)
+        }
+    }
+
+    /// The numbers of the flow started last, for an explanation.
+    pub fn facts(&self, started: &Started, what: &Transfer) -> FlowFacts {
+        let flow = &self.flows[started.variable.index()];
+        let window = self.window(flow);
+        let is_constant = self.numbers.constant.is_some();
+        FlowFacts {
+            src: what.src,
+            dst: what.dst,
+            bytes: started.bytes,
+            links: if is_constant { Vec::new() } else { self.route.links.clone() },
+            reverse_links: match self.numbers.reverse_weight > 0.0 {
+                true => self.reverse.links.clone(),
+                false => Vec::new(),
+            },
+            latency: flow.latency,
+            latency_factor: self.numbers.latency_factor.of(self.sized(what)),
+            bandwidth_factor: flow.factor,
+            bandwidth: flow.narrowest.is_finite().then_some((flow.narrowest_link, flow.narrowest)),
+            window_bound: window.is_finite().then_some(window),
+            rate: what.rate,
+            penalty: flow.penalty_now(),
+        }
+    }
+
+    fn sized(&self, what: &Transfer) -> f64 {
+        what.bytes.max(0.0).trunc() + self.numbers.header
+    }
+
+    /// The latencies of `self.route` as they are now. What the platform adds to its links' (Vivaldi) is kept.
+    fn latency_now(&self) -> f64 {
+        let states = self.route.links.iter().map(|link| &self.links[self.slots[link.index()] as usize]);
+        let (mut now, mut declared) = (0.0, 0.0);
+        for state in states {
+            now += state.latency;
+            declared += state.declared_latency;
+        }
+        let added = self.route.latency - declared;
+        if added.abs() < 1e-12 { now } else { now + added }
+    }
+
+    /// Finds the way back, if acknowledgements count. A platform without one is let be.
+    fn find_reverse(&mut self, platform: &Platform, what: &Transfer) -> Result<bool, Refused> {
+        if self.numbers.reverse_weight <= 0.0
+            || platform.route_into(what.dst, what.src, &mut self.reverse).is_err()
+        {
+            return Ok(false);
+        }
+        for position in 0..self.reverse.links.len() {
+            let slot = self.slot(platform, self.reverse.links[position]);
+            if !self.links[slot].on {
+                return Err(Refused::Off(Resource::Link(self.links[slot].id)));
+            }
+        }
+        Ok(true)
+    }
+
+    fn flow(&self, what: &Transfer, latency: f64, bytes: f64) -> Flow {
+        let mut flow = Flow::empty(what);
+        flow.latency = latency;
+        flow.factor = self.numbers.bandwidth_factor.of(bytes);
+        flow.penalty = latency;
+        flow.without_latency = latency == 0.0;
+        for link in &self.route.links {
+            let state = &self.links[self.slots[link.index()] as usize];
+            if state.sharing == LinkSharing::Wifi {
+                continue;
+            }
+            flow.penalty += part(self.numbers.weight_s, state.bandwidth);
+            if state.bandwidth < flow.narrowest {
+                flow.narrowest = state.bandwidth;
+                flow.narrowest_link = *link;
+            }
+        }
+        flow
+    }
+
+    /// What the flow uses: each link once, its weights added up (a fat pipe: the greatest).
+    fn collect_uses(&mut self, platform: &Platform, what: &Transfer, has_reverse: bool) {
+        self.uses.clear();
+        for position in 0..self.route.links.len() {
+            let weight = self.weight(platform, what, &self.route, position);
+            self.add_use(self.route.links[position], weight);
+        }
+        if has_reverse {
+            for position in 0..self.reverse.links.len() {
+                let back = Transfer::new(what.dst, what.src, 0.0);
+                let weight = self.weight(platform, &back, &self.reverse, position);
+                self.add_use(self.reverse.links[position], weight * self.numbers.reverse_weight);
+            }
+        }
+        for used in &self.uses {
+            self.links[used.constraint.index()].place = 0;
+        }
+    }
+
+    fn add_use(&mut self, link: LinkId, weight: f64) {
+        if weight <= 0.0 {
+            return;
+        }
+        let slot = self.slots[link.index()];
+        let state = &mut self.links[slot as usize];
+        if state.place == 0 {
+            self.uses.push(Use { constraint: ConstraintId(slot), weight });
+            state.place = self.uses.len() as u32;
+        } else {
+            let total = &mut self.uses[state.place as usize - 1].weight;
+            *total = match state.sharing {
+                LinkSharing::FatPipe => total.max(weight),
+                LinkSharing::Shared | LinkSharing::Wifi => *total + weight,
+            };
+        }
+    }
+
+    /// 1, but for wifi: the time that a byte takes, from the source if it is a station, and to the destination
+    /// if it is one; each counted once, even where the route passes the cell twice.
+    fn weight(&self, platform: &Platform, what: &Transfer, route: &Route, position: usize) -> f64 {
+        let link = route.links[position];
+        if self.links[self.slots[link.index()] as usize].sharing != LinkSharing::Wifi {
+            return 1.0;
+        }
+        let rates = platform.link(link).bandwidths;
+        let time = |host: HostId, is_next_to_it: bool| match self.stations.get(&(link, host)) {
+            Some(&level) => 1.0 / rates[level],
+            // A host next to the cell is one of its stations, at the first rate unless told otherwise.
+            None if is_next_to_it => 1.0 / rates[0],
+            None => 0.0,
+        };
+        let (before, after) = (&route.links[..position], &route.links[position + 1..]);
+        let mut weight = 0.0;
+        if !before.contains(&link) {
+            weight += time(what.src, before.is_empty());
+        }
+        if !after.contains(&link) {
+            weight += time(what.dst, after.is_empty());
+        }
+        weight
+    }
+
+    fn window(&self, flow: &Flow) -> f64 {
+        match flow.latency > 0.0 && self.numbers.gamma > 0.0 {
+            true => self.numbers.gamma / (2.0 * flow.latency),
+            false => f64::INFINITY,
+        }
+    }
+
+    fn bound(&self, flow: &Flow) -> f64 {
+        let wanted = flow.user_rate / flow.factor;
+        flow.narrowest.min(self.window(flow)).min(wanted) / flow.contention
+    }
+
+    fn refresh_bound(&mut self, variable: VariableId) {
+        let bound = self.bound(&self.flows[variable.index()]);
+        self.system.set_bound(variable, bound);
+    }
+
+    /// Only for a flow that takes part: one in its wait keeps out of the links.
+    fn refresh_penalty(&mut self, variable: VariableId) {
+        if self.system.penalty(variable) > 0.0 {
+            self.resume(variable);
+        }
+    }
+
+    fn for_each_user(&mut self, slot: usize, mut change: impl FnMut(&mut Network, VariableId)) {
+        let mut users = std::mem::take(&mut self.users);
+        users.extend(self.system.users(ConstraintId(slot as u32)));
+        for &user in &users {
+            change(self, user);
+        }
+        users.clear();
+        self.users = users;
+    }
+
+    fn keep(&mut self, variable: VariableId, flow: Flow) {
+        if self.flows.len() <= variable.index() {
+            self.flows.resize(variable.index() + 1, flow);
+        }
+        self.flows[variable.index()] = flow;
+    }
+}
+
+impl Flow {
+    fn empty(what: &Transfer) -> Flow {
+        Flow {
+            latency: 0.0,
+            factor: 1.0,
+            narrowest: f64::INFINITY,
+            narrowest_link: LinkId(0),
+            user_rate: what.rate.filter(|&rate| rate > 0.0).unwrap_or(f64::INFINITY),
+            penalty: 0.0,
+            without_latency: true,
+            priority: 1.0,
+            contention: 1.0,
+            src: what.src,
+            dst: what.dst,
+        }
+    }
+
+    fn penalty_now(&self) -> f64 {
+        let plain = if self.without_latency || self.penalty <= 0.0 { 1.0 } else { self.penalty };
+        plain / self.priority
+    }
+}
+
+/// The part of a link in a penalty; a link of no bandwidth gives no share anyway.
+fn part(weight_s: f64, bandwidth: f64) -> f64 {
+    if bandwidth > 0.0 { weight_s / bandwidth } else { 0.0 }
+}
