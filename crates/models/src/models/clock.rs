@@ -17,7 +17,7 @@ impl Models {
     pub fn step(&mut self, until: Option<SimTime>, step: &mut Step) -> Progress {
         step.ended.clear();
         step.changes.clear();
-        if !self.changes.is_empty() || self.failed.iter().any(|failed| !failed.is_empty()) {
+        if self.has_news() {
             self.report_failures(step);
             return Progress::Moved;
         }
@@ -41,6 +41,16 @@ impl Models {
         self.collect(step);
         let nothing = step.ended.is_empty() && step.changes.is_empty();
         if reached && nothing { Progress::Reached } else { Progress::Moved }
+    }
+
+    /// Whether something changed or failed at the present instant that the next step tells without moving the clock.
+    pub fn has_news(&self) -> bool {
+        !self.changes.is_empty() || self.failed.iter().any(|failed| !failed.is_empty())
+    }
+
+    /// The date of the next profile event.
+    pub fn next_profile_date(&self) -> Option<SimTime> {
+        self.profiles.next_date().map(SimTime::new)
     }
 
     /// Profile events of date 0, before anything starts.

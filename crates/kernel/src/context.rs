@@ -1,0 +1,232 @@
+//! How user code runs: an actor's code goes on until its next simcall, then stops.
+//!
+//! Rust actors are futures. A simcall is a future that puts the request into the [`Port`] of the thread that runs the
+//! actor and stops; the next time it is polled, the answer lies there. The port is lent to an actor while it runs and
+//! holds nothing in between, so that any thread may run any actor. Other kinds of user code (fibers for compiled
+//! programs) implement [`Coroutine`].
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use simurgh_models::SimTime;
+use simurgh_platform::HostId;
+
+use crate::ids::ActorId;
+use crate::simcall::{Answer, Note, Simcall};
+
+/// How the code of an actor ended: well, or with what it has to say.
+pub type Ending = Result<(), String>;
+
+/// The code of an actor as a future.
+pub type ActorFuture = Pin<Box<dyn Future<Output = Ending> + Send>>;
+
+/// User code of another kind than a future.
+pub trait Coroutine: Send {
+    /// Runs until the next simcall, which is left in the port, or to the end.
+    fn resume(&mut self, port: &mut Port) -> Option<Ending>;
+}
+
+/// The code of an actor, between two simcalls.
+pub enum Body {
+    /// Rust code.
+    Future(ActorFuture),
+    /// Any other code.
+    Coroutine(Box<dyn Coroutine>),
+}
+
+/// A function to call when an actor ends; it is told whether the actor was killed or failed.
+pub type OnExit = Box<dyn FnOnce(bool) + Send>;
+
+/// Where an actor's code and the kernel exchange requests and answers.
+#[derive(Default)]
+pub struct Port {
+    /// The actor that runs.
+    pub actor: Option<ActorId>,
+    /// The host it runs on.
+    pub host: Option<HostId>,
+    /// The present date.
+    pub now: SimTime,
+    /// What the actor asks next.
+    pub simcall: Option<Simcall>,
+    /// What it is answered.
+    pub answer: Option<Answer>,
+    /// What goes with its next simcall.
+    pub notes: Vec<Note>,
+    /// What is to be called when it ends.
+    pub on_exit: Vec<OnExit>,
+    /// What it says, for people to read.
+    pub said: Vec<String>,
+}
+
+thread_local! {
+    static PORT: RefCell<Port> = RefCell::new(Port::default());
+}
+
+/// What came of running an actor.
+#[derive(Debug)]
+pub enum Resumed {
+    /// It asks for something.
+    Asked(Simcall),
+    /// It came to its end.
+    Ended(Ending),
+    /// It panicked, with this message.
+    Panicked(String),
+    /// It waits for something that is not of this world: a future that no simcall stands behind.
+    Stray,
+}
+
+/// What the actor left besides its request.
+#[derive(Default)]
+pub struct Leavings {
+    /// Served before the request.
+    pub notes: Vec<Note>,
+    /// Kept until the actor ends.
+    pub on_exit: Vec<OnExit>,
+    /// Told to people when the request is served.
+    pub said: Vec<String>,
+}
+
+impl Body {
+    /// Runs the code until its next simcall. `leavings` is filled, and must come empty.
+    pub fn resume(
+        &mut self,
+        actor: ActorId,
+        host: HostId,
+        now: SimTime,
+        answer: Option<Answer>,
+        leavings: &mut Leavings,
+    ) -> Resumed {
+        let mut lent = Port { actor: Some(actor), host: Some(host), now, answer, ..Port::default() };
+        std::mem::swap(&mut lent.notes, &mut leavings.notes);
+        // An actor may itself run a simulation: the outer port waits on this stack meanwhile.
+        let outer = PORT.replace(lent);
+        let polled = catch_unwind(AssertUnwindSafe(|| match self {
+            Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+                Poll::Ready(ending) => Some(ending),
+                Poll::Pending => None,
+            },
+            Body::Coroutine(coroutine) => PORT.with_borrow_mut(|port| coroutine.resume(port)),
+        }));
+        let mut lent = PORT.replace(outer);
+        std::mem::swap(&mut lent.notes, &mut leavings.notes);
+        leavings.on_exit.append(&mut lent.on_exit);
+        leavings.said.append(&mut lent.said);
+        match polled {
+            Err(panic) => Resumed::Panicked(panic_message(panic.as_ref())),
+            Ok(Some(ending)) => Resumed::Ended(ending),
+            Ok(None) => lent.simcall.map_or(Resumed::Stray, Resumed::Asked),
+        }
+    }
+
+    /// Drops the code of an actor that ended, and collects the notes that its destructors leave.
+    pub fn dispose(self, actor: ActorId, host: HostId, now: SimTime) -> Vec<Note> {
+        let lent = Port { actor: Some(actor), host: Some(host), now, ..Port::default() };
+        let outer = PORT.replace(lent);
+        // A destructor that panics has nobody left to tell.
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
+        PORT.replace(outer).notes
+    }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// A simcall as a future: asks when first polled, and is done when answered.
+#[derive(Debug)]
+#[must_use = "nothing is asked until it is awaited"]
+pub struct Call {
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    New(Simcall),
+    Asked,
+    Over,
+}
+
+/// Asks the kernel.
+pub fn call(simcall: Simcall) -> Call {
+    Call { stage: Stage::New(simcall) }
+}
+
+impl Call {
+    /// The request, while it has not been made yet.
+    pub fn simcall_mut(&mut self) -> Option<&mut Simcall> {
+        match &mut self.stage {
+            Stage::New(simcall) => Some(simcall),
+            _ => None,
+        }
+    }
+}
+
+impl Future for Call {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Answer> {
+        PORT.with_borrow_mut(|port| match std::mem::replace(&mut self.stage, Stage::Asked) {
+            Stage::New(simcall) => {
+                assert!(
+                    port.actor.is_some(),
+                    "an operation of an actor was awaited outside of any actor"
+                );
+                assert!(
+                    port.simcall.is_none() && port.answer.is_none(),
+                    "an actor does one thing at a time: start the activities, then wait for one or all of them \
+                     (ActivitySet), instead of polling several operations at once"
+                );
+                port.simcall = Some(simcall);
+                Poll::Pending
+            }
+            Stage::Asked => match port.answer.take() {
+                Some(answer) => {
+                    self.stage = Stage::Over;
+                    Poll::Ready(answer)
+                }
+                None => Poll::Pending,
+            },
+            Stage::Over => panic!("an operation was polled after it was over"),
+        })
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if matches!(self.stage, Stage::Asked) {
+            // Given up before it was served (by a `select!`, say): then it is not asked at all.
+            let _ = PORT.try_with(|port| {
+                if let Ok(mut port) = port.try_borrow_mut() {
+                    port.simcall = None;
+                    port.answer = None;
+                }
+            });
+        }
+    }
+}
+
+/// Looks at, or adds to, the port of the actor that runs. `None` outside of any actor.
+pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
+    PORT.with_borrow_mut(|port| port.actor.is_some().then(|| f(port)))
+}
+
+/// Leaves a note, if an actor runs; says whether it was taken.
+pub fn leave(note: Note) -> bool {
+    PORT.try_with(|port| {
+        port.try_borrow_mut().is_ok_and(|mut port| {
+            let inside = port.actor.is_some();
+            if inside {
+                port.notes.push(note);
+            }
+            inside
+        })
+    })
+    .unwrap_or(false)
+}

@@ -1,0 +1,89 @@
+//! Identities: small numbers with a type each, so that one cannot be taken for another.
+
+use std::fmt;
+
+macro_rules! identity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position of this identity in a table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The identity at a position of a table.
+            ///
+            /// # Panics
+            /// If there are more than four billion of them.
+            pub fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).expect("fewer than 2^32 objects of a kind"))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+identity!(
+    /// An actor. Numbers follow the order of creation and are never used again.
+    ActorId
+);
+identity!(
+    /// A meeting point of sends and receives.
+    MailboxId
+);
+identity!(
+    /// A mutual exclusion lock.
+    MutexId
+);
+identity!(
+    /// A counting semaphore.
+    SemaphoreId
+);
+identity!(
+    /// A condition variable.
+    ConditionId
+);
+identity!(
+    /// A barrier.
+    BarrierId
+);
+
+/// A communication, execution, disk access or parallel task that was started and can be waited for.
+///
+/// Slots are used again; the generation tells an old identity from the new tenant of its slot.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ActivityId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl ActivityId {
+    /// The slot of this activity in the kernel's table.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// Folds the identity into a number, for the models to carry.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Reads back what [`to_bits`](Self::to_bits) wrote.
+    pub fn from_bits(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
+impl fmt::Display for ActivityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.index, self.generation)
+    }
+}

@@ -1,0 +1,156 @@
+//! Birth, halt, move and death of actors.
+
+use simurgh_platform::HostId;
+
+use super::{Actor, Effect, Kernel, Served, Waiting};
+use crate::activity::{Kind, State};
+use crate::event::Event;
+use crate::ids::ActorId;
+use crate::simcall::{Answer, Failure, SpawnRequest};
+
+impl Kernel {
+    /// Creates an actor; it runs when its turn comes.
+    pub fn spawn(&mut self, request: SpawnRequest) -> ActorId {
+        let actor = ActorId::from_index(self.actors.len());
+        self.actors.push(Actor {
+            name: request.name.as_str().into(),
+            host: request.host,
+            alive: true,
+            daemon: request.daemon,
+            suspended: false,
+            timer: false,
+            waiting: Waiting::Nothing,
+            since: self.now,
+            answer: None,
+            held: false,
+            owned: Vec::new(),
+            owned_limit: 8,
+            joiners: Vec::new(),
+        });
+        self.living += 1;
+        self.living_regular += usize::from(!request.daemon);
+        self.ready.push(actor);
+        if self.listening {
+            let (name, host) = (request.name.clone(), request.host);
+            self.events.push(Event::ActorStarted { actor, name, host });
+        }
+        self.effects.push_back(Effect::Started(actor, request));
+        actor
+    }
+
+    /// Whether an actor whose turn has come may run; a suspended one is held until it is resumed.
+    pub fn may_run(&mut self, actor: ActorId) -> bool {
+        let record = &mut self.actors[actor.index()];
+        record.held |= record.alive && record.suspended;
+        record.alive && !record.suspended
+    }
+
+    /// Ends an actor. What it left behind is cancelled: unmatched posts leave their mailboxes, and whoever shares a
+    /// communication under way with it is told.
+    pub fn end(&mut self, actor: ActorId, failed: bool) {
+        let Some(record) = self.actors.get_mut(actor.index()) else { return };
+        if !std::mem::replace(&mut record.alive, false) {
+            return;
+        }
+        self.living -= 1;
+        self.living_regular -= usize::from(!record.daemon);
+        if record.waiting != Waiting::Nothing {
+            self.leave_wait(actor);
+            self.leave_queues(actor);
+            self.stop_waiting(actor);
+        }
+        let record = &mut self.actors[actor.index()];
+        record.answer = None;
+        for id in std::mem::take(&mut record.owned) {
+            let Some(activity) = self.activities.get(id) else { continue };
+            let failure = match activity.kind {
+                Kind::Comm(_) => Failure::PeerGone,
+                _ => Failure::Cancelled,
+            };
+            self.cancel(id, failure);
+            self.forget(actor, id);
+        }
+        for joiner in std::mem::take(&mut self.actors[actor.index()].joiners) {
+            self.unblock(joiner, Answer::Flag(true));
+        }
+        self.tell(|_| Event::ActorEnded { actor, failed });
+        self.effects.push_back(Effect::Ended { actor, failed });
+    }
+
+    pub(super) fn make_daemon(&mut self, actor: ActorId) {
+        let record = &mut self.actors[actor.index()];
+        if !std::mem::replace(&mut record.daemon, true) {
+            self.living_regular -= 1;
+        }
+    }
+
+    pub(super) fn join(&mut self, actor: ActorId, target: ActorId, timeout: Option<f64>) -> Served {
+        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive) else {
+            return Served::Answered(Answer::Flag(true));
+        };
+        if timeout.is_some_and(|seconds| seconds <= 0.0) {
+            return Served::Answered(Answer::Flag(false));
+        }
+        other.joiners.push(actor);
+        self.block(actor, Waiting::Join(target), timeout);
+        Served::Blocked
+    }
+
+    pub(super) fn suspend(&mut self, actor: ActorId, target: ActorId) -> Served {
+        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive && !other.suspended)
+        else {
+            return Served::Answered(Answer::Ready);
+        };
+        other.suspended = true;
+        self.pause_belongings(target, true);
+        if target != actor {
+            return Served::Answered(Answer::Ready);
+        }
+        self.block(actor, Waiting::Suspended, None);
+        Served::Blocked
+    }
+
+    pub(super) fn resume(&mut self, target: ActorId) {
+        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive && other.suspended)
+        else {
+            return;
+        };
+        other.suspended = false;
+        let held = std::mem::replace(&mut other.held, false);
+        let was_suspending_itself = other.waiting == Waiting::Suspended;
+        self.pause_belongings(target, false);
+        if was_suspending_itself {
+            self.unblock(target, Answer::Ready);
+        } else if held {
+            self.ready.push(target);
+        }
+    }
+
+    /// A suspended actor's activities halt with it. Its sleep does not: the date to wake up at stays, and the actor
+    /// goes on then or when it is resumed, whichever comes later.
+    fn pause_belongings(&mut self, actor: ActorId, paused: bool) {
+        for id in self.actors[actor.index()].owned.clone() {
+            self.pause(id, paused);
+        }
+    }
+
+    pub(super) fn migrate(&mut self, target: ActorId, host: HostId) {
+        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive) else { return };
+        let from = std::mem::replace(&mut other.host, host);
+        if from == host {
+            return;
+        }
+        for id in self.actors[target.index()].owned.clone() {
+            let Some(activity) = self.activities.get_mut(id) else { continue };
+            if let Kind::Execution { what, .. } = &mut activity.kind
+                && what.host == from
+                && activity.state == State::Running
+            {
+                what.host = host;
+                let what = what.clone();
+                self.effects.push_back(Effect::Move(id, what));
+            }
+        }
+        self.tell(|_| Event::ActorMoved { actor: target, host });
+    }
+}

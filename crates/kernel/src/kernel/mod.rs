@@ -1,0 +1,590 @@
+//! The kernel: a deterministic state machine that plays operating system for the actors.
+//!
+//! It is driven from outside. A driver hands it the simcalls of the actors one by one ([`Kernel::serve`]), carries out
+//! the [`Effect`]s that this has on the world (a flow starts, a timer is set), and tells it what came of them
+//! ([`Kernel::finish`], [`Kernel::timer_fired`]). Who drives, and whether time passes at all, is not known here.
+
+mod lifecycle;
+mod network;
+mod synchronisation;
+
+use std::collections::VecDeque;
+
+use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
+use simurgh_platform::HostId;
+
+use crate::activity::{Activities, Activity, Held, Kind, State};
+use crate::event::{Event, Reason};
+use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
+use crate::mailbox::Mailbox;
+use crate::random::Random;
+use crate::simcall::{ActivitySet, Answer, Criteria, Failure, Note, OnTimeout, Simcall, SpawnRequest};
+
+use synchronisation::{Barrier, Condition, Mutex, Semaphore};
+
+/// What the kernel wants done in the world.
+#[derive(Debug)]
+pub enum Effect {
+    /// A message sets out.
+    Transfer {
+        /// Which communication.
+        activity: ActivityId,
+        /// From where.
+        src: HostId,
+        /// To where.
+        dst: HostId,
+        /// How long it is.
+        bytes: f64,
+        /// At most so many bytes a second.
+        rate: Option<f64>,
+    },
+    /// A computation begins.
+    Execute(ActivityId, Execution),
+    /// A disk access begins.
+    Access(ActivityId, DiskAccess),
+    /// A parallel task begins.
+    Parallel(ActivityId, ParallelTask),
+    /// An activity under way is dropped.
+    Stop(ActivityId),
+    /// An activity under way is halted.
+    Pause(ActivityId),
+    /// A halted activity goes on.
+    Continue(ActivityId),
+    /// What is left of an execution goes on elsewhere: as this one, whose amount is the one of its start.
+    Move(ActivityId, Execution),
+    /// The actor is to be woken after so many seconds, with [`Kernel::timer_fired`]. It has one timer at most.
+    SetTimer(ActorId, f64),
+    /// The actor's timer is not needed any more.
+    ClearTimer(ActorId),
+    /// A new actor; its code is to be kept, and run when the actor is ready.
+    Started(ActorId, SpawnRequest),
+    /// An actor ended; its code is to be dropped.
+    Ended {
+        /// Who.
+        actor: ActorId,
+        /// Whether it was killed or failed.
+        failed: bool,
+    },
+}
+
+/// What became of a simcall.
+#[derive(Debug)]
+pub enum Served {
+    /// It is answered: the driver carries out the effects, then calls [`Kernel::answer`].
+    Answered(Answer),
+    /// The actor waits.
+    Blocked,
+    /// The first half is done: the driver carries out the effects, then serves this, for the same actor.
+    Then(Simcall),
+    /// The actor is gone.
+    Gone,
+}
+
+/// What an actor waits for.
+#[derive(Clone, PartialEq, Debug)]
+enum Waiting {
+    Nothing,
+    Activities {
+        set: ActivitySet,
+        on_timeout: OnTimeout,
+        release: bool,
+    },
+    Sleep,
+    Mutex(MutexId),
+    Semaphore(SemaphoreId),
+    Condition(ConditionId, MutexId),
+    /// Notified, or timed out, and now in the queue of the lock; then the answer is whether it was notified.
+    Reacquiring {
+        mutex: MutexId,
+        notified: bool,
+    },
+    Barrier(BarrierId),
+    Join(ActorId),
+    Suspended,
+}
+
+/// What the kernel keeps of an actor.
+#[derive(Debug)]
+struct Actor {
+    name: Box<str>,
+    host: HostId,
+    alive: bool,
+    daemon: bool,
+    suspended: bool,
+    timer: bool,
+    waiting: Waiting,
+    since: SimTime,
+    /// The answer that waits for the actor to run.
+    answer: Option<Answer>,
+    /// Whether the actor became ready while suspended.
+    held: bool,
+    /// What it started and has not forgotten, in order; ended ones are swept now and then.
+    owned: Vec<ActivityId>,
+    /// How long `owned` may grow before it is swept.
+    owned_limit: u32,
+    joiners: Vec<ActorId>,
+}
+
+/// An actor that waits, as people want to read of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Blocked {
+    /// Who.
+    pub actor: ActorId,
+    /// Its name.
+    pub name: String,
+    /// Where.
+    pub host: HostId,
+    /// What it waits for.
+    pub reason: Reason,
+    /// Since when.
+    pub since: SimTime,
+    /// Whether it is a daemon.
+    pub daemon: bool,
+}
+
+/// The state of all actors, mailboxes, communications and synchronisation objects.
+#[derive(Debug)]
+pub struct Kernel {
+    now: SimTime,
+    actors: Vec<Actor>,
+    living: usize,
+    living_regular: usize,
+    activities: Activities,
+    mailboxes: Vec<Mailbox>,
+    mutexes: Vec<Mutex>,
+    semaphores: Vec<Semaphore>,
+    conditions: Vec<Condition>,
+    barriers: Vec<Barrier>,
+    ready: Vec<ActorId>,
+    effects: VecDeque<Effect>,
+    events: Vec<Event>,
+    listening: bool,
+    random: Random,
+    messages: u64,
+}
+
+impl Kernel {
+    /// A kernel without actors.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            now: SimTime::ZERO,
+            actors: Vec::new(),
+            living: 0,
+            living_regular: 0,
+            activities: Activities::default(),
+            mailboxes: Vec::new(),
+            mutexes: Vec::new(),
+            semaphores: Vec::new(),
+            conditions: Vec::new(),
+            barriers: Vec::new(),
+            ready: Vec::new(),
+            effects: VecDeque::new(),
+            events: Vec::new(),
+            listening: false,
+            random: Random::new(seed, u64::MAX),
+            messages: 0,
+        }
+    }
+
+    /// The present date, as the driver told.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Tells the kernel what time it is.
+    pub fn set_now(&mut self, now: SimTime) {
+        debug_assert!(now >= self.now, "time does not go back");
+        self.now = now;
+    }
+
+    /// Whether events are collected.
+    pub fn listen(&mut self, on: bool) {
+        self.listening = on;
+    }
+
+    /// Moves the events since the last call into `events`.
+    pub fn take_events(&mut self, events: &mut Vec<Event>) {
+        events.append(&mut self.events);
+    }
+
+    /// Moves the actors that can run into `ready`, in the order in which they became so.
+    pub fn take_ready(&mut self, ready: &mut Vec<ActorId>) {
+        ready.append(&mut self.ready);
+    }
+
+    /// Whether some actor can run.
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The next thing to be done in the world.
+    pub fn next_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// How many messages have been delivered.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// How many actors were ever created.
+    pub fn actor_count(&self) -> usize {
+        self.actors.len()
+    }
+
+    /// How many actors are living.
+    pub fn living(&self) -> usize {
+        self.living
+    }
+
+    /// How many living actors are not daemons.
+    pub fn living_regular(&self) -> usize {
+        self.living_regular
+    }
+
+    /// The name of an actor.
+    pub fn actor_name(&self, actor: ActorId) -> &str {
+        &self.actors[actor.index()].name
+    }
+
+    /// The host an actor is on, or was on when it ended.
+    pub fn actor_host(&self, actor: ActorId) -> HostId {
+        self.actors[actor.index()].host
+    }
+
+    /// Whether an actor is living.
+    pub fn is_alive(&self, actor: ActorId) -> bool {
+        self.actors[actor.index()].alive
+    }
+
+    /// Whether an actor is a daemon.
+    pub fn is_daemon(&self, actor: ActorId) -> bool {
+        self.actors[actor.index()].daemon
+    }
+
+    /// The living actors on a host, oldest first.
+    pub fn actors_on(&self, host: HostId) -> Vec<ActorId> {
+        let on = |(index, actor): (usize, &Actor)| {
+            (actor.alive && actor.host == host).then(|| ActorId::from_index(index))
+        };
+        self.actors.iter().enumerate().filter_map(on).collect()
+    }
+
+    /// The activities, to look at.
+    pub fn activities(&self) -> &Activities {
+        &self.activities
+    }
+
+    /// Who waits for what since when.
+    pub fn blocked(&self) -> Vec<Blocked> {
+        let mut blocked = Vec::new();
+        for (index, actor) in self.actors.iter().enumerate() {
+            let Some(reason) =
+                self.reason(ActorId::from_index(index), &actor.waiting).filter(|_| actor.alive)
+            else {
+                continue;
+            };
+            blocked.push(Blocked {
+                actor: ActorId::from_index(index),
+                name: actor.name.to_string(),
+                host: actor.host,
+                reason,
+                since: actor.since,
+                daemon: actor.daemon,
+            });
+        }
+        blocked
+    }
+
+    /// The answer that waits for an actor about to run.
+    pub fn take_answer(&mut self, actor: ActorId) -> Option<Answer> {
+        self.actors[actor.index()].answer.take()
+    }
+
+    /// Makes sure that a mailbox is there.
+    pub fn open_mailbox(&mut self, mailbox: MailboxId) {
+        if self.mailboxes.len() <= mailbox.index() {
+            self.mailboxes.resize(mailbox.index() + 1, Mailbox::default());
+        }
+    }
+
+    /// Serves a simcall.
+    pub fn serve(&mut self, actor: ActorId, simcall: Simcall) -> Served {
+        if !self.actors[actor.index()].alive {
+            return Served::Gone;
+        }
+        match simcall {
+            Simcall::Send(request, follow) => self.send(actor, request, follow),
+            Simcall::Recv(request, follow) => self.recv(actor, request, follow),
+            Simcall::WaitAny { activities, timeout, on_timeout, release } => {
+                self.wait_any(actor, activities, timeout, on_timeout, release)
+            }
+            Simcall::TestAny { activities } => self.test_any(actor, &activities),
+            Simcall::Execute(request, follow) => {
+                let host = request.host.unwrap_or(self.actors[actor.index()].host);
+                let what = Execution {
+                    host,
+                    flops: request.flops,
+                    priority: request.priority.unwrap_or(1.0),
+                    bound: request.bound,
+                    threads: request.threads,
+                };
+                let id = self.begin(actor, Kind::Execution { actor, what: what.clone() });
+                self.effects.push_back(Effect::Execute(id, what));
+                self.tell(|_| Event::ExecutionStarted { activity: id, actor, host, flops: request.flops });
+                self.follow(actor, id, follow)
+            }
+            Simcall::Access(what, follow) => {
+                let id = self.begin(actor, Kind::Access { actor, what: what.clone() });
+                let (disk, bytes) = (what.disk, what.bytes);
+                let write = what.direction == simurgh_models::Direction::Write;
+                self.effects.push_back(Effect::Access(id, what));
+                self.tell(|_| Event::AccessStarted { activity: id, actor, disk, bytes, write });
+                self.follow(actor, id, follow)
+            }
+            Simcall::Parallel(what, follow) => {
+                let id = self.begin(actor, Kind::Parallel { actor });
+                let hosts = what.hosts.clone();
+                self.effects.push_back(Effect::Parallel(id, what));
+                self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
+                self.follow(actor, id, follow)
+            }
+            Simcall::Sleep(duration) => {
+                if duration > 0.0 {
+                    self.block(actor, Waiting::Sleep, Some(duration));
+                    Served::Blocked
+                } else {
+                    Served::Answered(Answer::Ready)
+                }
+            }
+            Simcall::Yield => Served::Answered(Answer::Ready),
+            Simcall::Cancel(id) => {
+                self.cancel(id, Failure::Cancelled);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::Pause(id) => self.pause(id, true),
+            Simcall::Continue(id) => self.pause(id, false),
+            Simcall::Spawn(request) => Served::Answered(Answer::Actor(self.spawn(request))),
+            Simcall::Exit => {
+                self.end(actor, false);
+                Served::Gone
+            }
+            Simcall::Join(target, timeout) => self.join(actor, target, timeout),
+            Simcall::Kill(target) => {
+                self.end(target, true);
+                if target == actor { Served::Gone } else { Served::Answered(Answer::Ready) }
+            }
+            Simcall::KillAll => {
+                for index in 0..self.actors.len() {
+                    if index != actor.index() {
+                        self.end(ActorId::from_index(index), true);
+                    }
+                }
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::Suspend(target) => self.suspend(actor, target),
+            Simcall::Resume(target) => {
+                self.resume(target);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::Migrate(target, host) => {
+                self.migrate(target, host);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::BecomeDaemon => {
+                self.make_daemon(actor);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::IsAlive(target) => {
+                Served::Answered(Answer::Flag(self.actors.get(target.index()).is_some_and(|a| a.alive)))
+            }
+            Simcall::Lock(mutex, timeout) => self.lock(actor, mutex, timeout),
+            Simcall::TryLock(mutex) => self.try_lock(actor, mutex),
+            Simcall::Unlock(mutex) => {
+                self.unlock(mutex);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::Acquire(semaphore, timeout) => self.acquire(actor, semaphore, timeout),
+            Simcall::Release(semaphore) => {
+                self.release(semaphore);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::WaitCondition(condition, mutex, timeout) => {
+                self.wait_condition(actor, condition, mutex, timeout)
+            }
+            Simcall::Notify(condition, wake) => {
+                self.notify(condition, wake);
+                Served::Answered(Answer::Ready)
+            }
+            Simcall::Arrive(barrier) => self.arrive(actor, barrier),
+            Simcall::Choose(n) => {
+                Served::Answered(Answer::Chosen(self.random.below(u64::from(n.max(1))) as u32))
+            }
+            Simcall::Probe(mailbox, criteria) => self.probe(mailbox, criteria),
+            Simcall::Remaining(_) | Simcall::Platform(_) => {
+                unreachable!("the driver answers what concerns the platform")
+            }
+        }
+    }
+
+    /// Serves a note of an actor, living or just ended.
+    pub fn serve_note(&mut self, actor: ActorId, note: Note) {
+        match note {
+            Note::Forget(id) => self.forget(actor, id),
+            Note::Unlock(mutex) => self.unlock(mutex),
+            Note::Release(semaphore) => self.release(semaphore),
+            Note::NewMutex(id) => self.new_mutex(id),
+            Note::NewSemaphore(id, count) => self.new_semaphore(id, count),
+            Note::NewCondition(id) => self.new_condition(id),
+            Note::NewBarrier(id, count) => self.new_barrier(id, count),
+        }
+    }
+
+    /// Gives an actor its answer, and lets it run. The driver calls this for [`Served::Answered`].
+    pub fn answer(&mut self, actor: ActorId, answer: Answer) {
+        let record = &mut self.actors[actor.index()];
+        if !record.alive {
+            return;
+        }
+        record.answer = Some(answer);
+        if record.suspended {
+            record.held = true;
+        } else {
+            self.ready.push(actor);
+        }
+    }
+
+    /// Puts an actor whose simcall is held into the next round.
+    pub fn postpone(&mut self, actor: ActorId) {
+        self.ready.push(actor);
+    }
+
+    /// Tells that an activity under way is over. Waiters are woken in the order in which they began to wait.
+    pub fn finish(&mut self, id: ActivityId, result: Result<(), Failure>) {
+        let Some(activity) = self.activities.get_mut(id) else { return };
+        if !matches!(activity.state, State::Running) {
+            return;
+        }
+        activity.state = State::Over(result);
+        if matches!(activity.kind, Kind::Comm(_)) && result.is_ok() {
+            self.messages += 1;
+        }
+        self.tell(|_| Event::ActivityEnded { activity: id, result });
+        self.wake_waiters(id);
+        self.collect(id);
+    }
+
+    /// Tells that the timer of an actor ran out.
+    pub fn timer_fired(&mut self, actor: ActorId) {
+        let record = &mut self.actors[actor.index()];
+        if !record.alive || !std::mem::replace(&mut record.timer, false) {
+            return;
+        }
+        self.time_out(actor);
+    }
+
+    // --- what the parts of the kernel share -------------------------------------------------------------------
+
+    fn tell(&mut self, event: impl FnOnce(&Kernel) -> Event) {
+        if self.listening {
+            let event = event(self);
+            self.events.push(event);
+        }
+    }
+
+    fn block(&mut self, actor: ActorId, waiting: Waiting, timeout: Option<f64>) {
+        let now = self.now;
+        let record = &mut self.actors[actor.index()];
+        debug_assert!(record.waiting == Waiting::Nothing, "an actor waits for one thing at a time");
+        record.waiting = waiting;
+        record.since = now;
+        if let Some(duration) = timeout {
+            record.timer = true;
+            self.effects.push_back(Effect::SetTimer(actor, duration));
+        }
+        if self.listening {
+            let reason = self.reason(actor, &self.actors[actor.index()].waiting);
+            self.events.extend(reason.map(|reason| Event::Blocked { actor, reason }));
+        }
+    }
+
+    /// Ends the wait of an actor and answers it.
+    fn unblock(&mut self, actor: ActorId, answer: Answer) {
+        self.stop_waiting(actor);
+        self.answer(actor, answer);
+    }
+
+    fn stop_waiting(&mut self, actor: ActorId) {
+        let record = &mut self.actors[actor.index()];
+        debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
+        record.waiting = Waiting::Nothing;
+        if std::mem::replace(&mut record.timer, false) {
+            self.effects.push_back(Effect::ClearTimer(actor));
+        }
+        self.tell(|_| Event::Unblocked { actor });
+    }
+
+    fn time_out(&mut self, actor: ActorId) {
+        match self.actors[actor.index()].waiting.clone() {
+            Waiting::Sleep => self.unblock(actor, Answer::Ready),
+            Waiting::Activities { set, on_timeout, release } => {
+                self.give_up(actor, &set, on_timeout, release);
+            }
+            Waiting::Mutex(mutex) => {
+                self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
+                self.unblock(actor, Answer::Flag(false));
+            }
+            Waiting::Semaphore(semaphore) => {
+                self.semaphores[semaphore.index()].queue.retain(|&other| other != actor);
+                self.unblock(actor, Answer::Flag(false));
+            }
+            Waiting::Condition(condition, mutex) => {
+                self.conditions[condition.index()].queue.retain(|&(other, _)| other != actor);
+                self.reacquire(actor, mutex, false);
+            }
+            Waiting::Join(target) => {
+                self.actors[target.index()].joiners.retain(|&other| other != actor);
+                self.unblock(actor, Answer::Flag(false));
+            }
+            Waiting::Nothing | Waiting::Reacquiring { .. } | Waiting::Barrier(_) | Waiting::Suspended => {
+                unreachable!("these waits have no timer")
+            }
+        }
+    }
+
+    fn begin(&mut self, actor: ActorId, kind: Kind) -> ActivityId {
+        let id = self.activities.insert(Activity {
+            kind,
+            state: State::Running,
+            waiters: Default::default(),
+            held: Held { owner: true, receiver: false },
+            paused: false,
+        });
+        self.own(actor, id);
+        id
+    }
+
+    fn reason(&self, actor: ActorId, waiting: &Waiting) -> Option<Reason> {
+        Some(match waiting {
+            Waiting::Nothing => return None,
+            Waiting::Activities { set, .. } if set.len() == 1 => self.purpose(actor, set[0]),
+            Waiting::Activities { set, .. } => Reason::WaitingAny(set.len() as u32),
+            Waiting::Sleep => Reason::Sleeping,
+            Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => Reason::Locking(*mutex),
+            Waiting::Semaphore(semaphore) => Reason::Acquiring(*semaphore),
+            Waiting::Condition(condition, _) => Reason::Condition(*condition),
+            Waiting::Barrier(barrier) => Reason::Barrier(*barrier),
+            Waiting::Join(actor) => Reason::Joining(*actor),
+            Waiting::Suspended => Reason::Suspended,
+        })
+    }
+
+    fn probe(&mut self, mailbox: MailboxId, criteria: Criteria) -> Served {
+        self.open_mailbox(mailbox);
+        let sends = self.mailboxes[mailbox.index()].sends;
+        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope));
+        let probed =
+            found.and_then(|id| self.activities.comm_mut(id)).map(|comm| (comm.envelope, comm.bytes));
+        Served::Answered(Answer::Probed(probed))
+    }
+}

@@ -1,0 +1,372 @@
+//! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
+
+use super::{Effect, Kernel, Served, Waiting};
+use crate::activity::{Activity, Comm, End, Held, Kind, State};
+use crate::event::{Event, Reason};
+use crate::ids::{ActivityId, ActorId};
+use crate::simcall::{
+    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Payload, RecvRequest, SendRequest,
+    Simcall,
+};
+
+impl Kernel {
+    pub(super) fn send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
+        self.open_mailbox(request.mailbox);
+        let (now, mailbox) = (self.now, request.mailbox);
+        let end = End { actor, rate: request.rate };
+        let detached = follow == Follow::Detach;
+        let envelope = request.envelope;
+        let receives = self.mailboxes[mailbox.index()].receives;
+        let found = receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope));
+        let id = match found {
+            Some(id) => {
+                self.mailboxes[mailbox.index()].receives.remove(id, &mut self.activities);
+                let activity = self.activities.get_mut(id).expect("found in the mailbox");
+                activity.held.owner = !detached;
+                let Kind::Comm(comm) = &mut activity.kind else {
+                    unreachable!("mailboxes hold communications")
+                };
+                comm.sender = Some(end);
+                comm.bytes = request.bytes;
+                comm.envelope = envelope;
+                comm.payload = request.payload;
+                comm.detached = detached;
+                comm.posted = now;
+                self.set_out(id);
+                id
+            }
+            None => {
+                let id = self.activities.insert(Activity {
+                    kind: Kind::Comm(Comm {
+                        mailbox,
+                        sender: Some(end),
+                        receiver: None,
+                        bytes: request.bytes,
+                        envelope,
+                        criteria: Criteria::default(),
+                        payload: request.payload,
+                        detached,
+                        posted: now,
+                        next: None,
+                        previous: None,
+                    }),
+                    state: State::Posted,
+                    waiters: Default::default(),
+                    held: Held { owner: !detached, receiver: false },
+                    paused: false,
+                });
+                self.mailboxes[mailbox.index()].sends.push(id, &mut self.activities);
+                id
+            }
+        };
+        if detached {
+            return Served::Answered(Answer::Ready);
+        }
+        self.own(actor, id);
+        self.follow(actor, id, follow)
+    }
+
+    pub(super) fn recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
+        self.open_mailbox(request.mailbox);
+        let (now, mailbox, criteria) = (self.now, request.mailbox, request.criteria);
+        let end = End { actor, rate: request.rate };
+        let sends = self.mailboxes[mailbox.index()].sends;
+        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope));
+        let id = match found {
+            Some(id) => {
+                self.mailboxes[mailbox.index()].sends.remove(id, &mut self.activities);
+                let activity = self.activities.get_mut(id).expect("found in the mailbox");
+                activity.held.receiver = true;
+                let Kind::Comm(comm) = &mut activity.kind else {
+                    unreachable!("mailboxes hold communications")
+                };
+                comm.receiver = Some(end);
+                comm.criteria = criteria;
+                self.set_out(id);
+                id
+            }
+            None => {
+                let id = self.activities.insert(Activity {
+                    kind: Kind::Comm(Comm {
+                        mailbox,
+                        sender: None,
+                        receiver: Some(end),
+                        bytes: 0.0,
+                        envelope: Envelope::default(),
+                        criteria,
+                        payload: None,
+                        detached: false,
+                        posted: now,
+                        next: None,
+                        previous: None,
+                    }),
+                    state: State::Posted,
+                    waiters: Default::default(),
+                    held: Held { owner: false, receiver: true },
+                    paused: false,
+                });
+                self.mailboxes[mailbox.index()].receives.push(id, &mut self.activities);
+                id
+            }
+        };
+        self.own(actor, id);
+        self.follow(actor, id, follow)
+    }
+
+    /// What the actor does after it started an activity.
+    pub(super) fn follow(&mut self, actor: ActorId, id: ActivityId, follow: Follow) -> Served {
+        match follow {
+            Follow::Return => Served::Answered(Answer::Activity(id)),
+            Follow::Wait(timeout) => Served::Then(Simcall::WaitAny {
+                activities: ActivitySet::from_slice(&[id]),
+                timeout,
+                on_timeout: OnTimeout::GiveUp,
+                release: true,
+            }),
+            Follow::Detach => {
+                // The activity stays with its actor, which ends it when it ends itself; nobody asks about it.
+                self.forget(actor, id);
+                Served::Answered(Answer::Ready)
+            }
+        }
+    }
+
+    /// Sender and receiver have met: the message sets out.
+    fn set_out(&mut self, id: ActivityId) {
+        let activity = self.activities.get_mut(id).expect("just matched");
+        activity.state = State::Running;
+        let paused = activity.paused;
+        let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are matched") };
+        let (Some(sender), Some(receiver)) = (comm.sender, comm.receiver) else {
+            unreachable!("a matched communication has both ends")
+        };
+        let src = self.actors[sender.actor.index()].host;
+        let dst = self.actors[receiver.actor.index()].host;
+        let rate = match (sender.rate, receiver.rate) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let (bytes, mailbox, posted) = (comm.bytes, comm.mailbox, comm.posted);
+        self.effects.push_back(Effect::Transfer { activity: id, src, dst, bytes, rate });
+        if paused {
+            self.effects.push_back(Effect::Pause(id));
+        }
+        self.tell(|_| Event::TransferStarted {
+            activity: id,
+            sender: sender.actor,
+            receiver: receiver.actor,
+            src,
+            dst,
+            mailbox,
+            bytes,
+            posted,
+        });
+    }
+
+    pub(super) fn wait_any(
+        &mut self,
+        actor: ActorId,
+        set: ActivitySet,
+        timeout: Option<f64>,
+        on_timeout: OnTimeout,
+        release: bool,
+    ) -> Served {
+        if let Some(answer) = self.first_over(actor, &set, release) {
+            return Served::Answered(answer);
+        }
+        for &id in &set {
+            if let Some(activity) = self.activities.get_mut(id) {
+                activity.waiters.push(actor);
+            }
+        }
+        // An empty set, or a timeout of 0, is over at once.
+        let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
+        self.block(actor, Waiting::Activities { set, on_timeout, release }, timeout.filter(|_| !at_once));
+        if at_once {
+            self.time_out(actor);
+        }
+        Served::Blocked
+    }
+
+    pub(super) fn test_any(&mut self, actor: ActorId, set: &ActivitySet) -> Served {
+        Served::Answered(self.first_over(actor, set, false).unwrap_or(Answer::Nothing))
+    }
+
+    /// The first of the set that is over, in the order of the set. An activity that was forgotten counts as cancelled.
+    fn first_over(&mut self, actor: ActorId, set: &ActivitySet, release: bool) -> Option<Answer> {
+        for (index, &id) in set.iter().enumerate() {
+            let state = self.activities.get(id).map_or(State::Over(Err(Failure::Cancelled)), |a| a.state);
+            if let State::Over(result) = state {
+                let result = result.map(|()| self.take_payload(actor, id));
+                if release {
+                    self.forget(actor, id);
+                }
+                return Some(Answer::Completed { index: index as u32, result });
+            }
+        }
+        None
+    }
+
+    /// The message, if it is the receiver who asks; nobody gets it twice.
+    fn take_payload(&mut self, actor: ActorId, id: ActivityId) -> Option<Payload> {
+        let comm = self.activities.comm_mut(id)?;
+        if comm.receiver.is_some_and(|end| end.actor == actor) { comm.payload.take() } else { None }
+    }
+
+    /// The activity is over: whoever waits for it is woken.
+    pub(super) fn wake_waiters(&mut self, id: ActivityId) {
+        loop {
+            let Some(activity) = self.activities.get_mut(id) else { return };
+            if activity.waiters.is_empty() {
+                return;
+            }
+            let actor = activity.waiters[0];
+            let State::Over(result) = activity.state else {
+                unreachable!("only what is over wakes its waiters")
+            };
+            let Waiting::Activities { set, release, .. } = &self.actors[actor.index()].waiting else {
+                unreachable!("whoever is registered with an activity waits for activities")
+            };
+            let (set, release) = (set.clone(), *release);
+            self.unregister(actor, &set);
+            let index = set.iter().position(|&other| other == id).expect("it waited for this one") as u32;
+            let result = result.map(|()| self.take_payload(actor, id));
+            self.unblock(actor, Answer::Completed { index, result });
+            if release {
+                self.forget(actor, id);
+            }
+        }
+    }
+
+    fn unregister(&mut self, actor: ActorId, set: &ActivitySet) {
+        for &id in set {
+            if let Some(activity) = self.activities.get_mut(id) {
+                activity.waiters.retain(|other| *other != actor);
+            }
+        }
+    }
+
+    /// The wait for these activities timed out.
+    pub(super) fn give_up(
+        &mut self,
+        actor: ActorId,
+        set: &ActivitySet,
+        on_timeout: OnTimeout,
+        release: bool,
+    ) {
+        self.unregister(actor, set);
+        self.unblock(actor, Answer::Completed { index: 0, result: Err(Failure::Timeout) });
+        for &id in set {
+            let is_comm = matches!(self.activities.get(id), Some(Activity { kind: Kind::Comm(_), .. }));
+            if on_timeout == OnTimeout::GiveUp && is_comm {
+                self.cancel(id, Failure::Timeout);
+            }
+            if release {
+                self.forget(actor, id);
+            }
+        }
+    }
+
+    /// The actor leaves the wait that it was killed in.
+    pub(super) fn leave_wait(&mut self, actor: ActorId) {
+        if let Waiting::Activities { set, .. } = self.actors[actor.index()].waiting.clone() {
+            self.unregister(actor, &set);
+        }
+    }
+
+    /// Stops an activity, whatever it does; for everyone who waits for it, now or later, it failed.
+    pub(super) fn cancel(&mut self, id: ActivityId, failure: Failure) {
+        let Some(activity) = self.activities.get_mut(id) else { return };
+        match activity.state {
+            State::Over(_) => return,
+            State::Running => {
+                activity.state = State::Over(Err(failure));
+                self.effects.push_back(Effect::Stop(id));
+                self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
+            }
+            State::Posted => {
+                activity.state = State::Over(Err(failure));
+                let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are posted") };
+                let (mailbox, is_send) = (comm.mailbox.index(), comm.sender.is_some());
+                let mailbox = &mut self.mailboxes[mailbox];
+                let queue = if is_send { &mut mailbox.sends } else { &mut mailbox.receives };
+                queue.remove(id, &mut self.activities);
+            }
+        }
+        self.wake_waiters(id);
+        self.collect(id);
+    }
+
+    pub(super) fn pause(&mut self, id: ActivityId, paused: bool) -> Served {
+        if let Some(activity) = self.activities.get_mut(id)
+            && activity.paused != paused
+        {
+            activity.paused = paused;
+            if activity.state == State::Running {
+                self.effects.push_back(if paused { Effect::Pause(id) } else { Effect::Continue(id) });
+            }
+        }
+        Served::Answered(Answer::Ready)
+    }
+
+    /// Records that the actor is to blame for the activity: it ends with it.
+    pub(super) fn own(&mut self, actor: ActorId, id: ActivityId) {
+        let record = &mut self.actors[actor.index()];
+        if record.owned.len() >= record.owned_limit as usize {
+            let activities = &self.activities;
+            record.owned.retain(|&owned| activities.get(owned).is_some());
+            record.owned_limit = (2 * record.owned.len() as u32).max(8);
+        }
+        record.owned.push(id);
+    }
+
+    /// The actor will not ask about the activity any more.
+    pub(super) fn forget(&mut self, actor: ActorId, id: ActivityId) {
+        let Some(activity) = self.activities.get_mut(id) else { return };
+        let receives = match &activity.kind {
+            Kind::Comm(comm) => comm.receiver.is_some_and(|end| end.actor == actor),
+            _ => false,
+        };
+        let sends = match &activity.kind {
+            Kind::Comm(comm) => comm.sender.is_some_and(|end| end.actor == actor),
+            _ => true,
+        };
+        // Who sends to itself holds it twice, and lets go of it twice.
+        if sends && activity.held.owner {
+            activity.held.owner = false;
+        } else if receives {
+            activity.held.receiver = false;
+        }
+        let record = &mut self.actors[actor.index()];
+        if matches!(activity.state, State::Over(_)) && record.owned.last() == Some(&id) {
+            record.owned.pop();
+        }
+        self.collect(id);
+    }
+
+    /// Frees the slot of an activity that is over and that nobody can ask about.
+    pub(super) fn collect(&mut self, id: ActivityId) {
+        if let Some(Activity { state: State::Over(_), held, .. }) = self.activities.get(id)
+            && *held == Held::default()
+        {
+            self.activities.remove(id);
+        }
+    }
+
+    /// What waiting for this activity means to its actor.
+    pub(super) fn purpose(&self, actor: ActorId, id: ActivityId) -> Reason {
+        match self.activities.get(id).map(|activity| &activity.kind) {
+            Some(Kind::Comm(comm)) => match comm.sender {
+                Some(end) if end.actor == actor => Reason::Sending(comm.mailbox),
+                _ => Reason::Receiving(comm.mailbox),
+            },
+            Some(Kind::Execution { .. }) => Reason::Executing,
+            Some(Kind::Access { what, .. }) => match what.direction {
+                simurgh_models::Direction::Read => Reason::Reading(what.disk),
+                simurgh_models::Direction::Write => Reason::Writing(what.disk),
+            },
+            Some(Kind::Parallel { .. }) => Reason::Parallel,
+            None => Reason::WaitingAny(0),
+        }
+    }
+}

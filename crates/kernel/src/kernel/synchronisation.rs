@@ -1,0 +1,193 @@
+//! Locks, semaphores, condition variables and barriers. Whoever waits longest is served first.
+
+use std::collections::VecDeque;
+
+use super::{Kernel, Served, Waiting};
+use crate::ids::{ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
+use crate::simcall::{Answer, Wake};
+
+#[derive(Debug, Default)]
+pub(super) struct Mutex {
+    pub(super) owner: Option<ActorId>,
+    pub(super) queue: VecDeque<ActorId>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Semaphore {
+    pub(super) count: u32,
+    pub(super) queue: VecDeque<ActorId>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Condition {
+    /// Who waits, and the lock each of them wants back.
+    pub(super) queue: VecDeque<(ActorId, MutexId)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Barrier {
+    pub(super) size: u32,
+    pub(super) arrived: Vec<ActorId>,
+}
+
+fn slot<T: Default>(table: &mut Vec<T>, index: usize) -> &mut T {
+    if table.len() <= index {
+        table.resize_with(index + 1, T::default);
+    }
+    &mut table[index]
+}
+
+impl Kernel {
+    /// Makes a free lock.
+    pub fn new_mutex(&mut self, id: MutexId) {
+        *slot(&mut self.mutexes, id.index()) = Mutex::default();
+    }
+
+    /// Makes a semaphore with so many to take.
+    pub fn new_semaphore(&mut self, id: SemaphoreId, count: u32) {
+        *slot(&mut self.semaphores, id.index()) = Semaphore { count, queue: VecDeque::new() };
+    }
+
+    /// Makes a condition variable.
+    pub fn new_condition(&mut self, id: ConditionId) {
+        *slot(&mut self.conditions, id.index()) = Condition::default();
+    }
+
+    /// Makes a barrier for so many actors.
+    pub fn new_barrier(&mut self, id: BarrierId, size: u32) {
+        *slot(&mut self.barriers, id.index()) = Barrier { size, arrived: Vec::new() };
+    }
+
+    pub(super) fn lock(&mut self, actor: ActorId, id: MutexId, timeout: Option<f64>) -> Served {
+        let mutex = slot(&mut self.mutexes, id.index());
+        if mutex.owner.is_none() {
+            mutex.owner = Some(actor);
+            return Served::Answered(Answer::Flag(true));
+        }
+        if timeout.is_some_and(|seconds| seconds <= 0.0) {
+            return Served::Answered(Answer::Flag(false));
+        }
+        mutex.queue.push_back(actor);
+        self.block(actor, Waiting::Mutex(id), timeout);
+        Served::Blocked
+    }
+
+    pub(super) fn try_lock(&mut self, actor: ActorId, id: MutexId) -> Served {
+        let mutex = slot(&mut self.mutexes, id.index());
+        let free = mutex.owner.is_none();
+        if free {
+            mutex.owner = Some(actor);
+        }
+        Served::Answered(Answer::Flag(free))
+    }
+
+    pub(super) fn unlock(&mut self, id: MutexId) {
+        let mutex = slot(&mut self.mutexes, id.index());
+        mutex.owner = mutex.queue.pop_front();
+        let Some(next) = mutex.owner else { return };
+        let answer = match self.actors[next.index()].waiting {
+            Waiting::Reacquiring { notified, .. } => Answer::Flag(notified),
+            _ => Answer::Flag(true),
+        };
+        self.unblock(next, answer);
+    }
+
+    pub(super) fn acquire(&mut self, actor: ActorId, id: SemaphoreId, timeout: Option<f64>) -> Served {
+        let semaphore = slot(&mut self.semaphores, id.index());
+        if semaphore.count > 0 {
+            semaphore.count -= 1;
+            return Served::Answered(Answer::Flag(true));
+        }
+        if timeout.is_some_and(|seconds| seconds <= 0.0) {
+            return Served::Answered(Answer::Flag(false));
+        }
+        semaphore.queue.push_back(actor);
+        self.block(actor, Waiting::Semaphore(id), timeout);
+        Served::Blocked
+    }
+
+    pub(super) fn release(&mut self, id: SemaphoreId) {
+        let semaphore = slot(&mut self.semaphores, id.index());
+        match semaphore.queue.pop_front() {
+            Some(next) => self.unblock(next, Answer::Flag(true)),
+            None => semaphore.count += 1,
+        }
+    }
+
+    pub(super) fn wait_condition(
+        &mut self,
+        actor: ActorId,
+        id: ConditionId,
+        mutex: MutexId,
+        timeout: Option<f64>,
+    ) -> Served {
+        self.unlock(mutex);
+        let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
+        slot(&mut self.conditions, id.index()).queue.push_back((actor, mutex));
+        self.block(actor, Waiting::Condition(id, mutex), timeout.filter(|_| !at_once));
+        if at_once {
+            self.time_out(actor);
+        }
+        Served::Blocked
+    }
+
+    pub(super) fn notify(&mut self, id: ConditionId, wake: Wake) {
+        loop {
+            let Some((actor, mutex)) = slot(&mut self.conditions, id.index()).queue.pop_front() else {
+                return;
+            };
+            self.reacquire(actor, mutex, true);
+            if wake == Wake::One {
+                return;
+            }
+        }
+    }
+
+    /// The wait for a condition is over; what remains is to get the lock back, however long that takes.
+    pub(super) fn reacquire(&mut self, actor: ActorId, mutex: MutexId, notified: bool) {
+        self.stop_waiting(actor);
+        let lock = slot(&mut self.mutexes, mutex.index());
+        if lock.owner.is_none() {
+            lock.owner = Some(actor);
+            self.answer(actor, Answer::Flag(notified));
+        } else {
+            lock.queue.push_back(actor);
+            self.block(actor, Waiting::Reacquiring { mutex, notified }, None);
+        }
+    }
+
+    pub(super) fn arrive(&mut self, actor: ActorId, id: BarrierId) -> Served {
+        let barrier = slot(&mut self.barriers, id.index());
+        if barrier.arrived.len() as u32 + 1 >= barrier.size {
+            for other in std::mem::take(&mut barrier.arrived) {
+                self.unblock(other, Answer::Flag(false));
+            }
+            return Served::Answered(Answer::Flag(true));
+        }
+        barrier.arrived.push(actor);
+        self.block(actor, Waiting::Barrier(id), None);
+        Served::Blocked
+    }
+
+    /// A dying actor leaves the queues that it stands in.
+    pub(super) fn leave_queues(&mut self, actor: ActorId) {
+        match self.actors[actor.index()].waiting {
+            Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => {
+                self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
+            }
+            Waiting::Semaphore(semaphore) => {
+                self.semaphores[semaphore.index()].queue.retain(|&other| other != actor);
+            }
+            Waiting::Condition(condition, _) => {
+                self.conditions[condition.index()].queue.retain(|&(other, _)| other != actor);
+            }
+            Waiting::Barrier(barrier) => {
+                self.barriers[barrier.index()].arrived.retain(|&other| other != actor);
+            }
+            Waiting::Join(target) => {
+                self.actors[target.index()].joiners.retain(|&other| other != actor);
+            }
+            Waiting::Nothing | Waiting::Activities { .. } | Waiting::Sleep | Waiting::Suspended => {}
+        }
+    }
+}

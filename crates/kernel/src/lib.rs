@@ -1,0 +1,23 @@
+//! The kernel plays operating system for the actors of a distributed program.
+//!
+//! In reading order:
+//! - [`ids`]: identities.
+//! - [`simcall`]: the kernel's door, what actors may ask and what they are answered.
+//! - [`context`]: how the code of an actor runs up to its next simcall.
+//! - [`activity`], [`mailbox`]: what was started, and where sends and receives meet.
+//! - [`kernel`]: the state machine that serves simcalls. It does not know who drives it.
+//! - [`event`]: what happened, told to whoever listens.
+//! - [`simulation`]: the driver of simulated time.
+//! - [`random`]: seeded randomness.
+#![forbid(unsafe_code)]
+
+pub mod activity;
+pub mod context;
+pub mod event;
+pub mod ids;
+pub mod kernel;
+pub mod mailbox;
+mod platform_requests;
+pub mod random;
+pub mod simcall;
+pub mod simulation;

@@ -1,0 +1,72 @@
+//! Requests about the platform, answered by the models.
+
+use simurgh_models::{ActionId, Models};
+
+use crate::ids::ActivityId;
+use crate::simcall::{PlatformAnswer, PlatformRequest};
+
+/// Answers a request. `action` finds the work that the models do for an activity.
+pub(crate) fn answer(
+    models: &mut Models,
+    request: &PlatformRequest,
+    action: &dyn Fn(ActivityId) -> Option<ActionId>,
+) -> PlatformAnswer {
+    use PlatformAnswer::{Done, Flag, Number, Refused};
+    match *request {
+        PlatformRequest::HostSpeed(host) => Number(models.host_speed(host)),
+        PlatformRequest::HostLoad(host) => Number(models.host_load(host)),
+        PlatformRequest::HostIsOn(host) => Flag(models.host_is_on(host)),
+        PlatformRequest::SetHostState(host, on) => {
+            models.set_host_state(host, on);
+            Done
+        }
+        PlatformRequest::Pstate(host) => Number(models.host_pstate(host) as f64),
+        PlatformRequest::SetPstate(host, pstate) => match models.set_host_pstate(host, pstate) {
+            Ok(()) => Done,
+            Err(error) => Refused(error.to_string()),
+        },
+        PlatformRequest::HostEnergy(host) => models
+            .host_energy(host)
+            .map_or_else(|| Refused("this host has no wattage_per_state".into()), Number),
+        PlatformRequest::HostPower(host) => models
+            .host_power(host)
+            .map_or_else(|| Refused("this host has no wattage_per_state".into()), Number),
+        PlatformRequest::LinkBandwidth(link) => Number(models.link_bandwidth(link)),
+        PlatformRequest::LinkLatency(link) => Number(models.link_latency(link)),
+        PlatformRequest::LinkLoad(link) => Number(models.link_load(link)),
+        PlatformRequest::LinkIsOn(link) => Flag(models.link_is_on(link)),
+        PlatformRequest::SetLinkState(link, on) => {
+            models.set_link_state(link, on);
+            Done
+        }
+        PlatformRequest::SetLinkBandwidth(link, bandwidth) => {
+            models.set_link_bandwidth(link, bandwidth);
+            Done
+        }
+        PlatformRequest::SetLinkLatency(link, latency) => {
+            models.set_link_latency(link, latency);
+            Done
+        }
+        PlatformRequest::LinkEnergy(link) => {
+            models.link_energy(link).map_or_else(|| Refused("this link has no wattage_range".into()), Number)
+        }
+        PlatformRequest::SetStationRate(link, host, level) => {
+            match models.set_station_rate(link, host, level) {
+                Ok(()) => Done,
+                Err(error) => Refused(error.to_string()),
+            }
+        }
+        PlatformRequest::SetPriority(activity, priority) => {
+            if let Some(action) = action(activity) {
+                models.set_priority(action, priority);
+            }
+            Done
+        }
+        PlatformRequest::SetBound(activity, bound) => {
+            if let Some(action) = action(activity) {
+                models.set_bound(action, bound);
+            }
+            Done
+        }
+    }
+}

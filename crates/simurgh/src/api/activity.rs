@@ -1,0 +1,336 @@
+//! Activities: what was started and goes on in the background.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use simurgh_kernel::context::{Call, call, leave};
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{
+    ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformAnswer, PlatformRequest, Simcall,
+};
+
+use super::mailbox::Mailbox;
+use super::{Ask, nothing, number, unexpected};
+use crate::error::{Error, Result};
+
+/// How the result of an activity is read from the message that it brings, if it brings one.
+type Read<T> = fn(Option<&Mailbox<T>>, Option<Payload>) -> Result<T>;
+
+/// A communication, execution, disk access or parallel task under way; its value is what it brings.
+///
+/// Dropping it does not stop it: it only cannot be asked about any more. It ends with its actor at the latest.
+#[derive(Debug)]
+pub struct Activity<T> {
+    id: ActivityId,
+    mailbox: Option<Mailbox<T>>,
+    read: Read<T>,
+}
+
+impl<T> Drop for Activity<T> {
+    fn drop(&mut self) {
+        leave(Note::Forget(self.id));
+    }
+}
+
+impl<T> Activity<T> {
+    /// Its identity, as observers see it.
+    pub fn id(&self) -> ActivityId {
+        self.id
+    }
+
+    /// Waits until it is over.
+    pub fn wait(&self) -> Wait<'_, T> {
+        self.wait_with(None)
+    }
+
+    /// Waits at most so many seconds; then a communication is given up for both sides, and anything else goes on.
+    pub fn wait_for(&self, seconds: f64) -> Wait<'_, T> {
+        self.wait_with(Some(seconds))
+    }
+
+    fn wait_with(&self, timeout: Option<f64>) -> Wait<'_, T> {
+        Wait {
+            call: call(Simcall::WaitAny {
+                activities: Set::from_slice(&[self.id]),
+                timeout,
+                on_timeout: OnTimeout::GiveUp,
+                release: false,
+            }),
+            activity: self,
+        }
+    }
+
+    /// Its value if it is over, `None` if it is not; does not wait.
+    pub fn test(&self) -> Test<'_, T> {
+        Test { call: call(Simcall::TestAny { activities: Set::from_slice(&[self.id]) }), activity: self }
+    }
+
+    /// Stops it: for everyone who waits for it, it failed.
+    pub fn cancel(&self) -> Ask<()> {
+        Ask::new(Simcall::Cancel(self.id), nothing)
+    }
+
+    /// Halts it.
+    pub fn suspend(&self) -> Ask<()> {
+        Ask::new(Simcall::Pause(self.id), nothing)
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) -> Ask<()> {
+        Ask::new(Simcall::Continue(self.id), nothing)
+    }
+
+    /// How many flops or bytes are left.
+    pub fn remaining(&self) -> Ask<f64> {
+        Ask::new(Simcall::Remaining(self.id), number)
+    }
+
+    /// Changes the share that it gets against others.
+    pub fn set_priority(&self, priority: f64) -> Ask<()> {
+        Ask::new(Simcall::Platform(PlatformRequest::SetPriority(self.id, priority)), done)
+    }
+
+    /// Changes the bound on its speed.
+    pub fn set_bound(&self, bound: Option<f64>) -> Ask<()> {
+        Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
+    }
+
+    fn value(&self, payload: Option<Payload>) -> Result<T> {
+        (self.read)(self.mailbox.as_ref(), payload)
+    }
+}
+
+fn done(answer: Answer) {
+    match answer {
+        Answer::Platform(PlatformAnswer::Done) => {}
+        other => unexpected(&other),
+    }
+}
+
+/// The future of operations that start an activity.
+#[derive(Debug)]
+#[must_use = "nothing starts until it is awaited"]
+pub struct Start<T> {
+    call: Call,
+    mailbox: Option<Mailbox<T>>,
+    read: Read<T>,
+}
+
+impl<T> Start<T> {
+    pub(crate) fn new(call: Call, read: Read<T>) -> Self {
+        Self { call, mailbox: None, read }
+    }
+}
+
+impl<T: Send + 'static> Start<T> {
+    pub(crate) fn with_mailbox(call: Call, mailbox: Mailbox<T>) -> Self {
+        Self {
+            call,
+            mailbox: Some(mailbox),
+            read: |mailbox, payload| match mailbox {
+                Some(mailbox) => mailbox.open(payload),
+                None => unreachable!("a receive knows its mailbox"),
+            },
+        }
+    }
+}
+
+impl<T> Future for Start<T> {
+    type Output = Activity<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Activity<T>> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Activity(id) => {
+                Poll::Ready(Activity { id, mailbox: self.mailbox.take(), read: self.read })
+            }
+            other => unexpected(&other),
+        }
+    }
+}
+
+impl<T> Unpin for Start<T> {}
+
+/// The future of [`Activity::wait`].
+#[derive(Debug)]
+#[must_use = "nothing is waited for until it is awaited"]
+pub struct Wait<'a, T> {
+    call: Call,
+    activity: &'a Activity<T>,
+}
+
+impl<T> Future for Wait<'_, T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T>> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Completed { result, .. } => {
+                Poll::Ready(result.map_err(Error::from).and_then(|payload| self.activity.value(payload)))
+            }
+            other => unexpected(&other),
+        }
+    }
+}
+
+/// The future of [`Activity::test`].
+#[derive(Debug)]
+#[must_use = "nothing is asked until it is awaited"]
+pub struct Test<'a, T> {
+    call: Call,
+    activity: &'a Activity<T>,
+}
+
+impl<T> Future for Test<'_, T> {
+    type Output = Result<Option<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Completed { result, .. } => Poll::Ready(
+                result.map_err(Error::from).and_then(|payload| self.activity.value(payload)).map(Some),
+            ),
+            Answer::Nothing => Poll::Ready(Ok(None)),
+            other => unexpected(&other),
+        }
+    }
+}
+
+/// Several activities, to wait for one or for all of them, in the order in which they were added.
+#[derive(Debug)]
+pub struct ActivitySet<T> {
+    members: VecDeque<Activity<T>>,
+}
+
+impl<T> Default for ActivitySet<T> {
+    fn default() -> Self {
+        Self { members: VecDeque::new() }
+    }
+}
+
+impl<T> FromIterator<Activity<T>> for ActivitySet<T> {
+    fn from_iter<I: IntoIterator<Item = Activity<T>>>(activities: I) -> Self {
+        Self { members: activities.into_iter().collect() }
+    }
+}
+
+impl<T> ActivitySet<T> {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an activity, as the last.
+    pub fn push(&mut self, activity: Activity<T>) {
+        self.members.push_back(activity);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The activities, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Activity<T>> {
+        self.members.iter()
+    }
+
+    /// Takes one out of the set.
+    ///
+    /// # Panics
+    /// If there is none at this place.
+    pub fn remove(&mut self, index: usize) -> Activity<T> {
+        self.members.remove(index).expect("a place of the set")
+    }
+
+    /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in.
+    pub fn wait_any(&mut self) -> WaitAny<'_, T> {
+        self.wait_any_with(None)
+    }
+
+    /// As [`wait_any`](Self::wait_any), at most so many seconds; a timeout leaves all of them as they are.
+    pub fn wait_any_for(&mut self, seconds: f64) -> WaitAny<'_, T> {
+        self.wait_any_with(Some(seconds))
+    }
+
+    fn wait_any_with(&mut self, timeout: Option<f64>) -> WaitAny<'_, T> {
+        let activities = self.members.iter().map(Activity::id).collect();
+        let simcall = Simcall::WaitAny { activities, timeout, on_timeout: OnTimeout::Keep, release: false };
+        WaitAny { call: call(simcall), set: self }
+    }
+
+    /// Waits for all of them, one by one, in order: gives their values. The first that fails ends it, and stays in.
+    pub fn wait_all(&mut self) -> WaitAll<'_, T> {
+        WaitAll { set: self, call: None, values: Vec::new() }
+    }
+}
+
+/// The future of [`ActivitySet::wait_any`].
+#[derive(Debug)]
+#[must_use = "nothing is waited for until it is awaited"]
+pub struct WaitAny<'a, T> {
+    call: Call,
+    set: &'a mut ActivitySet<T>,
+}
+
+impl<T> Future for WaitAny<'_, T> {
+    type Output = Result<(usize, T)>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Completed { index, result } => Poll::Ready(match result {
+                Ok(payload) => {
+                    let activity = self.set.remove(index as usize);
+                    activity.value(payload).map(|value| (index as usize, value))
+                }
+                Err(failure) => Err(failure.into()),
+            }),
+            other => unexpected(&other),
+        }
+    }
+}
+
+/// The future of [`ActivitySet::wait_all`].
+#[derive(Debug)]
+#[must_use = "nothing is waited for until it is awaited"]
+pub struct WaitAll<'a, T> {
+    set: &'a mut ActivitySet<T>,
+    call: Option<Call>,
+    values: Vec<T>,
+}
+
+impl<T> Unpin for WaitAll<'_, T> {}
+
+impl<T> Future for WaitAll<'_, T> {
+    type Output = Result<Vec<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        loop {
+            if this.call.is_none() {
+                let Some(first) = this.set.members.front() else {
+                    return Poll::Ready(Ok(std::mem::take(&mut this.values)));
+                };
+                this.call = Some(first.wait().call);
+            }
+            let Some(waiting) = &mut this.call else { continue };
+            let answer = ready!(Pin::new(waiting).poll(cx));
+            this.call = None;
+            match answer {
+                Answer::Completed { result: Ok(payload), .. } => {
+                    let activity = this.set.remove(0);
+                    match activity.value(payload) {
+                        Ok(value) => this.values.push(value),
+                        Err(error) => return Poll::Ready(Err(error)),
+                    }
+                }
+                Answer::Completed { result: Err(failure), .. } => return Poll::Ready(Err(failure.into())),
+                other => unexpected(&other),
+            }
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Actors: what they know of themselves, and what they do besides communicating.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use simurgh_kernel::context::{ActorFuture, Body, Call, Ending, call, with_port};
+use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::random::Random;
+use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Reboot, Simcall, SpawnRequest};
+use simurgh_models::{ParallelTask, SimTime};
+use simurgh_platform::{HostId, Platform};
+
+use super::activity::Start;
+use super::mailbox::Mailbox;
+use super::resources::{Disk, Host, HostRef, Link};
+use super::shared::Shared;
+use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
+use super::{Ask, flag, nothing, unexpected};
+use crate::error::{Error, Result};
+
+/// What the code of an actor may end with: nothing, or a result whose error is told in the report.
+pub trait IntoEnding {
+    /// Reads it.
+    fn into_ending(self) -> Ending;
+}
+
+impl IntoEnding for () {
+    fn into_ending(self) -> Ending {
+        Ok(())
+    }
+}
+
+impl<E: Display> IntoEnding for std::result::Result<(), E> {
+    fn into_ending(self) -> Ending {
+        self.map_err(|error| error.to_string())
+    }
+}
+
+/// An actor's view of the world: who and where it is, what time it is, and what it can do.
+///
+/// It is handed to the code of every actor, and can be cloned freely.
+#[derive(Clone, Debug)]
+pub struct Ctx {
+    id: ActorId,
+    shared: Arc<Shared>,
+}
+
+/// Wraps the code of an actor for the kernel.
+pub(crate) fn body<F, Fut>(shared: &Arc<Shared>, code: F) -> Body
+where
+    F: FnOnce(Ctx) -> Fut + Send + 'static,
+    Fut: Future<Output: IntoEnding> + Send + 'static,
+{
+    let shared = Arc::clone(shared);
+    let future: ActorFuture = Box::pin(async move {
+        let id = with_port(|port| port.actor).flatten().expect("an actor runs inside of its port");
+        code(Ctx { id, shared }).await.into_ending()
+    });
+    Body::Future(future)
+}
+
+/// Wraps the code of an actor that can be started again and again.
+pub(crate) fn reboot<F, Fut>(shared: &Arc<Shared>, code: F) -> Reboot
+where
+    F: Fn(Ctx) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoEnding> + Send + 'static,
+{
+    let (shared, code) = (Arc::clone(shared), Arc::new(code));
+    Arc::new(move || {
+        let code = Arc::clone(&code);
+        body(&shared, move |ctx| code(ctx))
+    })
+}
+
+impl Ctx {
+    /// Its identity.
+    pub fn id(&self) -> ActorId {
+        self.id
+    }
+
+    /// The present date, in seconds since the start.
+    pub fn now(&self) -> f64 {
+        self.time().seconds()
+    }
+
+    /// The present date.
+    pub fn time(&self) -> SimTime {
+        with_port(|port| port.now).unwrap_or_default()
+    }
+
+    /// The host it runs on.
+    pub fn host(&self) -> Host {
+        let id = with_port(|port| port.host).flatten().unwrap_or(HostId(0));
+        Host::new(&self.shared, id)
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &Platform {
+        &self.shared.platform
+    }
+
+    /// Another host.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn host_named(&self, name: &str) -> Result<Host> {
+        Ok(Host::new(&self.shared, self.shared.host(name)?))
+    }
+
+    /// All hosts, in the order of the platform.
+    pub fn hosts(&self) -> Vec<Host> {
+        self.shared.platform.hosts().map(|id| Host::new(&self.shared, id)).collect()
+    }
+
+    /// A link.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn link(&self, name: &str) -> Result<Link> {
+        Link::named(&self.shared, name)
+    }
+
+    /// A disk of the host it runs on.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn disk(&self, name: &str) -> Result<Disk> {
+        self.host().disk(name)
+    }
+
+    /// A mailbox, by its name; it need not exist before.
+    pub fn mailbox<T: Send + 'static>(&self, name: &str) -> Mailbox<T> {
+        Mailbox::new(&self.shared, name)
+    }
+
+    /// Says something to the people who watch: with the date, the actor and its host before it.
+    pub fn say(&self, text: impl Into<String>) {
+        let text = text.into();
+        with_port(|port| port.said.push(text));
+    }
+
+    /// Lets time pass.
+    pub fn sleep(&self, seconds: f64) -> Ask<()> {
+        Ask::new(Simcall::Sleep(seconds), nothing)
+    }
+
+    /// Lets time pass until a date.
+    pub fn sleep_until(&self, date: f64) -> Ask<()> {
+        self.sleep(date - self.now())
+    }
+
+    /// Lets the others go first, without time passing.
+    pub fn yield_now(&self) -> Ask<()> {
+        Ask::new(Simcall::Yield, nothing)
+    }
+
+    /// Computes on the host it runs on. Awaited as it is, it is over when the work is done; see [`Execute`].
+    pub fn execute(&self, flops: f64) -> Execute {
+        let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
+        Execute { call: call(Simcall::Execute(request, Follow::Wait(None))) }
+    }
+
+    /// Computes and communicates on several hosts at once, as one task of which all parts progress together.
+    /// `bytes[i * n + j]` goes from host `i` to host `j`.
+    pub fn parallel(&self, hosts: &[Host], flops: &[f64], bytes: &[f64]) -> Parallel {
+        let task = ParallelTask {
+            hosts: hosts.iter().map(Host::id).collect(),
+            flops: flops.to_vec(),
+            bytes: bytes.to_vec(),
+        };
+        Parallel { call: call(Simcall::Parallel(task, Follow::Wait(None))) }
+    }
+
+    /// Creates another actor.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn spawn<F, Fut>(&self, name: impl Into<String>, host: impl Into<HostRef>, code: F) -> Result<Spawn>
+    where
+        F: FnOnce(Ctx) -> Fut + Send + 'static,
+        Fut: Future<Output: IntoEnding> + Send + 'static,
+    {
+        let host = host.into().find(&self.shared)?;
+        let request = SpawnRequest::new(name.into(), host, body(&self.shared, code));
+        Ok(Spawn { call: call(Simcall::Spawn(request)) })
+    }
+
+    /// A handle on itself, for others to join, kill or suspend it.
+    pub fn handle(&self) -> ActorHandle {
+        ActorHandle { id: self.id }
+    }
+
+    /// Halts itself until someone resumes it.
+    pub fn suspend(&self) -> Ask<()> {
+        Ask::new(Simcall::Suspend(self.id), nothing)
+    }
+
+    /// Goes to another host.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn migrate(&self, host: impl Into<HostRef>) -> Result<Ask<()>> {
+        let host = host.into().find(&self.shared)?;
+        Ok(Ask::new(Simcall::Migrate(self.id, host), nothing))
+    }
+
+    /// Becomes a daemon: it ends when all actors that are not have ended.
+    pub fn become_daemon(&self) -> Ask<()> {
+        Ask::new(Simcall::BecomeDaemon, nothing)
+    }
+
+    /// Ends itself, here and now.
+    pub async fn exit(&self) {
+        let never: Ask<()> = Ask::new(Simcall::Kill(self.id), nothing);
+        never.await;
+    }
+
+    /// Ends all other actors.
+    pub fn kill_all(&self) -> Ask<()> {
+        Ask::new(Simcall::KillAll, nothing)
+    }
+
+    /// Calls a function when the actor ends, with whether it was killed. The last one given is called first.
+    pub fn on_exit(&self, f: impl FnOnce(bool) + Send + 'static) {
+        with_port(|port| port.on_exit.push(Box::new(f)));
+    }
+
+    /// A number below `n`: at random when simulated; a checker tries them all.
+    pub fn choose(&self, n: u32) -> Ask<u32> {
+        Ask::new(Simcall::Choose(n), |answer| match answer {
+            Answer::Chosen(number) => number,
+            other => unexpected(&other),
+        })
+    }
+
+    /// A generator of random numbers of its own, from the seed of the run and the actor's number.
+    pub fn random(&self) -> Random {
+        Random::new(self.shared.seed, u64::from(self.id.0))
+    }
+
+    /// A lock around a value.
+    pub fn mutex<T>(&self, value: T) -> Mutex<T> {
+        Mutex::new(&self.shared, value)
+    }
+
+    /// A semaphore with so many to take.
+    pub fn semaphore(&self, count: u32) -> Semaphore {
+        Semaphore::new(&self.shared, count)
+    }
+
+    /// A condition variable.
+    pub fn condvar(&self) -> Condvar {
+        Condvar::new(&self.shared)
+    }
+
+    /// A barrier for so many actors.
+    pub fn barrier(&self, size: u32) -> Barrier {
+        Barrier::new(&self.shared, size)
+    }
+}
+
+/// A computation about to be done.
+///
+/// - `ctx.execute(1e9).await?` returns when it is done.
+/// - `ctx.execute(1e9).priority(2.0).bound(1e8).threads(4)` says how.
+/// - `ctx.execute(1e9).start().await` returns at once, with an [`Activity`](super::Activity).
+#[derive(Debug)]
+#[must_use = "nothing is computed until it is awaited"]
+pub struct Execute {
+    call: Call,
+}
+
+impl Execute {
+    fn with(mut self, change: impl FnOnce(&mut ExecRequest, &mut Follow)) -> Self {
+        if let Some(Simcall::Execute(request, follow)) = self.call.simcall_mut() {
+            change(request, follow);
+        }
+        self
+    }
+
+    /// Its share against others on the same cores: twice the priority, twice the speed.
+    pub fn priority(self, priority: f64) -> Self {
+        self.with(|request, _| request.priority = Some(priority))
+    }
+
+    /// At most so many flop/s.
+    pub fn bound(self, flops_per_second: f64) -> Self {
+        self.with(|request, _| request.bound = Some(flops_per_second))
+    }
+
+    /// So many threads, each of which does all of the flops on a core of its own.
+    pub fn threads(self, threads: u32) -> Self {
+        self.with(|request, _| request.threads = threads)
+    }
+
+    /// On another host than the actor's.
+    pub fn on(self, host: &Host) -> Self {
+        let host = host.id();
+        self.with(|request, _| request.host = Some(host))
+    }
+
+    /// Stops waiting after so many seconds; the work goes on in the background.
+    pub fn timeout(self, seconds: f64) -> Self {
+        self.with(|_, follow| *follow = Follow::Wait(Some(seconds)))
+    }
+
+    /// Computes in the background: gives an activity that can be waited for.
+    pub fn start(self) -> Start<()> {
+        Start::new(self.with(|_, follow| *follow = Follow::Return).call, |_, _| Ok(()))
+    }
+}
+
+/// A parallel task about to be done.
+#[derive(Debug)]
+#[must_use = "nothing is done until it is awaited"]
+pub struct Parallel {
+    call: Call,
+}
+
+impl Parallel {
+    /// Stops waiting after so many seconds; the work goes on in the background.
+    pub fn timeout(mut self, seconds: f64) -> Self {
+        if let Some(Simcall::Parallel(_, follow)) = self.call.simcall_mut() {
+            *follow = Follow::Wait(Some(seconds));
+        }
+        self
+    }
+
+    /// Works in the background: gives an activity that can be waited for.
+    pub fn start(mut self) -> Start<()> {
+        if let Some(Simcall::Parallel(_, follow)) = self.call.simcall_mut() {
+            *follow = Follow::Return;
+        }
+        Start::new(self.call, |_, _| Ok(()))
+    }
+}
+
+macro_rules! completes {
+    ($name:ident) => {
+        impl Future for $name {
+            type Output = Result<()>;
+
+            fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+                match ready!(Pin::new(&mut self.call).poll(cx)) {
+                    Answer::Completed { result, .. } => Poll::Ready(result.map(drop).map_err(Error::from)),
+                    other => unexpected(&other),
+                }
+            }
+        }
+    };
+}
+
+completes!(Execute);
+completes!(Parallel);
+
+/// An actor about to be created.
+#[derive(Debug)]
+#[must_use = "no actor is created until it is awaited"]
+pub struct Spawn {
+    call: Call,
+}
+
+impl Spawn {
+    fn with(mut self, change: impl FnOnce(&mut SpawnRequest)) -> Self {
+        if let Some(Simcall::Spawn(request)) = self.call.simcall_mut() {
+            change(request);
+        }
+        self
+    }
+
+    /// As a daemon, which ends when all actors that are not have ended.
+    pub fn daemon(self) -> Self {
+        self.with(|request| request.daemon = true)
+    }
+
+    /// To be killed at a date.
+    pub fn kill_at(self, date: f64) -> Self {
+        self.with(|request| request.kill_at = Some(date))
+    }
+}
+
+impl Future for Spawn {
+    type Output = ActorHandle;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ActorHandle> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Actor(id) => Poll::Ready(ActorHandle { id }),
+            other => unexpected(&other),
+        }
+    }
+}
+
+/// Another actor, to be waited for, halted or killed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct ActorHandle {
+    pub(crate) id: ActorId,
+}
+
+impl ActorHandle {
+    /// Its identity.
+    pub fn id(&self) -> ActorId {
+        self.id
+    }
+
+    /// Waits until it has ended.
+    pub fn join(&self) -> Ask<()> {
+        Ask::new(Simcall::Join(self.id, None), |answer| {
+            flag(answer);
+        })
+    }
+
+    /// Waits until it has ended, at most so many seconds: whether it has.
+    pub fn join_for(&self, seconds: f64) -> Ask<bool> {
+        Ask::new(Simcall::Join(self.id, Some(seconds)), flag)
+    }
+
+    /// Ends it.
+    pub fn kill(&self) -> Ask<()> {
+        Ask::new(Simcall::Kill(self.id), nothing)
+    }
+
+    /// Halts it, and all that it does.
+    pub fn suspend(&self) -> Ask<()> {
+        Ask::new(Simcall::Suspend(self.id), nothing)
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) -> Ask<()> {
+        Ask::new(Simcall::Resume(self.id), nothing)
+    }
+
+    /// Whether it has not ended.
+    pub fn is_alive(&self) -> Ask<bool> {
+        Ask::new(Simcall::IsAlive(self.id), flag)
+    }
+
+    /// Moves it to another host.
+    pub fn migrate(&self, host: &Host) -> Ask<()> {
+        Ask::new(Simcall::Migrate(self.id, host.id()), nothing)
+    }
+}

@@ -1,0 +1,239 @@
+//! Mailboxes: where senders and receivers meet.
+
+use std::any::type_name;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use simurgh_kernel::context::{Call, call};
+use simurgh_kernel::ids::MailboxId;
+use simurgh_kernel::simcall::{
+    Answer, Criteria, Envelope, Follow, Payload, RecvRequest, SendRequest, Simcall,
+};
+
+use super::activity::Start;
+use super::shared::Shared;
+use super::{Ask, unexpected};
+use crate::error::{Error, Result};
+
+/// A meeting point for messages of type `T`. Any actor may send to it and any may receive from it; the oldest send
+/// meets the oldest receive.
+pub struct Mailbox<T> {
+    id: MailboxId,
+    shared: Arc<Shared>,
+    carries: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Clone for Mailbox<T> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, shared: Arc::clone(&self.shared), carries: PhantomData }
+    }
+}
+
+impl<T> std::fmt::Debug for Mailbox<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mailbox<{}>({:?})", type_name::<T>(), self.name())
+    }
+}
+
+impl<T: std::marker::Send + 'static> Mailbox<T> {
+    pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Self {
+        Self { id: shared.mailbox(name), shared: Arc::clone(shared), carries: PhantomData }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> MailboxId {
+        self.id
+    }
+
+    /// Sends a message of so many bytes. Awaited as it is, it is over when the message has arrived; see [`Send`] for
+    /// the other ways.
+    pub fn send(&self, message: T, bytes: f64) -> Send {
+        Send {
+            call: call(Simcall::Send(
+                SendRequest {
+                    mailbox: self.id,
+                    bytes,
+                    rate: None,
+                    envelope: Envelope::default(),
+                    payload: Some(Box::new(message)),
+                },
+                Follow::Wait(None),
+            )),
+        }
+    }
+
+    /// Receives a message. Awaited as it is, it is over when a message has arrived; see [`Recv`] for the other ways.
+    pub fn recv(&self) -> Recv<T> {
+        Recv {
+            call: call(Simcall::Recv(
+                RecvRequest { mailbox: self.id, rate: None, criteria: Criteria::default() },
+                Follow::Wait(None),
+            )),
+            mailbox: self.clone(),
+        }
+    }
+
+    /// Whether a message lies here that nobody has begun to receive.
+    pub fn has_message(&self) -> Ask<bool> {
+        Ask::new(Simcall::Probe(self.id, Criteria::default()), |answer| match answer {
+            Answer::Probed(found) => found.is_some(),
+            other => unexpected(&other),
+        })
+    }
+}
+
+impl<T> Mailbox<T> {
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.shared.mailbox_name(self.id)
+    }
+}
+
+impl<T: std::marker::Send + 'static> Mailbox<T> {
+    pub(crate) fn open(&self, payload: Option<Payload>) -> Result<T> {
+        payload
+            .and_then(|payload| payload.downcast::<T>().ok())
+            .map(|message| *message)
+            .ok_or_else(|| Error::WrongMessage { mailbox: self.name(), expected: type_name::<T>() })
+    }
+}
+
+/// A message about to be sent.
+///
+/// - `mailbox.send(m, 1e6).await?` returns when it has arrived.
+/// - `mailbox.send(m, 1e6).start().await` returns at once, with an [`Activity`](super::Activity) to wait for.
+/// - `mailbox.send(m, 1e6).detach().await` returns at once; nobody waits, and the message outlives its sender.
+#[derive(Debug)]
+#[must_use = "nothing is sent until it is awaited"]
+pub struct Send {
+    call: Call,
+}
+
+impl Send {
+    fn request(&mut self) -> Option<(&mut SendRequest, &mut Follow)> {
+        match self.call.simcall_mut() {
+            Some(Simcall::Send(request, follow)) => Some((request, follow)),
+            _ => None,
+        }
+    }
+
+    /// At most so many bytes a second.
+    pub fn rate(mut self, bytes_per_second: f64) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.rate = Some(bytes_per_second);
+        }
+        self
+    }
+
+    /// Gives up after so many seconds, for both sides.
+    pub fn timeout(mut self, seconds: f64) -> Self {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Wait(Some(seconds));
+        }
+        self
+    }
+
+    /// Sends in the background: gives an activity that can be waited for.
+    pub fn start(mut self) -> Start<()> {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Return;
+        }
+        Start::new(self.call, |_, _| Ok(()))
+    }
+
+    /// Sends in the background, and nobody waits for it.
+    pub fn detach(mut self) -> Detach {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Detach;
+        }
+        Detach { call: self.call }
+    }
+}
+
+impl Future for Send {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.call).poll(cx).map(|answer| match answer {
+            Answer::Completed { result, .. } => result.map(drop).map_err(Error::from),
+            other => unexpected(&other),
+        })
+    }
+}
+
+/// The future of [`Send::detach`].
+#[derive(Debug)]
+#[must_use = "nothing is sent until it is awaited"]
+pub struct Detach {
+    call: Call,
+}
+
+impl Future for Detach {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.call).poll(cx).map(super::nothing)
+    }
+}
+
+/// A receive about to be posted.
+///
+/// - `mailbox.recv().await?` returns with the message.
+/// - `mailbox.recv().timeout(1.0).await` gives up after a second.
+/// - `mailbox.recv().start().await` returns at once, with an [`Activity`](super::Activity) to wait for.
+#[derive(Debug)]
+#[must_use = "nothing is received until it is awaited"]
+pub struct Recv<T> {
+    call: Call,
+    mailbox: Mailbox<T>,
+}
+
+impl<T: std::marker::Send + 'static> Recv<T> {
+    fn request(&mut self) -> Option<(&mut RecvRequest, &mut Follow)> {
+        match self.call.simcall_mut() {
+            Some(Simcall::Recv(request, follow)) => Some((request, follow)),
+            _ => None,
+        }
+    }
+
+    /// At most so many bytes a second.
+    pub fn rate(mut self, bytes_per_second: f64) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.rate = Some(bytes_per_second);
+        }
+        self
+    }
+
+    /// Gives up after so many seconds; a message under way is then lost, for both sides.
+    pub fn timeout(mut self, seconds: f64) -> Self {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Wait(Some(seconds));
+        }
+        self
+    }
+
+    /// Receives in the background: gives an activity that can be waited for.
+    pub fn start(mut self) -> Start<T> {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Return;
+        }
+        Start::with_mailbox(self.call, self.mailbox)
+    }
+}
+
+impl<T: std::marker::Send + 'static> Future for Recv<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = std::task::ready!(Pin::new(&mut self.call).poll(cx));
+        Poll::Ready(match answer {
+            Answer::Completed { result, .. } => {
+                result.map_err(Error::from).and_then(|p| self.mailbox.open(p))
+            }
+            other => unexpected(&other),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! What an actor's code is written with.
+
+mod activity;
+mod actor;
+mod mailbox;
+mod resources;
+mod shared;
+mod synchronisation;
+mod task;
+
+pub use activity::{Activity, ActivitySet, Start, Test, Wait, WaitAll, WaitAny};
+pub use actor::{ActorHandle, Ctx, Execute, IntoEnding, Parallel, Spawn};
+pub(crate) use actor::{body, reboot};
+pub use mailbox::{Detach, Mailbox, Recv, Send};
+pub use resources::{Access, Disk, Host, HostRef, Link};
+pub(crate) use shared::Shared;
+pub use synchronisation::{Barrier, Condvar, Lock, Mutex, MutexGuard, Semaphore};
+pub use task::Task;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use simurgh_kernel::context::Call;
+use simurgh_kernel::simcall::{Answer, Simcall};
+
+/// A simcall whose answer means something: the future behind most operations.
+#[must_use = "nothing happens until it is awaited"]
+pub struct Ask<T> {
+    call: Call,
+    read: fn(Answer) -> T,
+}
+
+impl<T> Ask<T> {
+    pub(crate) fn new(simcall: Simcall, read: fn(Answer) -> T) -> Self {
+        Self { call: simurgh_kernel::context::call(simcall), read }
+    }
+}
+
+impl<T> std::fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ask").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl<T> Future for Ask<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let read = self.read;
+        Pin::new(&mut self.call).poll(cx).map(read)
+    }
+}
+
+/// An answer of another kind than asked for can only be a mistake of ours.
+pub(crate) fn unexpected(answer: &Answer) -> ! {
+    unreachable!("the kernel answered {answer:?} to something else")
+}
+
+pub(crate) fn nothing(answer: Answer) {
+    match answer {
+        Answer::Ready => {}
+        other => unexpected(&other),
+    }
+}
+
+pub(crate) fn flag(answer: Answer) -> bool {
+    match answer {
+        Answer::Flag(flag) => flag,
+        other => unexpected(&other),
+    }
+}
+
+pub(crate) fn number(answer: Answer) -> f64 {
+    match answer {
+        Answer::Number(number) => number,
+        other => unexpected(&other),
+    }
+}

@@ -1,0 +1,372 @@
+//! Hosts, links and disks, as an actor sees and changes them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use simurgh_kernel::context::{Call, call};
+use simurgh_kernel::simcall::{Answer, Follow, PlatformAnswer, PlatformRequest, Simcall};
+use simurgh_models::{Direction, DiskAccess};
+use simurgh_platform::{DiskId, HostId, LinkId};
+
+use super::activity::Start;
+use super::shared::Shared;
+use super::{Ask, unexpected};
+use crate::error::{Error, Result};
+
+/// A host, by name or by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HostRef {
+    /// By its name.
+    Name(String),
+    /// By its identity.
+    Id(HostId),
+}
+
+impl HostRef {
+    pub(crate) fn find(&self, shared: &Shared) -> Result<HostId> {
+        match self {
+            HostRef::Name(name) => shared.host(name),
+            HostRef::Id(id) => Ok(*id),
+        }
+    }
+}
+
+impl From<&str> for HostRef {
+    fn from(name: &str) -> Self {
+        HostRef::Name(name.to_owned())
+    }
+}
+
+impl From<String> for HostRef {
+    fn from(name: String) -> Self {
+        HostRef::Name(name)
+    }
+}
+
+impl From<&String> for HostRef {
+    fn from(name: &String) -> Self {
+        HostRef::Name(name.clone())
+    }
+}
+
+impl From<HostId> for HostRef {
+    fn from(id: HostId) -> Self {
+        HostRef::Id(id)
+    }
+}
+
+impl From<&Host> for HostRef {
+    fn from(host: &Host) -> Self {
+        HostRef::Id(host.id)
+    }
+}
+
+impl From<Host> for HostRef {
+    fn from(host: Host) -> Self {
+        HostRef::Id(host.id)
+    }
+}
+
+fn ask<T>(request: PlatformRequest, read: fn(Answer) -> T) -> Ask<T> {
+    Ask::new(Simcall::Platform(request), read)
+}
+
+fn quantity(answer: Answer) -> f64 {
+    match answer {
+        Answer::Platform(PlatformAnswer::Number(number)) => number,
+        other => unexpected(&other),
+    }
+}
+
+fn quantity_or_error(answer: Answer) -> Result<f64> {
+    match answer {
+        Answer::Platform(PlatformAnswer::Number(number)) => Ok(number),
+        Answer::Platform(PlatformAnswer::Refused(why)) => Err(Error::Refused(why)),
+        other => unexpected(&other),
+    }
+}
+
+fn yes(answer: Answer) -> bool {
+    match answer {
+        Answer::Platform(PlatformAnswer::Flag(flag)) => flag,
+        other => unexpected(&other),
+    }
+}
+
+fn done(answer: Answer) -> Result<()> {
+    match answer {
+        Answer::Platform(PlatformAnswer::Done) => Ok(()),
+        Answer::Platform(PlatformAnswer::Refused(why)) => Err(Error::Refused(why)),
+        other => unexpected(&other),
+    }
+}
+
+/// A host of the platform.
+#[derive(Clone, Debug)]
+pub struct Host {
+    id: HostId,
+    shared: Arc<Shared>,
+}
+
+impl PartialEq for Host {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Host {}
+
+impl Host {
+    pub(crate) fn new(shared: &Arc<Shared>, id: HostId) -> Self {
+        Self { id, shared: Arc::clone(shared) }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> HostId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.shared.platform.host(self.id).name
+    }
+
+    /// How many cores it has.
+    pub fn cores(&self) -> u32 {
+        self.shared.platform.host(self.id).cores
+    }
+
+    /// The speed of a core in each power state, as the platform says.
+    pub fn speeds(&self) -> &[f64] {
+        self.shared.platform.host(self.id).speeds
+    }
+
+    /// A property that the platform gives it.
+    pub fn property(&self, key: &str) -> Option<String> {
+        self.shared.platform.host(self.id).property(key).map(str::to_owned)
+    }
+
+    /// One of its disks.
+    ///
+    /// # Errors
+    /// If it has none of this name.
+    pub fn disk(&self, name: &str) -> Result<Disk> {
+        let id = self.shared.platform.disk_named(self.id, name).ok_or_else(|| {
+            let there: Vec<_> = self.disks().iter().map(|disk| format!("{:?}", disk.name())).collect();
+            Error::Unknown {
+                kind: "disk",
+                name: name.to_owned(),
+                hint: match there.as_slice() {
+                    [] => format!("; host {:?} has no disk", self.name()),
+                    names => format!("; host {:?} has {}", self.name(), names.join(", ")),
+                },
+            }
+        })?;
+        Ok(Disk { id, shared: Arc::clone(&self.shared) })
+    }
+
+    /// Its disks.
+    pub fn disks(&self) -> Vec<Disk> {
+        let disks = self.shared.platform.disks_of(self.id);
+        disks.into_iter().map(|id| Disk { id, shared: Arc::clone(&self.shared) }).collect()
+    }
+
+    /// The speed of a core now, flop/s.
+    pub fn speed(&self) -> Ask<f64> {
+        ask(PlatformRequest::HostSpeed(self.id), quantity)
+    }
+
+    /// The flop/s in use now.
+    pub fn load(&self) -> Ask<f64> {
+        ask(PlatformRequest::HostLoad(self.id), quantity)
+    }
+
+    /// Whether it is on.
+    pub fn is_on(&self) -> Ask<bool> {
+        ask(PlatformRequest::HostIsOn(self.id), yes)
+    }
+
+    /// Turns it on; actors that restart with it come back.
+    pub fn turn_on(&self) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetHostState(self.id, true), done)
+    }
+
+    /// Turns it off; its actors die.
+    pub fn turn_off(&self) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetHostState(self.id, false), done)
+    }
+
+    /// Its power state.
+    pub fn pstate(&self) -> Ask<usize> {
+        ask(PlatformRequest::Pstate(self.id), |answer| quantity(answer) as usize)
+    }
+
+    /// Changes its power state, and with it its speed.
+    pub fn set_pstate(&self, pstate: usize) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetPstate(self.id, pstate), done)
+    }
+
+    /// The joules that it has used until now.
+    pub fn energy(&self) -> Ask<Result<f64>> {
+        ask(PlatformRequest::HostEnergy(self.id), quantity_or_error)
+    }
+
+    /// The watts that it draws now.
+    pub fn power(&self) -> Ask<Result<f64>> {
+        ask(PlatformRequest::HostPower(self.id), quantity_or_error)
+    }
+}
+
+/// A link of the platform.
+#[derive(Clone, Debug)]
+pub struct Link {
+    id: LinkId,
+    shared: Arc<Shared>,
+}
+
+impl Link {
+    pub(crate) fn named(shared: &Arc<Shared>, name: &str) -> Result<Self> {
+        match shared.platform.link_named(name) {
+            Some(id) => Ok(Self { id, shared: Arc::clone(shared) }),
+            None => Err(Error::Unknown { kind: "link", name: name.to_owned(), hint: String::new() }),
+        }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> LinkId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.shared.platform.link(self.id).name
+    }
+
+    /// Its bandwidth now, B/s.
+    pub fn bandwidth(&self) -> Ask<f64> {
+        ask(PlatformRequest::LinkBandwidth(self.id), quantity)
+    }
+
+    /// Its latency now, s.
+    pub fn latency(&self) -> Ask<f64> {
+        ask(PlatformRequest::LinkLatency(self.id), quantity)
+    }
+
+    /// The B/s in use now.
+    pub fn load(&self) -> Ask<f64> {
+        ask(PlatformRequest::LinkLoad(self.id), quantity)
+    }
+
+    /// Whether it is on.
+    pub fn is_on(&self) -> Ask<bool> {
+        ask(PlatformRequest::LinkIsOn(self.id), yes)
+    }
+
+    /// Turns it on.
+    pub fn turn_on(&self) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetLinkState(self.id, true), done)
+    }
+
+    /// Turns it off; the messages on it are lost.
+    pub fn turn_off(&self) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetLinkState(self.id, false), done)
+    }
+
+    /// Changes its bandwidth.
+    pub fn set_bandwidth(&self, bytes_per_second: f64) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetLinkBandwidth(self.id, bytes_per_second), done)
+    }
+
+    /// Changes its latency.
+    pub fn set_latency(&self, seconds: f64) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetLinkLatency(self.id, seconds), done)
+    }
+
+    /// Sets the rate of a station to one of the levels of this wifi link.
+    pub fn set_station_rate(&self, station: &Host, level: usize) -> Ask<Result<()>> {
+        ask(PlatformRequest::SetStationRate(self.id, station.id(), level), done)
+    }
+
+    /// The joules that it has used until now.
+    pub fn energy(&self) -> Ask<Result<f64>> {
+        ask(PlatformRequest::LinkEnergy(self.id), quantity_or_error)
+    }
+}
+
+/// A disk of a host.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    id: DiskId,
+    shared: Arc<Shared>,
+}
+
+impl Disk {
+    /// Its number.
+    pub fn id(&self) -> DiskId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.shared.platform.disk(self.id).name
+    }
+
+    /// Reads so many bytes.
+    pub fn read(&self, bytes: f64) -> Access {
+        self.access(Direction::Read, bytes)
+    }
+
+    /// Writes so many bytes.
+    pub fn write(&self, bytes: f64) -> Access {
+        self.access(Direction::Write, bytes)
+    }
+
+    fn access(&self, direction: Direction, bytes: f64) -> Access {
+        let what = DiskAccess { disk: self.id, direction, bytes, priority: 1.0 };
+        Access { call: call(Simcall::Access(what, Follow::Wait(None))) }
+    }
+}
+
+/// A disk access about to be done.
+#[derive(Debug)]
+#[must_use = "nothing is read or written until it is awaited"]
+pub struct Access {
+    call: Call,
+}
+
+impl Access {
+    fn with(mut self, change: impl FnOnce(&mut DiskAccess, &mut Follow)) -> Self {
+        if let Some(Simcall::Access(what, follow)) = self.call.simcall_mut() {
+            change(what, follow);
+        }
+        self
+    }
+
+    /// Its share against others on the same disk.
+    pub fn priority(self, priority: f64) -> Self {
+        self.with(|what, _| what.priority = priority)
+    }
+
+    /// Stops waiting after so many seconds; the access goes on in the background.
+    pub fn timeout(self, seconds: f64) -> Self {
+        self.with(|_, follow| *follow = Follow::Wait(Some(seconds)))
+    }
+
+    /// Reads or writes in the background: gives an activity that can be waited for.
+    pub fn start(self) -> Start<()> {
+        Start::new(self.with(|_, follow| *follow = Follow::Return).call, |_, _| Ok(()))
+    }
+}
+
+impl Future for Access {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match ready!(Pin::new(&mut self.call).poll(cx)) {
+            Answer::Completed { result, .. } => Poll::Ready(result.map(drop).map_err(Error::from)),
+            other => unexpected(&other),
+        }
+    }
+}

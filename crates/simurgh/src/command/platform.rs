@@ -1,0 +1,65 @@
+//! `simurgh platform show FILE`: looks at a platform.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use simurgh_platform::Platform;
+
+use super::print;
+use super::simulate::write_file;
+use crate::error::{Error, Exit, Result};
+
+/// The arguments of `simurgh platform`.
+#[derive(Args, Clone, Debug)]
+pub struct PlatformArguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Verb {
+    /// Prints a summary, a route, or a drawing
+    Show {
+        /// The platform file; the built-in platform if there is none
+        file: Option<PathBuf>,
+        /// Prints the links, latency and bandwidth from one host to another
+        #[arg(long, num_args = 2, value_names = ["FROM", "TO"])]
+        route: Option<Vec<String>>,
+        /// Draws the platform
+        #[arg(long, value_name = "OUT.svg")]
+        svg: Option<PathBuf>,
+    },
+}
+
+/// Does it.
+pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
+    let Verb::Show { file, route, svg } = &arguments.verb;
+    let platform = match file {
+        Some(path) => Platform::from_file(path)?,
+        None => Platform::builtin(),
+    };
+    if let Some(ends) = route {
+        let host = |name: &str| {
+            platform.host_named(name).ok_or_else(|| Error::Unknown {
+                kind: "host",
+                name: name.to_owned(),
+                hint: match platform.host_suggestion(name) {
+                    Some(near) => format!("; did you mean {near:?}?"),
+                    None => String::new(),
+                },
+            })
+        };
+        let (from, to) = (host(&ends[0])?, host(&ends[1])?);
+        let text = format!("{from}{to}");
+        print(&text);
+    }
+    if let Some(path) = svg {
+        let drawing = String::new();
+        write_file(path, |out| out.write_all(drawing.as_bytes()))?;
+        print(&format!("wrote {}\n", path.display()));
+    }
+    if route.is_none() && svg.is_none() {
+        print(&"");
+    }
+    Ok(Exit::Fine)
+}

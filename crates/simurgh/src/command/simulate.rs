@@ -1,0 +1,158 @@
+//! Runs a program and shows what came of it.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simurgh_kernel::simulation::{Pacing, Said};
+use simurgh_trace::{Recorder, Timeline};
+
+use super::{print, progress, summary};
+use crate::error::{Error, Exit, Result};
+use crate::program::{Outcome, Program, Settings};
+use crate::scenario::{Records, Scenario};
+
+/// What can be said about any simulation.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Prints one JSON object instead of a summary
+    #[arg(long)]
+    pub json: bool,
+    /// Writes a timeline: *.json for the Perfetto viewer (ui.perfetto.dev), *.paje for Paje
+    #[arg(long, value_name = "OUT")]
+    pub trace: Vec<PathBuf>,
+    /// Draws a Gantt chart
+    #[arg(long, value_name = "OUT.svg")]
+    pub svg: Option<PathBuf>,
+    /// Sets one of SimGrid's configuration keys, such as network/model=CM02
+    #[arg(long = "config", alias = "cfg", value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+    /// The seed of all randomness
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Stops at this date
+    #[arg(long, value_name = "SECONDS")]
+    pub until: Option<f64>,
+    /// Says less: no summary, and nothing of what actors say
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl RunOptions {
+    /// The settings that these options stand for.
+    ///
+    /// # Errors
+    /// If an option is not understood.
+    pub fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        for pair in &self.config {
+            let (key, value) = pair.split_once(['=', ':']).ok_or_else(|| {
+                Error::input(format!(
+                    "--config {pair}: a key and a value are needed, such as network/model=CM02"
+                ))
+            })?;
+            settings.config.push((key.to_owned(), value.to_owned()));
+        }
+        if let Some(until) = self.until.filter(|date| !date.is_finite() || *date < 0.0) {
+            return Err(Error::input(format!("--until {until}: give a date that is not negative")));
+        }
+        settings.until = self.until;
+        settings.watcher = progress::watcher();
+        Ok(settings)
+    }
+
+    fn wants_timeline(&self) -> bool {
+        !self.trace.is_empty() || self.svg.is_some()
+    }
+}
+
+/// A scenario and the record of its operations, for the summary.
+pub(crate) struct Played<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) records: Records,
+}
+
+/// Simulates a program, writes what was asked for, and tells how it ended.
+pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
+    let mut settings = options.settings()?;
+    for path in &options.trace {
+        format_of(path)?;
+    }
+    if let Some(played) = &played {
+        // The order of events within an instant is that of the reference; the file's settings come before the command's.
+        settings.pacing = Pacing::Reference;
+        settings.config.splice(0..0, played.scenario.config.iter().cloned());
+    }
+    if !options.json && !options.quiet {
+        settings.listener = Some(Box::new(hear));
+    }
+    let recording = options.wants_timeline().then(|| {
+        let (recorder, recording) = Recorder::new(std::sync::Arc::clone(program.platform()));
+        settings.observers.push(Box::new(recorder));
+        recording
+    });
+    let outcome = program.simulate(settings)?;
+    if let Some(recording) = recording {
+        let timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
+        write_timeline(&timeline, options)?;
+    }
+    let records = played.as_ref().map(|played| played.records.take());
+    let scenario = played.as_ref().map(|played| played.scenario);
+    if options.json {
+        print(&summary::json(&outcome, scenario.zip(records.as_deref())));
+    } else if !options.quiet {
+        print(&summary::human(&outcome, scenario.zip(records.as_deref())));
+        for path in options.trace.iter().chain(&options.svg) {
+            print(&format!("wrote {}\n", path.display()));
+        }
+    }
+    Ok(exit_of(&outcome))
+}
+
+fn exit_of(outcome: &Outcome) -> Exit {
+    if outcome.is_fine() { Exit::Fine } else { Exit::Failed }
+}
+
+fn hear(said: &Said<'_>) {
+    print(&format!("[{:>12.6}] {} on {}: {}\n", said.at.seconds(), said.actor, said.host, said.text));
+}
+
+enum Format {
+    Perfetto,
+    Paje,
+}
+
+fn format_of(path: &Path) -> Result<Format> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => Ok(Format::Perfetto),
+        Some("paje" | "trace") => Ok(Format::Paje),
+        _ => Err(Error::input(format!(
+            "--trace {}: the name says the format; let it end in .json (Perfetto) or .paje",
+            path.display()
+        ))),
+    }
+}
+
+fn write_timeline(timeline: &Timeline, options: &RunOptions) -> Result<()> {
+    for path in &options.trace {
+        match format_of(path)? {
+            Format::Perfetto => write_file(path, |out| timeline.write_perfetto(out))?,
+            Format::Paje => write_file(path, |out| timeline.write_paje(out))?,
+        }
+    }
+    if let Some(path) = &options.svg {
+        write_file(path, |out| timeline.write_svg(out))?;
+    }
+    Ok(())
+}
+
+/// Writes a file, with errors that name it.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    let file = File::create(path).map_err(|error| Error::file(path, error))?;
+    let mut out = BufWriter::new(file);
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| Error::file(path, error))
+}

@@ -1,0 +1,230 @@
+//! How outcomes are told, to people and to machines.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use simurgh_kernel::event::Reason;
+use simurgh_kernel::kernel::Blocked;
+use simurgh_kernel::simulation::End;
+
+use crate::program::Outcome;
+use crate::scenario::{How, Record, Scenario};
+
+/// The outcome as one JSON object and a newline.
+pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String {
+    #[derive(Serialize)]
+    struct Out<'a> {
+        clock: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        operations: Option<Vec<OutOperation<'a>>>,
+        actors: usize,
+        messages: u64,
+        end: &'static str,
+        blocked: Vec<OutBlocked>,
+        failures: Vec<OutFailure<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        energy: Vec<OutEnergy<'a>>,
+    }
+    #[derive(Serialize)]
+    struct OutOperation<'a> {
+        actor: &'a str,
+        index: usize,
+        end: f64,
+        how: String,
+    }
+    #[derive(Serialize)]
+    struct OutBlocked {
+        actor: String,
+        host: String,
+        since: f64,
+        waits_for: String,
+    }
+    #[derive(Serialize)]
+    struct OutFailure<'a> {
+        actor: &'a str,
+        at: f64,
+        message: &'a str,
+    }
+    #[derive(Serialize)]
+    struct OutEnergy<'a> {
+        host: &'a str,
+        joules: f64,
+    }
+
+    let report = &outcome.report;
+    let operations = played.map(|(scenario, records)| {
+        let operation = |record: &Record| OutOperation {
+            actor: &scenario.actors[record.actor].name,
+            index: record.index,
+            end: record.end,
+            how: record.how.to_string(),
+        };
+        // One `'a` for names of the scenario: they outlive the text.
+        records.iter().map(operation).collect()
+    });
+    let blocked = match &report.end {
+        End::Deadlock(blocked) => blocked.as_slice(),
+        _ => &[],
+    };
+    let out = Out {
+        clock: outcome.clock(),
+        operations,
+        actors: report.actors,
+        messages: report.messages,
+        end: match report.end {
+            End::Finished => "finished",
+            End::Deadlock(_) => "deadlock",
+            End::Reached => "reached",
+            End::Interrupted => "interrupted",
+        },
+        blocked: blocked
+            .iter()
+            .map(|blocked| OutBlocked {
+                actor: blocked.name.clone(),
+                host: outcome.platform().host(blocked.host).name.to_owned(),
+                since: blocked.since.seconds(),
+                waits_for: purpose(outcome, blocked),
+            })
+            .collect(),
+        failures: report
+            .failures
+            .iter()
+            .map(|failure| OutFailure {
+                actor: &failure.name,
+                at: failure.at.seconds(),
+                message: &failure.message,
+            })
+            .collect(),
+        energy: outcome.energy().map(|(host, joules)| OutEnergy { host, joules }).collect(),
+    };
+    let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
+    text.push('\n');
+    text
+}
+
+/// The outcome in a few lines.
+pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String {
+    let mut text = String::new();
+    let report = &outcome.report;
+    if let Some((scenario, records)) = played {
+        operations(&mut text, scenario, records);
+    }
+    for failure in &report.failures {
+        let host = outcome.platform().host(failure.host).name;
+        let _ = writeln!(
+            text,
+            "actor {:?} on {host} failed at {}: {}",
+            failure.name,
+            seconds(failure.at.seconds()),
+            failure.message
+        );
+    }
+    let verb = match &report.end {
+        End::Finished => "finished",
+        End::Reached => "stopped as asked",
+        End::Interrupted => "interrupted",
+        End::Deadlock(blocked) => {
+            deadlock(&mut text, outcome, blocked);
+            "blocked for ever"
+        }
+    };
+    let _ = writeln!(
+        text,
+        "{verb} at {}: {}, {}{}",
+        seconds(outcome.clock()),
+        count(report.actors as u64, "actor"),
+        count(report.messages, "message"),
+        energy(outcome)
+    );
+    text
+}
+
+/// The operations that ended, if they fit on a screen; else how many, and what did not go well.
+fn operations(text: &mut String, scenario: &Scenario, records: &[Record]) {
+    const MOST: usize = 24;
+    let names = scenario.actors.iter().map(|actor| actor.name.len()).max().unwrap_or(0);
+    let line = |text: &mut String, record: &Record| {
+        let actor = &scenario.actors[record.actor];
+        let how = match record.how {
+            How::Ok => String::new(),
+            other => format!("  -> {other}"),
+        };
+        let _ = writeln!(
+            text,
+            "{:>14.6}  {:<names$}  {}{how}",
+            record.end, actor.name, actor.operations[record.index]
+        );
+    };
+    if records.len() <= MOST {
+        for record in records {
+            line(text, record);
+        }
+        return;
+    }
+    let bad: Vec<_> = records.iter().filter(|r| matches!(r.how, How::Timeout | How::Failure)).collect();
+    for &record in bad.iter().take(MOST) {
+        line(text, record);
+    }
+    if bad.len() > MOST {
+        let _ = writeln!(text, "{:>14}  {} more that did not succeed", "...", bad.len() - MOST);
+    }
+    let _ = writeln!(
+        text,
+        "{} operations ended, {} of them with a timeout or failure (--json lists them all)",
+        records.len(),
+        bad.len()
+    );
+}
+
+fn deadlock(text: &mut String, outcome: &Outcome, blocked: &[Blocked]) {
+    const MOST: usize = 20;
+    for waiting in blocked.iter().take(MOST) {
+        let host = outcome.platform().host(waiting.host).name;
+        let _ = writeln!(
+            text,
+            "actor {:?} on {host} waits since {} {}",
+            waiting.name,
+            seconds(waiting.since.seconds()),
+            purpose(outcome, waiting)
+        );
+    }
+    if blocked.len() > MOST {
+        let _ = writeln!(text, "and {} more", blocked.len() - MOST);
+    }
+}
+
+/// What an actor waits for, in words.
+pub fn purpose(outcome: &Outcome, blocked: &Blocked) -> String {
+    let mailbox = |id| format!("mailbox {:?}", outcome.mailbox_name(id));
+    let disk = |id| format!("disk {:?}", outcome.platform().disk(id).name);
+    match blocked.reason {
+        Reason::Sending(id) => format!("to send to {}", mailbox(id)),
+        Reason::Receiving(id) => format!("to receive from {}", mailbox(id)),
+        Reason::Executing => "for a computation that does not progress".to_owned(),
+        Reason::Reading(id) => format!("to read from {}", disk(id)),
+        Reason::Writing(id) => format!("to write to {}", disk(id)),
+        Reason::Parallel => "for a parallel task that does not progress".to_owned(),
+        Reason::WaitingAny(0) => "for one of no activities".to_owned(),
+        Reason::WaitingAny(n) => format!("for one of {n} activities"),
+        Reason::Sleeping => "to wake up".to_owned(),
+        Reason::Locking(_) => "for a lock".to_owned(),
+        Reason::Acquiring(_) => "for a semaphore".to_owned(),
+        Reason::Condition(_) => "for a condition".to_owned(),
+        Reason::Barrier(_) => "at a barrier".to_owned(),
+        Reason::Joining(actor) => format!("for the end of actor number {actor}"),
+        Reason::Suspended => "to be resumed".to_owned(),
+    }
+}
+
+fn energy(outcome: &Outcome) -> String {
+    let total: f64 = outcome.energy().map(|(_, joules)| joules).sum();
+    if total > 0.0 { format!(", {total:.3} J") } else { String::new() }
+}
+
+fn count(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+fn seconds(seconds: f64) -> String {
+    format!("{seconds:.6} s")
+}

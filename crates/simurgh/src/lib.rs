@@ -1,0 +1,71 @@
+//! Simurgh: write a distributed program once; simulate it, verify it, run it for real.
+//!
+//! A program is a set of actors, `async` functions that send and receive messages, compute, sleep, read and write. A
+//! platform says which hosts, links and disks there are. Simulated, the program runs in virtual time, and every
+//! operation takes as long as it would on that platform.
+//!
+//! In reading order:
+//! - [`api`]: what an actor's code is written with: [`Ctx`], [`Mailbox`], [`Activity`], [`Host`], [`Mutex`]...
+//! - [`program`]: the actors of a program, and how it is simulated.
+//! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
+//! - [`scenario`]: programs written as data, in TOML.
+//! - [`replay`]: time-independent traces.
+//! - [`command`]: the `simurgh` command.
+//!
+//! ```
+//! use simurgh::prelude::*;
+//!
+//! async fn master(ctx: Ctx) -> simurgh::Result {
+//!     let jobs = ctx.mailbox("jobs");
+//!     for size in [1e9, 2e9, 3e9] {
+//!         Task::new("job", size, 1e6).send_to(&jobs).await?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! async fn worker(ctx: Ctx) -> simurgh::Result {
+//!     let jobs = ctx.mailbox::<Task>("jobs");
+//!     for _ in 0..3 {
+//!         jobs.recv().await?.execute(&ctx).await?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! let mut program = Program::new(Platform::builtin());
+//! program.spawn("master", "node-0", master)?;
+//! program.spawn("worker", "node-1", worker)?;
+//! let outcome = program.simulate(Settings::default())?;
+//! assert!(outcome.is_fine());
+//! assert!(outcome.clock() > 6.0);
+//! # Ok::<(), simurgh::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod app;
+pub mod command;
+mod error;
+pub mod program;
+pub mod replay;
+pub mod scenario;
+
+pub use api::{
+    Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Host, Link, Mailbox, Mutex, MutexGuard,
+    Semaphore, Task,
+};
+pub use app::{NoOptions, main, main_with};
+/// Reading the command line of a program (see [`main_with`]).
+pub use clap;
+pub use error::{Error, Exit, Result};
+pub use program::{Outcome, Program, Settings};
+pub use simurgh_kernel::random::Random;
+pub use simurgh_kernel::simcall::Failure;
+pub use simurgh_platform::Platform;
+
+/// What most programs need: `use simurgh::prelude::*;`.
+pub mod prelude {
+    pub use crate::{
+        Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Failure, Host, Mailbox, Mutex, Outcome,
+        Platform, Program, Random, Semaphore, Settings, Task,
+    };
+}

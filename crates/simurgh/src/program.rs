@@ -1,0 +1,441 @@
+//! A program: the actors that are there at the start, and what they share.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use simurgh_kernel::context::Ending;
+use simurgh_kernel::event::Observer;
+use simurgh_kernel::ids::{ActorId, MailboxId};
+use simurgh_kernel::simcall::{Note, SpawnRequest};
+use simurgh_kernel::simulation::{Listener, Pacing, Report, Simulation, Watcher};
+use simurgh_models::{Config, Models, SimTime};
+use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
+
+use crate::api::{
+    ActorHandle, Barrier, Condvar, Ctx, Host, HostRef, IntoEnding, Link, Mailbox, Mutex, Semaphore, Shared,
+    body, reboot,
+};
+use crate::error::{Error, Result};
+
+type Function = Arc<dyn Fn(Ctx, Vec<String>) -> Pin<Box<dyn Future<Output = Ending> + Send>> + Send + Sync>;
+
+/// What is to be run: actors on the hosts of a platform.
+///
+/// ```
+/// use simurgh::prelude::*;
+///
+/// async fn pinger(ctx: Ctx) -> simurgh::Result {
+///     ctx.mailbox("ball").send("ping", 1e6).await?;
+///     Ok(())
+/// }
+///
+/// let mut program = Program::new(Platform::builtin());
+/// program.spawn("pinger", "node-0", pinger)?;
+/// program.spawn("ponger", "node-1", |ctx: Ctx| async move {
+///     let ball: &str = ctx.mailbox("ball").recv().await?;
+///     ctx.say(format!("got {ball}"));
+///     simurgh::Result::Ok(())
+/// })?;
+/// let report = program.simulate(Settings::default())?;
+/// assert!(report.is_fine());
+/// # Ok::<(), simurgh::Error>(())
+/// ```
+pub struct Program {
+    shared: Arc<Shared>,
+    planned: Vec<Planned>,
+    at_once: u32,
+    notes: Vec<Note>,
+    functions: BTreeMap<String, Function>,
+    spread: usize,
+}
+
+struct Planned {
+    start_at: Option<f64>,
+    request: SpawnRequest,
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").field("actors", &self.planned.len()).finish_non_exhaustive()
+    }
+}
+
+/// How a program is simulated.
+#[derive(Default)]
+pub struct Settings {
+    /// SimGrid's configuration keys and values, applied after those of the platform.
+    pub config: Vec<(String, String)>,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Stops at this date.
+    pub until: Option<f64>,
+    /// How many turns an operation takes within an instant.
+    pub pacing: Pacing,
+    /// Who sees what happens.
+    pub observers: Vec<Box<dyn Observer>>,
+    /// Whether every duration is explained to the observers.
+    pub explain: bool,
+    /// Who looks at the run now and then.
+    pub watcher: Option<Watcher>,
+    /// Who hears what the actors say.
+    pub listener: Option<Listener>,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("config", &self.config)
+            .field("seed", &self.seed)
+            .field("until", &self.until)
+            .field("pacing", &self.pacing)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a simulation ended, with the names that people know.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The bare facts.
+    pub report: Report,
+    shared: Arc<Shared>,
+    energy: Vec<(HostId, f64)>,
+    statistics: simurgh_models::Statistics,
+}
+
+impl Program {
+    /// A program without actors.
+    pub fn new(platform: impl Into<Arc<Platform>>) -> Self {
+        Self::with_seed(platform, 0)
+    }
+
+    /// A program without actors, and the seed of its randomness.
+    pub fn with_seed(platform: impl Into<Arc<Platform>>, seed: u64) -> Self {
+        Self {
+            shared: Arc::new(Shared::new(platform.into(), seed)),
+            planned: Vec::new(),
+            at_once: 0,
+            notes: Vec::new(),
+            functions: BTreeMap::new(),
+            spread: 0,
+        }
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &Arc<Platform> {
+        &self.shared.platform
+    }
+
+    /// A host.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn host(&self, name: &str) -> Result<Host> {
+        Ok(Host::new(&self.shared, self.shared.host(name)?))
+    }
+
+    /// All hosts, in the order of the platform.
+    pub fn hosts(&self) -> Vec<Host> {
+        self.shared.platform.hosts().map(|id| Host::new(&self.shared, id)).collect()
+    }
+
+    /// A host, by its identity.
+    pub fn host_at(&self, id: HostId) -> Host {
+        Host::new(&self.shared, id)
+    }
+
+    /// A link.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn link(&self, name: &str) -> Result<Link> {
+        Link::named(&self.shared, name)
+    }
+
+    /// The next host in turn, for actors that may be anywhere.
+    ///
+    /// # Errors
+    /// If the platform has no host.
+    pub fn any_host(&mut self) -> Result<HostId> {
+        let count = self.shared.platform.host_count();
+        if count == 0 {
+            return Err(Error::input("the platform has no host to put an actor on"));
+        }
+        let host = HostId::from_index(self.spread % count);
+        self.spread += 1;
+        Ok(host)
+    }
+
+    /// A mailbox, to hand to the actors.
+    pub fn mailbox<T: Send + 'static>(&self, name: &str) -> Mailbox<T> {
+        Mailbox::new(&self.shared, name)
+    }
+
+    /// Adds an actor that is there from the start.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn spawn<F, Fut>(
+        &mut self,
+        name: impl Into<String>,
+        host: impl Into<HostRef>,
+        code: F,
+    ) -> Result<ActorHandle>
+    where
+        F: FnOnce(Ctx) -> Fut + Send + 'static,
+        Fut: Future<Output: IntoEnding> + Send + 'static,
+    {
+        self.actor(name, host)?.start(code)
+    }
+
+    /// Adds an actor of a special kind: a daemon, one that restarts with its host, one that comes later.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn actor(&mut self, name: impl Into<String>, host: impl Into<HostRef>) -> Result<ActorPlan<'_>> {
+        let host = host.into().find(&self.shared)?;
+        Ok(ActorPlan { program: self, name: name.into(), host, daemon: false, start_at: None, kill_at: None })
+    }
+
+    /// Names a function, for deployment files to start actors with.
+    pub fn register<F, Fut>(&mut self, name: impl Into<String>, function: F)
+    where
+        F: Fn(Ctx, Vec<String>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoEnding> + Send + 'static,
+    {
+        let function: Function = Arc::new(move |ctx, arguments| {
+            let future = function(ctx, arguments);
+            Box::pin(async move { future.await.into_ending() })
+        });
+        self.functions.insert(name.into(), function);
+    }
+
+    /// Adds the actors of a SimGrid deployment file; each runs a registered function.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or names a host or function that is not there.
+    pub fn deploy(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        self.deploy_all(&simurgh_platform::read_deployment(path)?, &name)
+    }
+
+    /// Adds actors that a platform or deployment file declares.
+    ///
+    /// # Errors
+    /// If one names a host or function that is not there.
+    pub fn deploy_all(&mut self, declared: &[ActorDeclaration], file: &str) -> Result<()> {
+        for actor in declared {
+            let place = format!("{file}:{}", actor.line);
+            let function = self.functions.get(&actor.function).cloned().ok_or_else(|| {
+                let known: Vec<_> = self.functions.keys().map(|name| format!("{name:?}")).collect();
+                Error::input(format!(
+                    "{place}: there is no function {:?}; registered are: {}",
+                    actor.function,
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                ))
+            })?;
+            let arguments = actor.arguments.clone();
+            let code = move |ctx: Ctx| function(ctx, arguments.clone());
+            let mut plan = self
+                .actor(actor.function.clone(), actor.host.as_str())
+                .map_err(|error| Error::input(format!("{place}: {error}")))?;
+            plan.start_at = actor.start_time.filter(|&date| date > 0.0);
+            plan.kill_at = actor.kill_time.filter(|&date| date >= 0.0);
+            match actor.on_failure {
+                OnFailure::Restart => plan.restart(code)?,
+                OnFailure::Die => plan.start(code)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// A lock around a value, to hand to the actors.
+    pub fn mutex<T>(&mut self, value: T) -> Mutex<T> {
+        let mutex = Mutex::unborn(&self.shared, value);
+        self.notes.push(mutex.note());
+        mutex
+    }
+
+    /// A semaphore with so many to take, to hand to the actors.
+    pub fn semaphore(&mut self, count: u32) -> Semaphore {
+        let semaphore = Semaphore::unborn(&self.shared, count);
+        self.notes.push(semaphore.note());
+        semaphore
+    }
+
+    /// A condition variable, to hand to the actors.
+    pub fn condvar(&mut self) -> Condvar {
+        let condvar = Condvar::unborn(&self.shared);
+        self.notes.push(condvar.note());
+        condvar
+    }
+
+    /// A barrier for so many actors, to hand to them.
+    pub fn barrier(&mut self, size: u32) -> Barrier {
+        let barrier = Barrier::unborn(&self.shared, size);
+        self.notes.push(barrier.note());
+        barrier
+    }
+
+    /// Runs the program on its platform, in simulated time.
+    ///
+    /// # Errors
+    /// If the configuration is not understood, or the program asks what the platform cannot do at all.
+    pub fn simulate(self, settings: Settings) -> Result<Outcome> {
+        let platform = Arc::clone(&self.shared.platform);
+        let mut config = Config::default();
+        for (key, value) in platform.config() {
+            config.set(key, value)?;
+        }
+        for (key, value) in &settings.config {
+            config.set(key, value)?;
+        }
+        let mut simulation =
+            Simulation::new(Models::new(platform, &config)?, self.shared.seed ^ settings.seed);
+        simulation.set_pacing(settings.pacing);
+        for observer in settings.observers {
+            simulation.observe(observer);
+        }
+        simulation.explain(settings.explain);
+        if let Some(watcher) = settings.watcher {
+            simulation.watch(watcher);
+        }
+        if let Some(listener) = settings.listener {
+            simulation.hear(listener);
+        }
+        for note in self.notes {
+            // These belong to no actor: making an object asks nothing of anyone.
+            simulation.kernel_mut().serve_note(ActorId(0), note);
+        }
+        for planned in self.planned {
+            match planned.start_at {
+                None => drop(simulation.spawn(planned.request)?),
+                Some(date) => simulation.spawn_at(SimTime::new(date), planned.request),
+            }
+        }
+        let report = simulation.run(settings.until.map(SimTime::new))?;
+        let models = simulation.models();
+        let hosts = self.shared.platform.hosts();
+        let energy = hosts.filter_map(|host| models.host_energy(host).map(|joules| (host, joules))).collect();
+        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics() })
+    }
+}
+
+impl Outcome {
+    /// Whether all actors came to a good end.
+    pub fn is_fine(&self) -> bool {
+        use simurgh_kernel::simulation::End;
+        self.report.failures.is_empty() && matches!(self.report.end, End::Finished | End::Reached)
+    }
+
+    /// The date of the end, in seconds.
+    pub fn clock(&self) -> f64 {
+        self.report.clock.seconds()
+    }
+
+    /// The joules that each host used, where the platform gives wattages.
+    pub fn energy(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.energy.iter().map(|&(host, joules)| (self.shared.platform.host(host).name, joules))
+    }
+
+    /// What the models did.
+    pub fn statistics(&self) -> &simurgh_models::Statistics {
+        &self.statistics
+    }
+
+    /// The name of a mailbox.
+    pub fn mailbox_name(&self, mailbox: MailboxId) -> String {
+        self.shared.mailbox_name(mailbox)
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &Platform {
+        &self.shared.platform
+    }
+}
+
+/// An actor about to be added to a program.
+#[derive(Debug)]
+#[must_use = "the actor is added by `start` or `restart`"]
+pub struct ActorPlan<'a> {
+    program: &'a mut Program,
+    name: String,
+    host: HostId,
+    daemon: bool,
+    start_at: Option<f64>,
+    kill_at: Option<f64>,
+}
+
+impl ActorPlan<'_> {
+    /// As a daemon, which ends when all actors that are not have ended.
+    pub fn daemon(mut self) -> Self {
+        self.daemon = true;
+        self
+    }
+
+    /// To start at a date.
+    pub fn start_at(mut self, date: f64) -> Self {
+        self.start_at = Some(date);
+        self
+    }
+
+    /// To be killed at a date.
+    pub fn kill_at(mut self, date: f64) -> Self {
+        self.kill_at = Some(date);
+        self
+    }
+
+    /// Adds it.
+    ///
+    /// # Errors
+    /// None; a result, so that it ends the same way as what comes before it.
+    pub fn start<F, Fut>(self, code: F) -> Result<ActorHandle>
+    where
+        F: FnOnce(Ctx) -> Fut + Send + 'static,
+        Fut: Future<Output: IntoEnding> + Send + 'static,
+    {
+        let body = body(&self.program.shared, code);
+        let request = SpawnRequest {
+            kill_at: self.kill_at,
+            daemon: self.daemon,
+            ..SpawnRequest::new(self.name, self.host, body)
+        };
+        Ok(self.program.plan(self.start_at, request))
+    }
+
+    /// Adds it; when its host fails and comes back, it starts again from the beginning.
+    ///
+    /// # Errors
+    /// None; a result, so that it ends the same way as what comes before it.
+    pub fn restart<F, Fut>(self, code: F) -> Result<ActorHandle>
+    where
+        F: Fn(Ctx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoEnding> + Send + 'static,
+    {
+        let again = reboot(&self.program.shared, code);
+        let request = SpawnRequest {
+            kill_at: self.kill_at,
+            daemon: self.daemon,
+            reboot: Some(Arc::clone(&again)),
+            ..SpawnRequest::new(self.name, self.host, again())
+        };
+        Ok(self.program.plan(self.start_at, request))
+    }
+}
+
+impl Program {
+    fn plan(&mut self, start_at: Option<f64>, request: SpawnRequest) -> ActorHandle {
+        // Actors of the start get their numbers first, in order; late ones have no handle that could be used before.
+        let id = if start_at.is_none() {
+            self.at_once += 1;
+            ActorId(self.at_once - 1)
+        } else {
+            ActorId(u32::MAX)
+        };
+        self.planned.push(Planned { start_at, request });
+        ActorHandle { id }
+    }
+}

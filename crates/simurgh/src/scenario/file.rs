@@ -1,0 +1,145 @@
+//! The TOML file of a scenario.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::operation::Operation;
+use crate::error::{Error, Result};
+
+/// A scenario: a platform, settings, and what each actor does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// How messages name the file.
+    pub name: String,
+    /// The platform file; the built-in platform if there is none.
+    pub platform: Option<PathBuf>,
+    /// SimGrid's configuration keys and values.
+    pub config: Vec<(String, String)>,
+    /// The actors, in the order in which they start.
+    pub actors: Vec<ScenarioActor>,
+}
+
+/// An actor of a scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScenarioActor {
+    /// Its name.
+    pub name: String,
+    /// Where it runs; anywhere if not said.
+    pub host: Option<String>,
+    /// What it does, one after the other.
+    pub operations: Vec<Operation>,
+    /// The line of the file that it begins at.
+    pub line: usize,
+    /// The line of each operation.
+    pub lines: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawScenario {
+    platform: Option<Spanned<String>>,
+    #[serde(default)]
+    config: BTreeMap<String, Spanned<toml::Value>>,
+    #[serde(default)]
+    actor: Vec<Spanned<RawActor>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawActor {
+    name: Option<Spanned<String>>,
+    host: Option<String>,
+    #[serde(rename = "do", default)]
+    operations: Vec<Spanned<String>>,
+}
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Where it cannot be read or understood, and what to do.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Scenario> {
+        let path = path.as_ref();
+        let text = read_text(path)?;
+        let directory = path.parent().unwrap_or_else(|| Path::new("."));
+        Self::parse(&text, &path.display().to_string(), directory)
+    }
+
+    /// Reads the text of a file. The platform is looked for in the directory.
+    ///
+    /// # Errors
+    /// Where it cannot be understood, and what to do.
+    pub fn parse(text: &str, name: &str, directory: &Path) -> Result<Scenario> {
+        let line_of = |offset: usize| {
+            1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|&&b| b == b'\n').count()
+        };
+        let raw: RawScenario = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_of(span.start));
+            let what = error.message().lines().next().unwrap_or_default().to_owned();
+            Error::input(format!("{name}:{line}: {what}"))
+        })?;
+        if raw.actor.is_empty() {
+            return Err(Error::input(format!(
+                "{name}:1: there is no actor; add an [[actor]] with name, host and do = [\"exec 1e9\"]"
+            )));
+        }
+        let mut actors = Vec::new();
+        for (index, raw) in raw.actor.into_iter().enumerate() {
+            let line = line_of(raw.span().start);
+            let raw = raw.into_inner();
+            let actor = raw.name.map_or_else(|| format!("actor-{index}"), Spanned::into_inner);
+            let mut operations = Vec::new();
+            let mut lines = Vec::new();
+            for (index, text) in raw.operations.iter().enumerate() {
+                let line = line_of(text.span().start);
+                let operation = Operation::parse(text.get_ref()).map_err(|what| {
+                    Error::input(format!("{name}:{line}: actor {actor:?}, operation {index}: {what}"))
+                })?;
+                operations.push(operation);
+                lines.push(line);
+            }
+            actors.push(ScenarioActor { name: actor, host: raw.host, operations, line, lines });
+        }
+        let mut config = Vec::new();
+        for (key, value) in raw.config {
+            flatten(key, value.into_inner(), &mut config);
+        }
+        let platform = raw.platform.map(|platform| directory.join(platform.into_inner()));
+        Ok(Scenario { name: name.to_owned(), platform, config, actors })
+    }
+}
+
+/// Reads a text file, with errors that say what it is instead.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let name = path.display();
+    if path.is_dir() {
+        return Err(Error::input(format!("{name}: this is a directory; give a file")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::input(format!("{name}: there is no such file")),
+        _ => Error::file(path, error),
+    })?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Error::input(format!("{name}: the file is empty")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line =
+            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        Error::input(format!("{name}:{line}: this is not UTF-8 text; save the file as UTF-8"))
+    })
+}
+
+fn flatten(key: String, value: toml::Value, config: &mut Vec<(String, String)>) {
+    match value {
+        toml::Value::String(text) => config.push((key, text)),
+        toml::Value::Table(table) => {
+            for (inner, value) in table {
+                flatten(format!("{key}/{inner}"), value, config);
+            }
+        }
+        other => config.push((key, other.to_string())),
+    }
+}

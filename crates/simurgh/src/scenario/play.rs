@@ -1,0 +1,210 @@
+//! Playing a scenario: each actor does its operations one after the other, and each is recorded when it ends.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_platform::Platform;
+
+use super::file::Scenario;
+use super::operation::Operation;
+use crate::api::{Activity, ActivitySet, Ctx};
+use crate::error::{Error, Result};
+use crate::program::Program;
+
+/// What an operation came to.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum How {
+    /// It succeeded.
+    Ok,
+    /// It succeeded with the activity at this place of the pending ones.
+    OkAt(usize),
+    /// It took too long.
+    Timeout,
+    /// It failed.
+    Failure,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            How::Ok => f.write_str("ok"),
+            How::OkAt(place) => write!(f, "ok {place}"),
+            How::Timeout => f.write_str("timeout"),
+            How::Failure => f.write_str("failure"),
+        }
+    }
+}
+
+/// The end of an operation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Whose, by its place in the scenario.
+    pub actor: usize,
+    /// Which of its operations.
+    pub index: usize,
+    /// When it began.
+    pub begin: f64,
+    /// When it ended.
+    pub end: f64,
+    /// What it came to.
+    pub how: How,
+    /// What `isend` and `irecv` started, and what the waits took.
+    pub activity: Option<ActivityId>,
+}
+
+/// The records of a run, in the order in which the operations ended.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    inner: Arc<Mutex<Vec<Record>>>,
+}
+
+impl Records {
+    fn push(&self, record: Record) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+
+    /// All records until now.
+    pub fn take(&self) -> Vec<Record> {
+        std::mem::take(&mut *self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Makes a program of a scenario.
+///
+/// # Errors
+/// If an actor names a host or a disk that is not in the platform.
+pub fn play(scenario: &Scenario, platform: Arc<Platform>, seed: u64) -> Result<(Program, Records)> {
+    let mut program = Program::with_seed(platform, seed);
+    let records = Records::default();
+    for (index, actor) in scenario.actors.iter().enumerate() {
+        let place = |error: Error| {
+            Error::input(format!("{}:{}: actor {:?}: {error}", scenario.name, actor.line, actor.name))
+        };
+        let host = match &actor.host {
+            Some(name) => program.host(name).map_err(place)?.id(),
+            None => program.any_host().map_err(place)?,
+        };
+        for (operation, line) in actor.operations.iter().zip(&actor.lines) {
+            if let Operation::Read { disk, .. } | Operation::Write { disk, .. } = operation {
+                program.host_at(host).disk(disk).map_err(|error| {
+                    Error::input(format!("{}:{line}: actor {:?}: {error}", scenario.name, actor.name))
+                })?;
+            }
+        }
+        let (operations, records) = (actor.operations.clone(), records.clone());
+        program.spawn(actor.name.clone(), host, move |ctx| perform(ctx, index, operations, records))?;
+    }
+    Ok((program, records))
+}
+
+/// The operations of one actor.
+async fn perform(ctx: Ctx, actor: usize, operations: Vec<Operation>, records: Records) -> Result<()> {
+    let mut pending: ActivitySet<()> = ActivitySet::new();
+    for (index, operation) in operations.into_iter().enumerate() {
+        let begin = ctx.now();
+        let is_waitall = operation == Operation::WaitAll;
+        let (result, activity) = one(&ctx, operation, &mut pending).await;
+        let how = match result {
+            Ok(None) => How::Ok,
+            Ok(Some(place)) => How::OkAt(place),
+            Err(Error::Failed(failure)) if failure == simurgh_kernel::simcall::Failure::Timeout => {
+                How::Timeout
+            }
+            Err(Error::Failed(_)) => How::Failure,
+            Err(other) => return Err(other),
+        };
+        records.push(Record { actor, index, begin, end: ctx.now(), how, activity });
+        if is_waitall && matches!(how, How::Timeout | How::Failure) {
+            // A wait for all that fails ends the list, and with it the actor.
+            break;
+        }
+    }
+    Ok(())
+}
+
+type Came = (Result<Option<usize>>, Option<ActivityId>);
+
+async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> Came {
+    match operation {
+        Operation::Exec { flops, priority, bound, timeout } => {
+            let mut exec = ctx.execute(flops);
+            if let Some(priority) = priority {
+                exec = exec.priority(priority);
+            }
+            if let Some(bound) = bound {
+                exec = exec.bound(bound);
+            }
+            if let Some(timeout) = timeout {
+                exec = exec.timeout(timeout);
+            }
+            (exec.await.map(|()| None), None)
+        }
+        Operation::Sleep(seconds) => {
+            ctx.sleep(seconds).await;
+            (Ok(None), None)
+        }
+        Operation::Send(message, timeout) => {
+            let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
+            if let Some(rate) = message.rate {
+                send = send.rate(rate);
+            }
+            if let Some(timeout) = timeout {
+                send = send.timeout(timeout);
+            }
+            (send.await.map(|()| None), None)
+        }
+        Operation::Isend(message) => {
+            let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
+            if let Some(rate) = message.rate {
+                send = send.rate(rate);
+            }
+            started(send.start().await, pending)
+        }
+        Operation::Dsend(message) => {
+            let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
+            if let Some(rate) = message.rate {
+                send = send.rate(rate);
+            }
+            send.detach().await;
+            (Ok(None), None)
+        }
+        Operation::Recv { mailbox, timeout } => {
+            let mut recv = ctx.mailbox::<()>(&mailbox).recv();
+            if let Some(timeout) = timeout {
+                recv = recv.timeout(timeout);
+            }
+            (recv.await.map(|()| None), None)
+        }
+        Operation::Irecv { mailbox } => started(ctx.mailbox::<()>(&mailbox).recv().start().await, pending),
+        Operation::WaitAll => {
+            let last = pending.iter().last().map(Activity::id);
+            (pending.wait_all().await.map(|_| None), last)
+        }
+        Operation::WaitAny if pending.is_empty() => (Ok(None), None),
+        Operation::WaitAny => {
+            let ids: VecDeque<_> = pending.iter().map(Activity::id).collect();
+            let result = pending.wait_any().await;
+            let taken = result.as_ref().ok().and_then(|(place, ())| ids.get(*place).copied());
+            (result.map(|(place, ())| Some(place)), taken)
+        }
+        Operation::Read { disk, bytes } => (access(ctx, &disk, |disk| disk.read(bytes)).await, None),
+        Operation::Write { disk, bytes } => (access(ctx, &disk, |disk| disk.write(bytes)).await, None),
+    }
+}
+
+fn started(activity: Activity<()>, pending: &mut ActivitySet<()>) -> Came {
+    let id = activity.id();
+    pending.push(activity);
+    (Ok(None), Some(id))
+}
+
+async fn access(
+    ctx: &Ctx,
+    disk: &str,
+    start: impl FnOnce(crate::api::Disk) -> crate::api::Access,
+) -> Result<Option<usize>> {
+    let access = start(ctx.disk(disk)?);
+    access.await.map(|()| None)
+}
