@@ -27,13 +27,7 @@ struct Names {
 
 impl Shared {
     pub(crate) fn new(platform: Arc<Platform>, seed: u64) -> Self {
-        Self {
-            platform,
-            seed,
-            names: Mutex::default(),
-            objects: AtomicU32::new(0),
-            streams: AtomicU32::new(0),
-        }
+        Self { platform, seed, names: Mutex::default(), objects: AtomicU32::new(0) }
     }
 
     pub(crate) fn mailbox(&self, name: &str) -> MailboxId {

@@ -26,17 +26,21 @@ pub enum Operation {
     Isend(Message),
     /// `dsend BOX BYTES [rate R]`: sends in the background, detached.
     Dsend(Message),
-    /// `recv BOX [timeout S]`: receives.
+    /// `recv BOX [rate R] [timeout S]`: receives.
     Recv {
         /// From where.
         mailbox: String,
+        /// At most so many bytes a second.
+        rate: Option<f64>,
         /// Gives up after so many seconds.
         timeout: Option<f64>,
     },
-    /// `irecv BOX`: receives in the background, to be waited for.
+    /// `irecv BOX [rate R]`: receives in the background, to be waited for.
     Irecv {
         /// From where.
         mailbox: String,
+        /// At most so many bytes a second.
+        rate: Option<f64>,
     },
     /// `waitall`: waits for all that was started, one by one.
     WaitAll,
@@ -75,8 +79,8 @@ const FORMS: &[(&str, &str)] = &[
     ("send", "send MAILBOX BYTES [rate BYTES_PER_SECOND] [timeout SECONDS]"),
     ("isend", "isend MAILBOX BYTES [rate BYTES_PER_SECOND]"),
     ("dsend", "dsend MAILBOX BYTES [rate BYTES_PER_SECOND]"),
-    ("recv", "recv MAILBOX [timeout SECONDS]"),
-    ("irecv", "irecv MAILBOX"),
+    ("recv", "recv MAILBOX [rate BYTES_PER_SECOND] [timeout SECONDS]"),
+    ("irecv", "irecv MAILBOX [rate BYTES_PER_SECOND]"),
     ("waitall", "waitall"),
     ("waitany", "waitany"),
     ("read", "read DISK BYTES"),
@@ -129,10 +133,14 @@ impl<'a> Words<'a> {
             }
             "recv" => {
                 let mailbox = self.name("mailbox")?;
-                let [timeout] = self.options(["timeout"])?;
-                Operation::Recv { mailbox, timeout }
+                let [rate, timeout] = self.options(["rate", "timeout"])?;
+                Operation::Recv { mailbox, rate, timeout }
             }
-            "irecv" => Operation::Irecv { mailbox: self.name("mailbox")? },
+            "irecv" => {
+                let mailbox = self.name("mailbox")?;
+                let [rate] = self.options(["rate"])?;
+                Operation::Irecv { mailbox, rate }
+            }
             "waitall" => Operation::WaitAll,
             "waitany" => Operation::WaitAny,
             "read" => {
@@ -231,11 +239,15 @@ impl fmt::Display for Operation {
                 write!(f, "dsend {} {}", message.mailbox, message.bytes)?;
                 option(f, "rate", &message.rate)
             }
-            Operation::Recv { mailbox, timeout } => {
+            Operation::Recv { mailbox, rate, timeout } => {
                 write!(f, "recv {mailbox}")?;
+                option(f, "rate", rate)?;
                 option(f, "timeout", timeout)
             }
-            Operation::Irecv { mailbox } => write!(f, "irecv {mailbox}"),
+            Operation::Irecv { mailbox, rate } => {
+                write!(f, "irecv {mailbox}")?;
+                option(f, "rate", rate)
+            }
             Operation::WaitAll => f.write_str("waitall"),
             Operation::WaitAny => f.write_str("waitany"),
             Operation::Read { disk, bytes } => write!(f, "read {disk} {bytes}"),

@@ -170,14 +170,23 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             send.detach().await;
             (Ok(None), None)
         }
-        Operation::Recv { mailbox, timeout } => {
+        Operation::Recv { mailbox, rate, timeout } => {
             let mut recv = ctx.mailbox::<()>(&mailbox).recv();
+            if let Some(rate) = rate {
+                recv = recv.rate(rate);
+            }
             if let Some(timeout) = timeout {
                 recv = recv.timeout(timeout);
             }
             (recv.await.map(|()| None), None)
         }
-        Operation::Irecv { mailbox } => started(ctx.mailbox::<()>(&mailbox).recv().start().await, pending),
+        Operation::Irecv { mailbox, rate } => {
+            let mut recv = ctx.mailbox::<()>(&mailbox).recv();
+            if let Some(rate) = rate {
+                recv = recv.rate(rate);
+            }
+            started(recv.start().await, pending)
+        }
         Operation::WaitAll => {
             let last = pending.iter().last().map(Activity::id);
             (pending.wait_all().await.map(|_| None), last)
