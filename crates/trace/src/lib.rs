@@ -1,66 +1,50 @@
-//! What was recorded of a run, for people to look at.
+//! What was recorded of a run, for people to look at: a timeline for Perfetto, a Paje trace, a Gantt chart in SVG.
+//!
+//! In reading order:
+//! - [`timeline`]: the run as plain data.
+//! - [`recorder`]: listening to a simulation; `finish` turns what was heard into a [`Timeline`].
+//! - `perfetto`, `paje`, `svg`: a writer for each format, as methods of [`Timeline`].
+//! - `rows`, `words`, `palette`: what the writers share about the run: who is where, what it is called, its colour.
+//! - `chronicle`, `text`: what they share about files: lines in the order of time, names and numbers as each format wants.
+//!
+//! The same events give the same bytes.
+//!
+//! ```
+//! use simurgh_kernel::event::{Event, Observer, Reason};
+//! use simurgh_kernel::ids::{ActivityId, ActorId};
+//! use simurgh_models::SimTime;
+//! use simurgh_platform::{HostId, Platform};
+//! use simurgh_trace::Recorder;
+//!
+//! // A simulation calls the recorder by itself, once it was told to: `simulation.observe(Box::new(recorder))`.
+//! let (mut recorder, recording) = Recorder::new(Platform::builtin().into());
+//! let (actor, activity) = (ActorId(0), ActivityId::from_bits(0));
+//! let (start, end) = (SimTime::ZERO, SimTime::new(2.0));
+//! recorder.event(start, &Event::ActorStarted { actor, name: "alice".into(), host: HostId(0) });
+//! recorder.event(start, &Event::ExecutionStarted { activity, actor, host: HostId(0), flops: 2e9 });
+//! recorder.event(start, &Event::Blocked { actor, reason: Reason::Executing });
+//! recorder.event(end, &Event::ActivityEnded { activity, result: Ok(()) });
+//! recorder.event(end, &Event::Unblocked { actor });
+//!
+//! let timeline = recording.finish(end, &|mailbox| format!("mailbox {mailbox}"));
+//! assert_eq!(timeline.executions[0].flops, 2e9);
+//! let mut json = Vec::new();
+//! timeline.write_perfetto(&mut json).unwrap();
+//! assert!(String::from_utf8(json).unwrap().contains(r#""name":"executing","args":{"flops":2000000000}"#));
+//! ```
 #![forbid(unsafe_code)]
 
-use std::io::{self, Write};
-use std::sync::Arc;
+mod chronicle;
+mod finish;
+mod paje;
+mod palette;
+mod perfetto;
+pub mod recorder;
+mod rows;
+mod svg;
+mod text;
+pub mod timeline;
+mod words;
 
-use simurgh_kernel::event::{Event, Observer};
-use simurgh_kernel::ids::MailboxId;
-use simurgh_models::SimTime;
-use simurgh_platform::Platform;
-
-/// Sees a run.
-#[derive(Debug)]
-pub struct Recorder;
-
-/// What the recorder has seen.
-#[derive(Clone, Debug)]
-pub struct Recording;
-
-/// A run, as it can be drawn.
-#[derive(Clone, Debug)]
-pub struct Timeline;
-
-impl Recorder {
-    /// A recorder, and what it will have seen.
-    pub fn new(_platform: Arc<Platform>) -> (Recorder, Recording) {
-        (Recorder, Recording)
-    }
-}
-
-impl Observer for Recorder {
-    fn event(&mut self, _now: SimTime, _event: &Event) {}
-}
-
-impl Recording {
-    /// What was seen until the end of the run.
-    pub fn finish(&self, _end: SimTime, _mailbox_name: &dyn Fn(MailboxId) -> String) -> Timeline {
-        Timeline
-    }
-}
-
-impl Timeline {
-    /// Writes it for the Perfetto viewer.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_perfetto(&self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Writes it as a Paje trace.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_paje(&self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Draws it.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write_svg(&self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
+pub use recorder::{Recorder, Recording};
+pub use timeline::Timeline;
