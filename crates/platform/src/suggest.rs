@@ -6,7 +6,7 @@
 /// 100,000 of them, so that a typo in a large cluster is still answered at once.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted: Vec<char> = name.chars().take(200).collect();
-    let limit = (wanted.len() / 3).clamp(1, 4);
+    let limit = (wanted.len() / 3).min(4);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates.into_iter().take(100_000) {
         if candidate == name || candidate.len().abs_diff(name.len()) > 4 * (limit + 1) {
@@ -25,28 +25,31 @@ pub(crate) fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>
     nearest(name, candidates).map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"))
 }
 
-/// Levenshtein's distance without regard to case, if it is below `limit`; a difference in case alone counts 1.
+/// The optimal string alignment distance (changes, insertions, deletions and swaps of neighbours) without regard to
+/// case, if it is below `limit`; a difference in case alone counts 1.
 fn distance_below(wanted: &[char], candidate: &str, limit: usize) -> Option<usize> {
-    let letters = candidate.chars().count();
-    if letters.abs_diff(wanted.len()) >= limit {
+    let letters: Vec<char> = candidate.chars().collect();
+    if letters.len().abs_diff(wanted.len()) >= limit {
         return None;
     }
-    let mut row: Vec<usize> = (0..=wanted.len()).collect();
-    let mut same_case = true;
-    for (i, b) in candidate.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        same_case &= wanted.get(i) == Some(&b);
+    let same = |a: char, b: char| a.eq_ignore_ascii_case(&b);
+    let mut before_last = Vec::new();
+    let mut last: Vec<usize> = (0..=wanted.len()).collect();
+    for (i, &b) in letters.iter().enumerate() {
+        let mut row = vec![i + 1];
         for (j, &a) in wanted.iter().enumerate() {
-            let change = diagonal + usize::from(!a.eq_ignore_ascii_case(&b));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+            let mut least = (last[j] + usize::from(!same(a, b))).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && same(a, letters[i - 1]) && same(wanted[j - 1], b) {
+                least = least.min(before_last[j - 1] + 1);
+            }
+            row.push(least);
         }
         if row.iter().min().is_some_and(|&least| least >= limit) {
             return None;
         }
+        before_last = std::mem::replace(&mut last, row);
     }
-    let distance = row[wanted.len()].max(usize::from(!same_case));
+    let distance = last[wanted.len()].max(usize::from(letters != wanted));
     (distance < limit).then_some(distance)
 }
 
@@ -63,6 +66,8 @@ mod tests {
             ("Fafrad", Some("Fafard")),
             ("node-2", Some("node-1")),
             ("Bourassa", None),
+            ("jupiter", Some("Jupiter")),
+            ("nod-1e", Some("node-1")),
             ("", None),
             ("x", None),
         ];
