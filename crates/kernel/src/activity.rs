@@ -123,11 +123,11 @@ impl Activities {
             let slot = &mut self.slots[index as usize];
             debug_assert!(slot.tenant.is_none());
             slot.tenant = Some(activity);
-            return ActivityId { index, generation: slot.generation };
+            return ActivityId { index, generation: slot.generation, receiving: false };
         }
         let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 activities at once");
         self.slots.push(Slot { generation: 0, tenant: Some(activity) });
-        ActivityId { index, generation: 0 }
+        ActivityId { index, generation: 0, receiving: false }
     }
 
     /// The activity, unless it was forgotten.
@@ -171,7 +171,7 @@ impl Activities {
     /// All activities, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (ActivityId, &Activity)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let id = ActivityId { index: index as u32, generation: slot.generation };
+            let id = ActivityId { index: index as u32, generation: slot.generation, receiving: false };
             slot.tenant.as_ref().map(|tenant| (id, tenant))
         })
     }

@@ -58,11 +58,13 @@ identity!(
 
 /// A communication, execution, disk access or parallel task that was started and can be waited for.
 ///
-/// Slots are used again; the generation tells an old identity from the new tenant of its slot.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// Slots are used again; the generation tells an old identity from the new tenant of its slot. Both ends of a
+/// communication have the same identity, and each knows which end it is, which is not part of the identity.
+#[derive(Copy, Clone, Debug)]
 pub struct ActivityId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
+    pub(crate) receiving: bool,
 }
 
 impl ActivityId {
@@ -78,7 +80,38 @@ impl ActivityId {
 
     /// Reads back what [`to_bits`](Self::to_bits) wrote.
     pub fn from_bits(bits: u64) -> Self {
-        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+        Self { index: bits as u32, generation: (bits >> 32) as u32, receiving: false }
+    }
+
+    /// The same communication, seen from its receiving end.
+    pub(crate) fn received(self) -> Self {
+        Self { receiving: true, ..self }
+    }
+}
+
+impl PartialEq for ActivityId {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_bits() == other.to_bits()
+    }
+}
+
+impl Eq for ActivityId {}
+
+impl PartialOrd for ActivityId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ActivityId {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.to_bits().cmp(&other.to_bits())
+    }
+}
+
+impl std::hash::Hash for ActivityId {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.to_bits().hash(state);
     }
 }
 

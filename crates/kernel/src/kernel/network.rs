@@ -109,8 +109,8 @@ impl Kernel {
                 id
             }
         };
-        self.own(actor, id);
-        self.follow(actor, id, follow)
+        self.own(actor, id.received());
+        self.follow(actor, id.received(), follow)
     }
 
     /// What the actor does after it started an activity.
@@ -197,7 +197,7 @@ impl Kernel {
         for (index, &id) in set.iter().enumerate() {
             let state = self.activities.get(id).map_or(State::Over(Err(Failure::Cancelled)), |a| a.state);
             if let State::Over(result) = state {
-                let result = result.map(|()| self.take_payload(actor, id));
+                let result = result.map(|()| self.take_payload(id));
                 if release {
                     self.forget(actor, id);
                 }
@@ -207,10 +207,12 @@ impl Kernel {
         None
     }
 
-    /// The message, if it is the receiver who asks; nobody gets it twice.
-    fn take_payload(&mut self, actor: ActorId, id: ActivityId) -> Option<Payload> {
-        let comm = self.activities.comm_mut(id)?;
-        if comm.receiver.is_some_and(|end| end.actor == actor) { comm.payload.take() } else { None }
+    /// The message, if it is the receiving end that asks; nobody gets it twice.
+    fn take_payload(&mut self, id: ActivityId) -> Option<Payload> {
+        if !id.receiving {
+            return None;
+        }
+        self.activities.comm_mut(id)?.payload.take()
     }
 
     /// The activity is over: whoever waits for it is woken.
@@ -229,11 +231,12 @@ impl Kernel {
             };
             let (set, release) = (set.clone(), *release);
             self.unregister(actor, &set);
-            let index = set.iter().position(|&other| other == id).expect("it waited for this one") as u32;
-            let result = result.map(|()| self.take_payload(actor, id));
-            self.unblock(actor, Answer::Completed { index, result });
+            let index = set.iter().position(|&other| other == id).expect("it waited for this one");
+            let end = set[index];
+            let result = result.map(|()| self.take_payload(end));
+            self.unblock(actor, Answer::Completed { index: index as u32, result });
             if release {
-                self.forget(actor, id);
+                self.forget(actor, end);
             }
         }
     }
@@ -323,20 +326,8 @@ impl Kernel {
     /// The actor will not ask about the activity any more.
     pub(super) fn forget(&mut self, actor: ActorId, id: ActivityId) {
         let Some(activity) = self.activities.get_mut(id) else { return };
-        let receives = match &activity.kind {
-            Kind::Comm(comm) => comm.receiver.is_some_and(|end| end.actor == actor),
-            _ => false,
-        };
-        let sends = match &activity.kind {
-            Kind::Comm(comm) => comm.sender.is_some_and(|end| end.actor == actor),
-            _ => true,
-        };
-        // Who sends to itself holds it twice, and lets go of it twice.
-        if sends && activity.held.owner {
-            activity.held.owner = false;
-        } else if receives {
-            activity.held.receiver = false;
-        }
+        let held = &mut activity.held;
+        *(if id.receiving { &mut held.receiver } else { &mut held.owner }) = false;
         let record = &mut self.actors[actor.index()];
         if matches!(activity.state, State::Over(_)) && record.owned.last() == Some(&id) {
             record.owned.pop();

@@ -104,7 +104,6 @@ async fn perform(ctx: Ctx, actor: usize, operations: Vec<Operation>, records: Re
     let mut pending: ActivitySet<()> = ActivitySet::new();
     for (index, operation) in operations.into_iter().enumerate() {
         let begin = ctx.now();
-        let is_waitall = operation == Operation::WaitAll;
         let (result, activity) = one(&ctx, operation, &mut pending).await;
         let how = match result {
             Ok(None) => How::Ok,
@@ -116,10 +115,6 @@ async fn perform(ctx: Ctx, actor: usize, operations: Vec<Operation>, records: Re
             Err(other) => return Err(other),
         };
         records.push(Record { actor, index, begin, end: ctx.now(), how, activity });
-        if is_waitall && matches!(how, How::Timeout | How::Failure) {
-            // A wait for all that fails ends the list, and with it the actor.
-            break;
-        }
     }
     Ok(())
 }
