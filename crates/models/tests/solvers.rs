@@ -1,10 +1,13 @@
 //! The whole of the models under both solvers: the same random life gives the same dates.
+//!
+//! Disks are left out: they round to whole bytes at every stop of the clock, so that a difference in the last
+//! digit of a date may become one of a byte.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use simurgh_models::*;
-use simurgh_platform::{DiskId, HostId, LinkId, Platform, Profile, ProfileTarget, Routing, Sharing};
+use simurgh_platform::{HostId, LinkId, Platform, Profile, ProfileTarget, Routing, Sharing};
 
 const HOSTS: u32 = 6;
 
@@ -12,7 +15,6 @@ const HOSTS: u32 = 6;
 enum Act {
     Send { src: u32, dst: u32, bytes: f64, rate: Option<f64> },
     Execute { host: u32, flops: f64, priority: f64, bound: Option<f64>, threads: u32 },
-    Access { disk: u32, bytes: f64, writes: bool },
     Sleep(f64),
     Cancel(usize),
     Suspend(usize),
@@ -36,8 +38,6 @@ fn act() -> impl Strategy<Value = Act> {
         4 => execute.prop_map(|(host, flops, priority, bound, threads)| Act::Execute {
             host, flops: f64::from(flops), priority: f64::from(priority), bound, threads
         }),
-        2 => (host(), 0..500_000u32, any::<bool>())
-            .prop_map(|(disk, bytes, writes)| Act::Access { disk, bytes: f64::from(bytes), writes }),
         2 => (0..2000u32).prop_map(|time| Act::Sleep(f64::from(time) * 1e-3)),
         1 => any::<usize>().prop_map(Act::Cancel),
         2 => any::<usize>().prop_map(Act::Suspend),
@@ -61,7 +61,6 @@ fn world() -> Platform {
             .host(zone, &format!("h{number}"), 1e6 + 1e5 * f64::from(number))
             .cores(1 + number % 3)
             .id();
-        platform.disk(host, "disk", 1e6, 5e5);
         let (name, bandwidth) = (format!("l{number}"), 1e6 * f64::from(1 + number));
         let latency = if number == 3 { 0.0 } else { 1e-3 * f64::from(number) };
         let link = platform.link(zone, &name, bandwidth, latency);
@@ -115,10 +114,6 @@ impl Life {
             Act::Execute { host, flops, priority, bound, threads } => {
                 let what = Execution { host: HostId(host), flops, priority, bound, threads };
                 self.started.extend(models.execute(what, token));
-            }
-            Act::Access { disk, bytes, writes } => {
-                let direction = if writes { Direction::Write } else { Direction::Read };
-                self.started.extend(models.io(DiskAccess::new(DiskId(disk), direction, bytes), token));
             }
             Act::Sleep(duration) => self.started.push(models.timer(duration, token)),
             Act::Cancel(number) => who(number, &self.started).into_iter().for_each(|id| models.cancel(id)),

@@ -1,16 +1,22 @@
-//! Only what a change can touch: the constraints and variables reachable from the changed ones.
+//! Only what a change can touch: the constraints and variables reachable from the changed ones, above the level
+//! of the change.
 //!
-//! The same algorithm as `obvious.rs`, with three departures. The part reachable from changed constraints,
-//! through active variables, is solved alone: nothing else can change. The constraint that leaves least is
-//! found by a heap, whose keys may be out of date: a share only grows while variables are fixed (up to
-//! rounding), so a key is checked when it comes to the top. And the maximum of a fat pipe is computed again
-//! only when it comes to the top.
+//! The same algorithm as `obvious.rs`, seen as water that rises: all values grow together, as level / penalty,
+//! until a constraint is full or a bound is reached. Four departures:
+//! - Whatever was fixed at a lower level than any change can have an effect at stays as it was. A variable that
+//!   leaves frees nothing below its own level; a constraint that has more users, or another capacity, is full
+//!   no sooner than if nobody else were fixed before.
+//! - Above that level, only the part reachable from changed constraints, through active variables that were
+//!   not kept, is solved.
+//! - The constraint that is full next is found by a heap, whose keys may be out of date: shares only grow while
+//!   variables are fixed (up to rounding), so a key is checked when it comes to the top.
+//! - The maximum of a fat pipe is computed again only when it comes to the top.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::storage::{FixedBy, NONE, Sharing, Variable};
+use super::storage::{Constraint, FixedBy, NONE, Sharing, Variable};
 use super::{ConstraintId, System, VariableId};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -73,30 +79,25 @@ pub(super) fn solve(system: &mut System) {
     system.scratch = scratch;
 }
 
-/// Collects the reachable part, and computes the usage of its constraints on the way.
+/// Collects the reachable part, and computes what is left of its constraints and who wants it.
 fn reach(system: &mut System, scratch: &mut Scratch) {
     scratch.mark = scratch.mark.wrapping_add(1).max(1);
     let mark = scratch.mark;
+    lower_threshold(system);
     for position in 0..system.dirty.len() {
-        visit_constraint(system, system.dirty[position], mark);
-    }
-    let mut next = 0;
-    while next < system.touched.len() {
-        let mut element = system.constraints[system.touched[next].index()].active.head;
-        while element != NONE {
-            let index = system.elements.variable(element);
-            if system.variables[index as usize].mark != mark {
-                visit_variable(system, index, mark);
-                scratch.variables.push(index);
-            }
-            element = system.elements.next(element);
-        }
-        next += 1;
+        mark_constraint(system, system.dirty[position], mark);
     }
     scratch.heap.clear();
-    for &id in &system.touched {
+    let mut next = 0;
+    while next < system.touched.len() {
+        let id = system.touched[next];
+        next += 1;
+        visit_constraint(system, id.0, mark, &mut scratch.variables);
         let constraint = &mut system.constraints[id.index()];
-        constraint.gone = constraint.usage <= 0.0;
+        let dust = constraint.capacity * system.precision;
+        let spent = constraint.remaining != constraint.capacity && constraint.remaining < dust;
+        constraint.gone = constraint.usage <= 0.0 || spent;
+        constraint.stale = false;
         if !constraint.gone {
             let share = constraint.remaining / constraint.usage;
             scratch.heap.push(Reverse(Key { share, constraint: id.0 }));
@@ -104,32 +105,78 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
     }
 }
 
-fn visit_constraint(system: &mut System, index: u32, mark: u32) {
+/// Levels are compared with this relative margin: they carry rounding errors.
+const MARGIN: f64 = 1e-6;
+
+/// The level below which nothing changes: no constraint that has more users or another capacity can have been
+/// full, or can be, below its lowest capacity shared by all its users.
+fn lower_threshold(system: &mut System) {
+    for &index in &system.dirty {
+        let constraint = &system.constraints[index as usize];
+        if constraint.lowest_capacity == f64::INFINITY {
+            continue;
+        }
+        let mut usage: f64 = 0.0;
+        let mut element = constraint.active.head;
+        while element != NONE {
+            let penalty = system.variables[system.elements.variable(element) as usize].penalty;
+            let part = system.elements.weight(element) / penalty;
+            usage = match constraint.sharing {
+                Sharing::Shared => usage + part,
+                Sharing::FatPipe => usage.max(part),
+            };
+            element = system.elements.next(element);
+        }
+        if usage > 0.0 {
+            system.threshold = system.threshold.min(constraint.lowest_capacity / usage);
+        }
+    }
+    system.threshold *= 1.0 - MARGIN;
+}
+
+fn mark_constraint(system: &mut System, index: u32, mark: u32) {
     let constraint = &mut system.constraints[index as usize];
     if constraint.mark != mark {
         constraint.mark = mark;
-        constraint.remaining = constraint.capacity;
-        constraint.usage = 0.0;
-        constraint.stale = false;
         system.touched.push(ConstraintId(index));
     }
 }
 
-fn visit_variable(system: &mut System, index: u32, mark: u32) {
-    let variable = &mut system.variables[index as usize];
-    variable.mark = mark;
-    variable.fixed = false;
-    let Variable { first, count, penalty, .. } = *variable;
-    for element in first..first + count {
-        let number = system.elements.constraint(element);
-        visit_constraint(system, number, mark);
-        let constraint = &mut system.constraints[number as usize];
-        let part = system.elements.weight(element) / penalty;
-        match constraint.sharing {
-            Sharing::Shared => constraint.usage += part,
-            Sharing::FatPipe => constraint.usage = constraint.usage.max(part),
+/// Takes off what the kept variables have; marks the others, and the constraints that they use.
+fn visit_constraint(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32>) {
+    let Constraint { capacity, sharing, active, .. } = system.constraints[index as usize];
+    let (mut remaining, mut usage) = (capacity, 0.0_f64);
+    let mut element = active.head;
+    while element != NONE {
+        let number = system.elements.variable(element);
+        let weight = system.elements.weight(element);
+        let variable = &mut system.variables[number as usize];
+        element = system.elements.next(element);
+        if variable.level < system.threshold {
+            debug_assert!(variable.fixed, "a variable that has a level was fixed");
+            if sharing == Sharing::Shared {
+                remaining -= weight * variable.value;
+            }
+            continue;
+        }
+        let part = weight / variable.penalty;
+        match sharing {
+            Sharing::Shared => usage += part,
+            Sharing::FatPipe => usage = usage.max(part),
+        }
+        if variable.mark != mark {
+            variable.mark = mark;
+            variable.fixed = false;
+            found.push(number);
+            let Variable { first, count, .. } = *variable;
+            for element in first..first + count {
+                mark_constraint(system, system.elements.constraint(element), mark);
+            }
         }
     }
+    let constraint = &mut system.constraints[index as usize];
+    constraint.remaining = remaining;
+    constraint.usage = usage;
 }
 
 /// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.
@@ -229,6 +276,7 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) {
             false => (least / variable.penalty, FixedBy::Constraint(ConstraintId(full))),
         };
         variable.fixed_by = cause;
+        variable.level = if bounded { value * variable.penalty } else { least };
         if variable.value != value {
             variable.value = value;
             system.changed.push(VariableId(index));
@@ -263,6 +311,7 @@ fn forget_the_unfixed(system: &mut System, scratch: &Scratch) {
         let variable = &mut system.variables[index as usize];
         if !variable.fixed {
             variable.fixed_by = FixedBy::Nothing;
+            variable.level = f64::INFINITY;
             if variable.value != 0.0 {
                 variable.value = 0.0;
                 system.changed.push(VariableId(index));

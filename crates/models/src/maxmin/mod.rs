@@ -34,6 +34,8 @@ pub struct System {
     free_variables: Vec<u32>,
     /// Constraints to be solved again, each once.
     dirty: Vec<u32>,
+    /// Whatever was fixed below this level stays as it was (see `incremental.rs`).
+    threshold: f64,
     /// Active variables without any constraint that have no value yet.
     loose: Vec<u32>,
     changed: Vec<VariableId>,
@@ -63,6 +65,7 @@ impl System {
             elements: Elements::default(),
             free_variables: Vec::new(),
             dirty: Vec::new(),
+            threshold: f64::INFINITY,
             loose: Vec::new(),
             changed: Vec::new(),
             touched: Vec::new(),
@@ -133,7 +136,7 @@ impl System {
         } else if variable.state == State::Active {
             if variable.penalty != penalty {
                 variable.penalty = penalty;
-                self.soil_constraints_of(id.0);
+                self.unsettle(id.0);
             }
         } else {
             variable.penalty = penalty;
@@ -149,15 +152,17 @@ impl System {
         if variable.bound != bound {
             variable.bound = bound;
             if variable.state == State::Active {
-                self.soil_constraints_of(id.0);
+                self.unsettle(id.0);
             }
         }
     }
 
     /// Sets a capacity.
     pub fn set_capacity(&mut self, id: ConstraintId, capacity: f64) {
-        if self.constraints[id.index()].capacity != capacity {
-            self.constraints[id.index()].capacity = capacity;
+        let constraint = &mut self.constraints[id.index()];
+        if constraint.capacity != capacity {
+            constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity).min(capacity);
+            constraint.capacity = capacity;
             self.soil(id.0);
         }
     }
@@ -183,8 +188,11 @@ impl System {
             Method::Bottleneck => bottleneck::solve(self),
         }
         for constraint in self.dirty.drain(..) {
-            self.constraints[constraint as usize].dirty = false;
+            let constraint = &mut self.constraints[constraint as usize];
+            constraint.dirty = false;
+            constraint.lowest_capacity = f64::INFINITY;
         }
+        self.threshold = f64::INFINITY;
         true
     }
 
@@ -283,10 +291,17 @@ impl System {
         }
     }
 
-    fn soil_constraints_of(&mut self, variable: u32) {
-        let Variable { first, count, .. } = self.variables[variable as usize];
+    /// An active variable is to be solved again: it is new, or its penalty or bound changed.
+    fn unsettle(&mut self, variable: u32) {
+        let state = &mut self.variables[variable as usize];
+        self.threshold = self.threshold.min(state.level).min(state.bound * state.penalty);
+        state.level = f64::INFINITY;
+        let Variable { first, count, .. } = *state;
         for element in first..first + count {
-            self.soil(self.elements.constraint(element));
+            let number = self.elements.constraint(element);
+            let constraint = &mut self.constraints[number as usize];
+            constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity);
+            self.soil(number);
         }
         if count == 0 {
             self.loose.push(variable);
@@ -328,7 +343,7 @@ impl System {
             constraint.staged -= u32::from(state == State::Staged);
         }
         self.variables[index as usize].state = State::Active;
-        self.soil_constraints_of(index);
+        self.unsettle(index);
     }
 
     fn deactivate(&mut self, index: u32) {
@@ -339,11 +354,13 @@ impl System {
             }
         }
         let variable = &mut self.variables[index as usize];
+        let level = std::mem::replace(&mut variable.level, f64::INFINITY);
         variable.state = State::Idle;
         variable.value = 0.0;
         if state != State::Active {
             return;
         }
+        self.threshold = self.threshold.min(level);
         for element in first..first + count {
             let number = self.elements.constraint(element);
             let constraint = &mut self.constraints[number as usize];

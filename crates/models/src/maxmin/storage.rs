@@ -70,6 +70,8 @@ pub(super) struct Variable {
     pub penalty: f64,
     pub bound: f64,
     pub value: f64,
+    /// `value * penalty`: the height of the water when it was fixed. Infinite until it is solved.
+    pub level: f64,
     /// Its elements are `first .. first + count`.
     pub first: u32,
     pub count: u32,
@@ -87,6 +89,7 @@ impl Default for Variable {
             penalty: 0.0,
             bound: f64::INFINITY,
             value: 0.0,
+            level: f64::INFINITY,
             first: 0,
             count: 0,
             tag: 0,
@@ -109,6 +112,9 @@ const EMPTY: List = List { head: NONE, tail: NONE };
 #[derive(Clone, Debug)]
 pub(super) struct Constraint {
     pub capacity: f64,
+    /// The lowest capacity since the last solution, where its level may have fallen or its capacity changed;
+    /// infinite otherwise.
+    pub lowest_capacity: f64,
     /// Capacity not given yet, while solving.
     pub remaining: f64,
     /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet, while solving.
@@ -132,6 +138,7 @@ impl Constraint {
     pub fn new(capacity: f64, sharing: Sharing, limit: u32) -> Constraint {
         Constraint {
             capacity,
+            lowest_capacity: f64::INFINITY,
             remaining: 0.0,
             usage: 0.0,
             active: EMPTY,
