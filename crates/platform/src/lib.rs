@@ -8,6 +8,7 @@
 //! - reading SimGrid's XML, for [`Platform::from_file`] and [`read_deployment`] (`xml`, `deployment`);
 //! - [`units`] and [`Profile`]: the small languages inside such files;
 //! - [`Error`], [`RouteError`]: one line each, where, what, and what to do (`error`, [`suggest`]);
+//! - [`summary`], [`describe_route`]: platforms in words (`describe`);
 //! - [`builtin`]: the platform of those who gave none.
 //!
 //! ```
@@ -32,6 +33,7 @@
 mod builder;
 pub mod builtin;
 mod deployment;
+mod describe;
 mod error;
 mod ids;
 mod inventory;
@@ -49,6 +51,7 @@ pub use builder::{
     PrivateLinks, RouteBuilder, SplitLink, Topology,
 };
 pub use deployment::{ActorDeclaration, OnFailure, read_deployment};
+pub use describe::{describe_route, summary};
 pub use error::{Error, Place, RouteError};
 pub use ids::{DiskId, HostId, LinkId, Point, RouterId, ZoneId};
 pub use inventory::Sharing;

@@ -45,6 +45,19 @@ pub fn show_time(seconds: f64) -> String {
     format!("{} {unit}", short(seconds * scale))
 }
 
+/// For people: `65,536`.
+pub fn show_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 struct Quantity {
     /// What the text should be, for messages.
     what: &'static str,
@@ -223,5 +236,9 @@ mod tests {
         assert_eq!(show_time(0.0), "0 s");
         assert_eq!(show_time(0.0014615), "1.4615 ms");
         assert_eq!(show_time(2097152.0), "2097152 s");
+        assert_eq!(
+            [0, 999, 1000, 65536, 1234567].map(show_count),
+            ["0", "999", "1,000", "65,536", "1,234,567"]
+        );
     }
 }
