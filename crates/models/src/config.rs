@@ -162,12 +162,4 @@ impl Config {
             _ => 0.0,
         }
     }
-
-    /// Bytes added to every message.
-    pub fn header_bytes(&self) -> f64 {
-        match self.network {
-            NetworkKind::Smpi | NetworkKind::Infiniband => 16.0,
-            _ => 0.0,
-        }
-    }
 }

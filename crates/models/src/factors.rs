@@ -1,7 +1,8 @@
 //! Factors that turn a platform's figures into what a protocol really gets from them.
 
 /// A factor that depends on the size of the message. Steps are `(from, value)`: a value holds for sizes above
-/// its `from`, up to and including the next one's. The first holds for all smaller sizes too.
+/// its `from`, up to and including the next one's. Up to the first `from` there is no factor: it is 1, so that an
+/// empty message under SMPI waits for the bare latency.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Factor {
     steps: Vec<(f64, f64)>,
@@ -10,7 +11,7 @@ pub struct Factor {
 impl Factor {
     /// The same factor whatever the size.
     pub fn constant(value: f64) -> Factor {
-        Factor { steps: vec![(0.0, value)] }
+        Factor { steps: vec![(f64::NEG_INFINITY, value)] }
     }
 
     /// A factor by size; `steps` must rise and not be empty.
@@ -30,6 +31,8 @@ impl Factor {
             let (from, value) = part.split_once(':')?;
             steps.push((from.trim().parse().ok()?, value.trim().parse().ok()?));
         }
+        // Files list them in any order.
+        steps.sort_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
         let rising = steps.windows(2).all(|pair: &[(f64, f64)]| pair[0].0 < pair[1].0);
         (!steps.is_empty() && rising).then_some(Factor { steps })
     }
@@ -37,7 +40,7 @@ impl Factor {
     /// The factor for a message of this size.
     pub fn of(&self, size: f64) -> f64 {
         let after = self.steps.partition_point(|&(from, _)| from < size);
-        self.steps[after.saturating_sub(1)].1
+        after.checked_sub(1).map_or(1.0, |last| self.steps[last].1)
     }
 }
 
@@ -75,7 +78,7 @@ mod tests {
     fn a_value_holds_up_to_the_next_size_included() {
         let factor = Factor::by_size(&SMPI_LATENCY);
         for (size, expected) in [
-            (0.0, 2.01467),
+            (0.0, 1.0),
             (16.0, 2.01467),
             (257.0, 2.01467),
             (258.0, 1.95341),
@@ -91,6 +94,7 @@ mod tests {
         assert_eq!(Factor::parse("0.97"), Some(Factor::constant(0.97)));
         assert_eq!(Factor::parse("0:1.5; 100:2"), Some(Factor::by_size(&[(0.0, 1.5), (100.0, 2.0)])));
         assert_eq!(Factor::parse("0:1.5;nonsense"), None);
-        assert_eq!(Factor::parse("5:1;2:3"), None);
+        assert_eq!(Factor::parse("5:1;2:3"), Some(Factor::by_size(&[(2.0, 3.0), (5.0, 1.0)])));
+        assert_eq!(Factor::parse("2:1;2:3"), None);
     }
 }

@@ -66,7 +66,6 @@ struct Numbers {
     weight_s: f64,
     reverse_weight: f64,
     gamma: f64,
-    header: f64,
     constant: Option<f64>,
     loopback: LinkId,
     loopback_bandwidth: Option<f64>,
@@ -111,7 +110,6 @@ impl Network {
                 weight_s: config.penalty_weight(),
                 reverse_weight: config.reverse_weight(),
                 gamma: config.tcp_gamma,
-                header: config.header_bytes(),
                 constant: (config.network == NetworkKind::Constant).then_some(config.constant_latency),
                 loopback: platform.loopback(),
                 loopback_bandwidth: config.loopback_bandwidth,
@@ -199,7 +197,7 @@ impl Network {
 
     /// A variable, idle, for a transfer of action `tag`.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
-        let bytes = what.bytes.max(0.0).trunc() + self.numbers.header;
+        let bytes = what.bytes.max(0.0).trunc();
         if let Some(wait) = self.numbers.constant {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
             self.keep(variable, Flow::empty(what));
@@ -331,7 +329,7 @@ impl Network {
     }
 
     fn sized(&self, what: &Transfer) -> f64 {
-        what.bytes.max(0.0).trunc() + self.numbers.header
+        what.bytes.max(0.0).trunc()
     }
 
     /// The latencies of `self.route` as they are now. What the platform adds to its links' (Vivaldi) is kept.

@@ -58,7 +58,7 @@ pub struct FlowFacts {
     pub src: HostId,
     /// The receiver's host.
     pub dst: HostId,
-    /// How many bytes move (header included, where the model adds one).
+    /// How many bytes move.
     pub bytes: f64,
     /// The links from sender to receiver.
     pub links: Vec<LinkId>,

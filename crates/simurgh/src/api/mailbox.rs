@@ -222,6 +222,14 @@ impl<T: std::marker::Send + 'static> Recv<T> {
         }
         Start::with_mailbox(self.call, self.mailbox)
     }
+
+    /// As [`start`](Self::start), when it only matters that a message came: it can be waited for again and again.
+    pub(crate) fn start_discarding(mut self) -> Start<()> {
+        if let Some((_, follow)) = self.request() {
+            *follow = Follow::Return;
+        }
+        Start::new(self.call, |_, _| Ok(()))
+    }
 }
 
 impl<T: std::marker::Send + 'static> Future for Recv<T> {

@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
             })
         };
         let (from, to) = (host(&ends[0])?, host(&ends[1])?);
-        let text = format!("{from}{to}");
+        let text = simurgh_platform::describe_route(&platform, from, to)
+            .map_err(|error| Error::input(error.to_string()))?;
         print(&text);
     }
     if let Some(path) = svg {
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
         print(&format!("wrote {}\n", path.display()));
     }
     if route.is_none() && svg.is_none() {
-        print(&"");
+        print(&simurgh_platform::summary(&platform));
     }
     Ok(Exit::Fine)
 }

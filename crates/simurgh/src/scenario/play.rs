@@ -180,11 +180,18 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             if let Some(rate) = rate {
                 recv = recv.rate(rate);
             }
-            started(recv.start().await, pending)
+            started(recv.start_discarding().await, pending)
         }
         Operation::WaitAll => {
+            // One by one; the first that fails ends it, and the list stays as it is.
+            for activity in pending.iter() {
+                if let Err(error) = activity.wait().await {
+                    return (Err(error), Some(activity.id()));
+                }
+            }
             let last = pending.iter().last().map(Activity::id);
-            (pending.wait_all().await.map(|_| None), last)
+            *pending = ActivitySet::new();
+            (Ok(None), last)
         }
         Operation::WaitAny if pending.is_empty() => (Ok(None), None),
         Operation::WaitAny => {
