@@ -112,8 +112,11 @@ impl<'a> Writer<'a> {
         self.end(to, Phase::End, thread);
     }
 
-    /// An arrow for each message that arrived. Where no interval of its own stands for an end of the message, because
-    /// the actor did something else meanwhile, an empty slice does.
+    /// An arrow for each message that arrived, from an empty slice of the sender to one of the receiver.
+    ///
+    /// Perfetto lets an arrow run from the slice that began first to the other one. A receiver may well have waited
+    /// before its sender sent, so the intervals themselves would turn such arrows round; what stands for the ends of
+    /// the message begins when it left and when it arrived.
     fn messages(&mut self) {
         let ends = Ends::of(self.timeline);
         for (number, (message, ends)) in self.timeline.messages.iter().zip(ends).enumerate() {
@@ -124,38 +127,36 @@ impl<'a> Writer<'a> {
             let receiver =
                 self.rows.place(message.receiver, ends.receiving.map_or(message.dst, |end| end.host));
             let (Some(sender), Some(receiver)) = (sender, receiver) else { continue };
-            let (from, to) = (self.thread_at(sender), self.thread_at(receiver));
-            match ends.sending {
-                Some(end) => {
-                    self.flow(message.span.from.max(end.span.from), Phase::Within, &from, "s", number)
-                }
-                None => {
-                    let mark = posting(&self.rows.rows[sender].actor.intervals, message);
-                    let name = format!("posting to {}", message.mailbox);
-                    self.begin(mark, Phase::Before, &from, "message", &name, &self.message_args(message));
-                    self.flow(mark, Phase::Before, &from, "s", number);
-                    self.end(mark, Phase::Before, &from);
-                }
-            }
-            let mark = message.span.to;
-            match ends.receiving {
-                Some(_) => self.flow(mark, Phase::Within, &to, "f", number),
-                None => {
-                    let name = format!("arrival by {}", message.mailbox);
-                    self.begin(mark, Phase::Within, &to, "message", &name, &self.message_args(message));
-                    self.flow(mark, Phase::Within, &to, "f", number);
-                    self.end(mark, Phase::Within, &to);
-                }
-            }
+            let left = ends.sending.map_or(message.span.from, |end| message.span.from.max(end.span.from));
+            let name = format!("message to {}", words::actor(self.timeline, message.receiver));
+            self.arrow_end(left, sender, "s", number, &name, message);
+            let name = format!("message from {}", words::actor(self.timeline, message.sender));
+            self.arrow_end(message.span.to, receiver, "f", number, &name, message);
         }
+    }
+
+    fn arrow_end(
+        &mut self,
+        mark: Mark,
+        row: usize,
+        phase: &str,
+        number: usize,
+        name: &str,
+        message: &Message,
+    ) {
+        let thread = self.thread_at(row);
+        let args = self.message_args(message);
+        self.begin(mark, Phase::Within, &thread, "message", name, &args);
+        self.flow(mark, &thread, phase, number);
+        self.end(mark, Phase::Within, &thread);
     }
 
     fn message_args(&self, message: &Message) -> String {
         format!(
-            "\"bytes\":{},\"sender\":{},\"receiver\":{}",
+            "\"bytes\":{},\"mailbox\":{},\"posted (s)\":{}",
             text::json_number(message.bytes),
-            text::json(&words::actor(self.timeline, message.sender)),
-            text::json(&words::actor(self.timeline, message.receiver)),
+            text::json(&message.mailbox),
+            text::json_number(message.posted.seconds()),
         )
     }
 
@@ -221,13 +222,13 @@ impl<'a> Writer<'a> {
         self.chronicle.add(mark, phase, format!("{{\"ph\":\"E\",\"ts\":{ts},{thread}}}"));
     }
 
-    fn flow(&mut self, mark: Mark, phase: Phase, thread: &str, which: &str, number: usize) {
+    fn flow(&mut self, mark: Mark, thread: &str, which: &str, number: usize) {
         let ts = text::microseconds(mark.seconds());
         let bind = if which == "f" { ",\"bp\":\"e\"" } else { "" };
         let line = format!(
             "{{\"ph\":\"{which}\",\"ts\":{ts},{thread},\"cat\":\"message\",\"name\":\"message\",\"id\":{number}{bind}}}"
         );
-        self.chronicle.add(mark, phase, line);
+        self.chronicle.add(mark, Phase::Within, line);
     }
 
     fn instant(&mut self, mark: Mark, place: &str, scope: &str, name: &str) {
@@ -237,11 +238,4 @@ impl<'a> Writer<'a> {
         );
         self.chronicle.add(mark, Phase::Within, line);
     }
-}
-
-/// When a message was posted, as a mark: the actor ran at that date, just before it waited for something else.
-fn posting(intervals: &[Interval], message: &Message) -> Mark {
-    let next = intervals.partition_point(|interval| interval.span.from.at < message.posted);
-    let order = intervals.get(next).map_or(u64::MAX, |interval| interval.span.from.order);
-    Mark { at: message.posted, order: order.min(message.span.from.order) }
 }

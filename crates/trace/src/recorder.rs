@@ -159,13 +159,13 @@ impl Tape {
                 self.actors.insert(*actor, tape);
             }
             Event::ActorEnded { actor, failed } => {
-                let Some(actor) = self.actors.get_mut(actor) else { return };
+                let Some(actor) = self.living(*actor) else { return };
                 actor.close_wait(mark, None, None);
                 actor.close_stay(mark);
                 actor.ending = if *failed { Ending::Failed } else { Ending::Finished };
             }
             Event::ActorMoved { actor, host } => {
-                let Some(actor) = self.actors.get_mut(actor) else { return };
+                let Some(actor) = self.living(*actor) else { return };
                 let reason = actor.open_wait().map(|wait| wait.reason);
                 actor.close_wait(mark, None, None);
                 actor.close_stay(mark);
@@ -175,7 +175,7 @@ impl Tape {
                 }
             }
             Event::Blocked { actor, reason } => {
-                let Some(actor) = self.actors.get_mut(actor) else { return };
+                let Some(actor) = self.living(*actor) else { return };
                 actor.close_wait(mark, None, None);
                 actor.start_wait(*reason, mark);
             }
@@ -212,6 +212,11 @@ impl Tape {
             Event::HostState(host, on) => self.host_states.entry(*host).or_default().push((mark, *on)),
             Event::LinkState(link, on) => self.link_states.entry(*link).or_default().push((mark, *on)),
         }
+    }
+
+    /// The actor, unless it has ended or its beginning was not heard.
+    fn living(&mut self, id: ActorId) -> Option<&mut ActorTape> {
+        self.actors.get_mut(&id).filter(|actor| actor.ending == Ending::Alive)
     }
 
     fn unblocked(&mut self, id: ActorId, mark: Mark) {

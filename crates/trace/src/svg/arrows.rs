@@ -1,5 +1,7 @@
 //! Messages as arrows, from the sender's row when they set out to the receiver's row when they arrive.
 
+use simurgh_kernel::random::Random;
+
 use super::Notes;
 use super::bars::dates;
 use super::canvas::Canvas;
@@ -10,7 +12,7 @@ use crate::timeline::{Message, Outcome, Timeline};
 use crate::words;
 
 /// More arrows than these hide what they are about.
-const ARROWS_MAX: usize = 400;
+const ARROWS_MAX: usize = 250;
 
 pub(super) fn draw(
     canvas: &mut Canvas,
@@ -27,24 +29,28 @@ pub(super) fn draw(
             arrows.push((message, sender, receiver));
         }
     }
-    let stride = arrows.len().div_ceil(ARROWS_MAX).max(1);
-    if stride > 1 {
-        notes.push(format!(
-            "{} of {} messages are drawn as arrows: one in {stride}.",
-            arrows.len().div_ceil(stride),
-            timeline.messages.len()
-        ));
+    let stride = arrows.len().div_ceil(ARROWS_MAX).max(1) as u64;
+    let drawn: Vec<_> =
+        (0_u64..).zip(arrows).filter(|(number, _)| scatter(*number).is_multiple_of(stride)).collect();
+    if drawn.len() < timeline.messages.len() {
+        let all = timeline.messages.len();
+        notes.push(format!("{} of {all} messages are drawn as arrows, chosen evenly.", drawn.len()));
     }
-    let opacity = match arrows.len() / stride {
+    let opacity = match drawn.len() {
         0..=40 => "0.85",
-        41..=150 => "0.6",
+        41..=120 => "0.6",
         _ => "0.4",
     };
     canvas.raw(&format!("<g opacity=\"{opacity}\">"));
-    for (message, sender, receiver) in arrows.into_iter().step_by(stride) {
+    for (_, (message, sender, receiver)) in drawn {
         draw_arrow(canvas, timeline, message, layout, sender, receiver);
     }
     canvas.raw("</g>");
+}
+
+/// Numbers in no visible order: every n-th message of a regular program may well be between the same two actors.
+fn scatter(number: u64) -> u64 {
+    Random::new(number, 0).next_u64()
 }
 
 fn draw_arrow(

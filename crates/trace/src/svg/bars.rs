@@ -104,6 +104,9 @@ fn draw_row(
         let told = told(timeline, row, interval);
         let corner = if width >= 4.0 { corner } else { "" };
         canvas.told_rect([x, top, width, height], fill, corner, &told);
+        if interval.failure.is_some() && width >= 4.0 {
+            canvas.rect(x + width - 2.0, top, 2.0, height, "#c0392b", "");
+        }
     }
     if row.is_last() && row.actor.ending == Ending::Failed {
         let to = row.actor.stays.last().expect("this row is a stay").span.to;

@@ -106,7 +106,8 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
         character if (character as u32) < 0x1100 => 0.62,
         _ => 1.0,
     };
-    text.chars().map(part).sum::<f64>() * size
+    // The widest of the fonts that may be taken is wider than most.
+    text.chars().map(part).sum::<f64>() * size * 1.08
 }
 
 /// The text, cut so that it fits into a width.

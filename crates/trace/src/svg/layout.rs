@@ -14,11 +14,17 @@ const NAME_MAX: f64 = 150.0;
 const AXIS_HEIGHT: f64 = 26.0;
 const ROWS_HEIGHT: f64 = 700.0;
 const ROW_MAX: f64 = 26.0;
-const ROW_MIN: f64 = 3.0;
+/// Rows stay this high while all of them fit into [`ROWS_HEIGHT_MAX`].
+const ROW_LOW: f64 = 3.0;
+const ROWS_HEIGHT_MAX: f64 = 1500.0;
+const ROW_MIN: f64 = 1.0;
 /// More rows than these make a picture that no viewer scrolls smoothly.
 const ROWS_MAX: usize = 2000;
 /// Names closer than this cannot be read.
-const NAME_HEIGHT: f64 = 12.0;
+const NAME_HEIGHT: f64 = 13.0;
+/// Room for the name and the numbers of a link.
+const LINK_NAME_MIN: f64 = 170.0;
+const LINK_NAME_MAX: f64 = 240.0;
 /// The height of a link of the strip, and of the gap above it.
 pub(super) const LINK_HEIGHT: f64 = 26.0;
 pub(super) const LINK_GAP: f64 = 8.0;
@@ -82,12 +88,16 @@ impl<'a> Layout<'a> {
         let host_width = widest(&mut rows.rows[..shown].iter().map(|row| row.host.name.as_str()), 11.8);
         let actor_width = widest(&mut rows.rows[..shown].iter().map(|row| row.actor.name.as_str()), 11.0);
         let actor_column = MARGIN + host_width + 12.0;
-        let left = actor_column + actor_width + 14.0;
+        let links = links::busiest(timeline);
+        let link_width = |(link, _): &(&LinkLine, f64)| text_width(&text::line(&link.name), 11.0);
+        let link_width = links.iter().map(link_width).fold(LINK_NAME_MIN, f64::max).min(LINK_NAME_MAX);
+        let link_width = if links.is_empty() { 0.0 } else { link_width };
+        let left = (actor_column + actor_width).max(MARGIN + link_width) + 14.0;
         let scale = Scale { left, right: WIDTH - MARGIN - 8.0, end: timeline.end.seconds() };
 
         let rows_top = legend_bottom + AXIS_HEIGHT;
-        let row_height = (ROWS_HEIGHT / shown.max(1) as f64).clamp(ROW_MIN, ROW_MAX);
-        let gap = if row_height >= 8.0 { 4.0 } else { 0.0 };
+        let row_height = row_height(shown);
+        let gap = gap(row_height, rows, shown);
         let (mut groups, mut tops): (Vec<Group>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut y = rows_top;
         for (place, row) in rows.rows[..shown].iter().enumerate() {
@@ -104,7 +114,6 @@ impl<'a> Layout<'a> {
         }
         let rows_bottom = if shown == 0 { rows_top + ROW_MAX } else { y + gap };
 
-        let links = links::busiest(timeline);
         let strip_top = rows_bottom + AXIS_HEIGHT + 22.0;
         let strip_bottom = if links.is_empty() {
             rows_bottom + AXIS_HEIGHT
@@ -133,7 +142,12 @@ impl<'a> Layout<'a> {
 
     /// The top and the height of the bars of a row, unless it is left out.
     pub(super) fn bar(&self, place: usize) -> Option<(f64, f64)> {
-        let height = self.row_height * if self.row_height >= 10.0 { 0.7 } else { 0.86 };
+        let filled = match self.row_height {
+            height if height >= 10.0 => 0.7,
+            height if height >= ROW_LOW => 0.86,
+            _ => 1.0,
+        };
+        let height = self.row_height * filled;
         self.tops.get(place).map(|top| (top + (self.row_height - height) / 2.0, height))
     }
 
@@ -154,6 +168,22 @@ impl<'a> Layout<'a> {
     pub(super) fn note(&self) -> Option<String> {
         let shown = self.tops.len();
         (shown < self.row_count).then(|| format!("The first {shown} rows of {} are shown.", self.row_count))
+    }
+}
+
+fn row_height(count: usize) -> f64 {
+    let count = count.max(1) as f64;
+    let low = (ROWS_HEIGHT_MAX / count).clamp(ROW_MIN, ROW_LOW);
+    (ROWS_HEIGHT / count).clamp(low, ROW_MAX)
+}
+
+/// The distance of one host from the next, where that leaves most of the room to the rows.
+fn gap(row_height: f64, rows: &Rows<'_>, shown: usize) -> f64 {
+    let hosts = rows.rows[..shown].chunk_by(|a, b| a.host.id == b.host.id).count();
+    match (row_height, hosts) {
+        (height, _) if height >= 8.0 => 4.0,
+        (_, ..=80) => 3.0,
+        _ => 0.0,
     }
 }
 

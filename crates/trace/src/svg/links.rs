@@ -10,7 +10,7 @@ use crate::timeline::{LinkLine, Load, Timeline, Unit};
 
 /// How many links are shown.
 const LINKS_MAX: usize = 6;
-/// Changes closer than this are drawn as one, at their highest.
+/// Changes closer than this are drawn as one, at their average.
 const STEP_MIN: f64 = 0.5;
 
 /// The links that were used most, with the part of their capacity that was used on average.
@@ -56,7 +56,7 @@ fn draw_link(canvas: &mut Canvas, layout: &Layout<'_>, link: &LinkLine, average:
     let bottom = top + LINK_HEIGHT;
     let room = scale.left - layout.margin - 14.0;
     let peak = link.loads.iter().map(Load::ratio).fold(0.0, f64::max);
-    let numbers = format!("average {}, peak {}", text::percent(average), text::percent(peak));
+    let numbers = format!("mean {}, peak {}", text::percent(average), text::percent(peak));
     canvas.fitted(layout.margin, top + 11.0, "", &link.name, 11.0, room);
     canvas.fitted(layout.margin, bottom - 2.0, "quiet", &numbers, 11.0, room);
     for span in &link.off {
@@ -93,17 +93,78 @@ fn draw_link(canvas: &mut Canvas, layout: &Layout<'_>, link: &LinkLine, average:
 /// The corners of the load: where it changes, and to what height.
 fn outline(loads: &[Load], scale: Scale, top: f64, bottom: f64) -> Vec<(f64, f64)> {
     let mut corners: Vec<(f64, f64)> = Vec::new();
-    let mut merged = 0.0_f64;
-    for load in loads {
-        let x = scale.x(load.at.seconds());
+    let mut corner = |x: f64, ratio: f64| corners.push((x, bottom - ratio * (bottom - top)));
+    let mut merged = Merged::default();
+    for (place, load) in loads.iter().enumerate() {
+        let from = scale.x(load.at.seconds());
+        let to = loads.get(place + 1).map_or(scale.right, |next| scale.x(next.at.seconds()));
         let ratio = load.ratio().clamp(0.0, 1.0);
-        let close = corners.last().is_some_and(|(last, _)| x - last < STEP_MIN);
-        merged = if close { merged.max(ratio) } else { ratio };
-        let y = bottom - merged * (bottom - top);
-        match corners.last_mut() {
-            Some(last) if close => last.1 = y,
-            _ => corners.push((x, y)),
+        if to - from >= STEP_MIN {
+            merged.flush(&mut corner);
+            corner(from, ratio);
+        } else {
+            merged.add(from, to - from, ratio);
+            if merged.width >= STEP_MIN {
+                merged.flush(&mut corner);
+            }
         }
     }
+    merged.flush(&mut corner);
     corners
+}
+
+/// Changes that are too close to be told apart, and their average.
+#[derive(Default)]
+struct Merged {
+    from: f64,
+    width: f64,
+    area: f64,
+}
+
+impl Merged {
+    fn add(&mut self, from: f64, width: f64, ratio: f64) {
+        if self.width == 0.0 {
+            self.from = from;
+        }
+        self.width += width;
+        self.area += width * ratio;
+    }
+
+    fn flush(&mut self, corner: &mut dyn FnMut(f64, f64)) {
+        if self.width > 0.0 {
+            corner(self.from, self.area / self.width);
+        }
+        *self = Merged::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use simurgh_models::SimTime;
+
+    use super::*;
+
+    fn load(at: f64, used: f64) -> Load {
+        Load { at: SimTime::new(at), used, capacity: 1.0 }
+    }
+
+    #[test]
+    fn what_flickers_is_drawn_at_its_average() {
+        let scale = Scale { left: 0.0, right: 128.0, end: 128.0 };
+        let mut loads: Vec<Load> =
+            (0..80).map(|step| load(10.0 + f64::from(step) / 8.0, f64::from(step % 2))).collect();
+        loads.push(load(20.0, 1.0));
+        loads.push(load(30.0, 0.25));
+        let corners = outline(&loads, scale, 0.0, 8.0);
+        let expected = (0..20).map(|step| (10.0 + f64::from(step) / 2.0, 4.0));
+        assert_eq!(corners, expected.chain([(20.0, 0.0), (30.0, 6.0)]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_average_counts_time_not_changes() {
+        assert_eq!(average(&[load(0.0, 1.0), load(1.0, 0.0)], 4.0), 0.25);
+        assert_eq!(average(&[load(3.0, 0.5)], 4.0), 0.125);
+        assert_eq!(average(&[load(0.0, 1.0)], 0.0), 0.0);
+        assert_eq!(average(&[], 1.0), 0.0);
+    }
 }
