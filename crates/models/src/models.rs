@@ -85,6 +85,7 @@ impl Models {
             statistics: Statistics::default(),
             platform,
         };
+        models.watch_loads();
         models.apply_first_events();
         Ok(models)
     }

@@ -82,13 +82,14 @@ fn stopped_by(system: &System, index: usize, value: f64, remaining: &[f64]) -> F
 
 fn write_back(system: &mut System, values: &[f64], causes: &[FixedBy]) {
     for (index, variable) in system.variables.iter_mut().enumerate() {
-        if variable.state != State::Active || variable.count == 0 {
+        if variable.state != State::Active {
             continue;
         }
         system.variables_solved += 1;
+        let value = if variable.count == 0 { variable.bound } else { values[index] };
         variable.fixed_by = causes[index];
-        if variable.value != values[index] {
-            variable.value = values[index];
+        if variable.value != value {
+            variable.value = value;
             system.changed.push(VariableId(index as u32));
         }
     }

@@ -2,12 +2,14 @@
 //! of the change.
 //!
 //! The same algorithm as `obvious.rs`, seen as water that rises: all values grow together, as level / penalty,
-//! until a constraint is full or a bound is reached. Four departures:
+//! until a constraint is full or a bound is reached. Five departures:
 //! - Whatever was fixed at a lower level than any change can have an effect at stays as it was. A variable that
 //!   leaves frees nothing below its own level; a constraint that has more users, or another capacity, is full
 //!   no sooner than if nobody else were fixed before.
 //! - Above that level, only the part reachable from changed constraints, through active variables that were
 //!   not kept, is solved.
+//! - A constraint that cannot be full, even if each of its users reaches its bound, joins nobody, and is not
+//!   looked at; a variable that has only such constraints gets its bound.
 //! - The constraint that is full next is found by a heap, whose keys may be out of date: shares only grow while
 //!   variables are fixed (up to rounding), so a key is checked when it comes to the top.
 //! - The maximum of a fat pipe is computed again only when it comes to the top.
@@ -16,7 +18,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::storage::{Constraint, FixedBy, NONE, Sharing, Variable};
+use super::storage::{Constraint, FixedBy, NONE, Sharing, State, Variable};
 use super::{ConstraintId, System, VariableId};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -73,7 +75,7 @@ pub(super) fn solve(system: &mut System) {
         }
     }
     scratch.heap = heap.into_vec();
-    forget_the_unfixed(system, &scratch);
+    settle_the_unfixed(system, &scratch);
     system.variables_solved += scratch.variables.len() as u64;
     scratch.variables.clear();
     system.scratch = scratch;
@@ -87,17 +89,20 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
     for position in 0..system.dirty.len() {
         mark_constraint(system, system.dirty[position], mark);
     }
+    for position in 0..system.unsettled.len() {
+        let index = system.unsettled[position];
+        let variable = &system.variables[index as usize];
+        if variable.state == State::Active && variable.mark != mark {
+            mark_variable(system, index, mark, &mut scratch.variables);
+        }
+    }
     scratch.heap.clear();
     let mut next = 0;
     while next < system.touched.len() {
         let id = system.touched[next];
         next += 1;
         visit_constraint(system, id.0, mark, &mut scratch.variables);
-        let constraint = &mut system.constraints[id.index()];
-        let dust = constraint.capacity * system.precision;
-        let spent = constraint.remaining != constraint.capacity && constraint.remaining < dust;
-        constraint.gone = constraint.usage <= 0.0 || spent;
-        constraint.stale = false;
+        let constraint = &system.constraints[id.index()];
         if !constraint.gone {
             let share = constraint.remaining / constraint.usage;
             scratch.heap.push(Reverse(Key { share, constraint: id.0 }));
@@ -113,7 +118,7 @@ const MARGIN: f64 = 1e-6;
 fn lower_threshold(system: &mut System) {
     for &index in &system.dirty {
         let constraint = &system.constraints[index as usize];
-        if constraint.lowest_capacity == f64::INFINITY {
+        if constraint.lowest_capacity == f64::INFINITY || stays_slack(constraint) {
             continue;
         }
         let mut usage: f64 = 0.0;
@@ -134,11 +139,27 @@ fn lower_threshold(system: &mut System) {
     system.threshold *= 1.0 - MARGIN;
 }
 
+/// It could not be full at the last solution, and still cannot.
+fn stays_slack(constraint: &Constraint) -> bool {
+    constraint.slack && constraint.has_slack()
+}
+
 fn mark_constraint(system: &mut System, index: u32, mark: u32) {
     let constraint = &mut system.constraints[index as usize];
-    if constraint.mark != mark {
+    if constraint.mark != mark && !stays_slack(constraint) {
         constraint.mark = mark;
         system.touched.push(ConstraintId(index));
+    }
+}
+
+fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32>) {
+    let variable = &mut system.variables[index as usize];
+    variable.mark = mark;
+    variable.fixed = false;
+    found.push(index);
+    let Variable { first, count, .. } = *variable;
+    for element in first..first + count {
+        mark_constraint(system, system.elements.constraint(element), mark);
     }
 }
 
@@ -150,7 +171,7 @@ fn visit_constraint(system: &mut System, index: u32, mark: u32, found: &mut Vec<
     while element != NONE {
         let number = system.elements.variable(element);
         let weight = system.elements.weight(element);
-        let variable = &mut system.variables[number as usize];
+        let variable = &system.variables[number as usize];
         element = system.elements.next(element);
         if variable.level < system.threshold {
             debug_assert!(variable.fixed, "a variable that has a level was fixed");
@@ -165,18 +186,16 @@ fn visit_constraint(system: &mut System, index: u32, mark: u32, found: &mut Vec<
             Sharing::FatPipe => usage = usage.max(part),
         }
         if variable.mark != mark {
-            variable.mark = mark;
-            variable.fixed = false;
-            found.push(number);
-            let Variable { first, count, .. } = *variable;
-            for element in first..first + count {
-                mark_constraint(system, system.elements.constraint(element), mark);
-            }
+            mark_variable(system, number, mark, found);
         }
     }
     let constraint = &mut system.constraints[index as usize];
+    let spent = remaining != capacity && remaining < capacity * system.precision;
     constraint.remaining = remaining;
     constraint.usage = usage;
+    constraint.stale = false;
+    constraint.slack = constraint.has_slack();
+    constraint.gone = usage <= 0.0 || spent || constraint.slack;
 }
 
 /// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.
@@ -305,17 +324,24 @@ fn take(system: &mut System, index: u32, value: f64) {
     }
 }
 
-/// A variable that no constraint could serve gets nothing.
-fn forget_the_unfixed(system: &mut System, scratch: &Scratch) {
+/// A variable that no constraint limited gets its bound; one that no constraint could serve gets nothing.
+fn settle_the_unfixed(system: &mut System, scratch: &Scratch) {
     for &index in &scratch.variables {
+        let Variable { fixed, first, count, bound, penalty, .. } = system.variables[index as usize];
+        if fixed {
+            continue;
+        }
+        let mut constraints = (first..first + count).map(|element| system.elements.constraint(element));
+        let served =
+            count == 0 || constraints.any(|constraint| system.constraints[constraint as usize].slack);
         let variable = &mut system.variables[index as usize];
-        if !variable.fixed {
-            variable.fixed_by = FixedBy::Nothing;
-            variable.level = f64::INFINITY;
-            if variable.value != 0.0 {
-                variable.value = 0.0;
-                system.changed.push(VariableId(index));
-            }
+        let value = if served { bound } else { 0.0 };
+        variable.fixed = true;
+        variable.fixed_by = if served { FixedBy::Bound } else { FixedBy::Nothing };
+        variable.level = if served { bound * penalty } else { f64::INFINITY };
+        if variable.value != value {
+            variable.value = value;
+            system.changed.push(VariableId(index));
         }
     }
 }

@@ -36,8 +36,10 @@ pub struct System {
     dirty: Vec<u32>,
     /// Whatever was fixed below this level stays as it was (see `incremental.rs`).
     threshold: f64,
-    /// Active variables without any constraint that have no value yet.
-    loose: Vec<u32>,
+    /// Active variables to be solved again: they are new, or their penalty or bound changed.
+    unsettled: Vec<u32>,
+    /// Whether `touched` must name every constraint whose load may have changed.
+    watched: bool,
     changed: Vec<VariableId>,
     touched: Vec<ConstraintId>,
     method: Method,
@@ -66,7 +68,8 @@ impl System {
             free_variables: Vec::new(),
             dirty: Vec::new(),
             threshold: f64::INFINITY,
-            loose: Vec::new(),
+            unsettled: Vec::new(),
+            watched: false,
             changed: Vec::new(),
             touched: Vec::new(),
             method,
@@ -148,10 +151,16 @@ impl System {
 
     /// Sets the bound; infinite for none.
     pub fn set_bound(&mut self, id: VariableId, bound: f64) {
-        let variable = &mut self.variables[id.index()];
-        if variable.bound != bound {
-            variable.bound = bound;
-            if variable.state == State::Active {
+        let Variable { bound: before, state, first, count, .. } = self.variables[id.index()];
+        if before != bound {
+            self.variables[id.index()].bound = bound;
+            if state == State::Active {
+                for element in first..first + count {
+                    let weight = self.elements.weight(element);
+                    let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+                    constraint.remove_demand(weight, before);
+                    constraint.add_demand(weight, bound);
+                }
                 self.unsettle(id.0);
             }
         }
@@ -163,6 +172,7 @@ impl System {
         if constraint.capacity != capacity {
             constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity).min(capacity);
             constraint.capacity = capacity;
+            self.recount_demand(id.0);
             self.soil(id.0);
         }
     }
@@ -177,16 +187,19 @@ impl System {
     pub fn solve(&mut self) -> bool {
         self.changed.clear();
         self.touched.clear();
-        if self.dirty.is_empty() && self.loose.is_empty() {
+        if self.dirty.is_empty() && self.unsettled.is_empty() {
             return false;
         }
         self.solves += 1;
-        self.solve_loose();
         match self.method {
             Method::MaxMin(Solver::Incremental) => incremental::solve(self),
             Method::MaxMin(Solver::Obvious) => obvious::solve(self),
             Method::Bottleneck => bottleneck::solve(self),
         }
+        if self.watched && self.method == Method::MaxMin(Solver::Incremental) {
+            self.touch_all_loads();
+        }
+        self.unsettled.clear();
         for constraint in self.dirty.drain(..) {
             let constraint = &mut self.constraints[constraint as usize];
             constraint.dirty = false;
@@ -201,7 +214,13 @@ impl System {
         &self.changed
     }
 
-    /// The constraints that the last solution looked at.
+    /// Asks for every constraint whose load may have changed to be in [`System::touched`].
+    pub fn watch(&mut self, on: bool) {
+        self.watched = on;
+    }
+
+    /// The constraints that the last solution looked at; if watched, also those that it had no need to look at,
+    /// but whose load may have changed.
     pub fn touched(&self) -> &[ConstraintId] {
         &self.touched
     }
@@ -303,9 +322,31 @@ impl System {
             constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity);
             self.soil(number);
         }
-        if count == 0 {
-            self.loose.push(variable);
+        self.unsettled.push(variable);
+    }
+
+    /// Counts again what the active users of a constraint would take at most.
+    fn recount_demand(&mut self, index: u32) {
+        let constraint = &mut self.constraints[index as usize];
+        constraint.demand = 0.0;
+        constraint.greedy = 0;
+        let mut element = constraint.active.head;
+        while element != NONE {
+            let bound = self.variables[self.elements.variable(element) as usize].bound;
+            constraint.add_demand(self.elements.weight(element), bound);
+            element = self.elements.next(element);
         }
+    }
+
+    fn touch_all_loads(&mut self) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.extend(self.dirty.iter().map(|&constraint| ConstraintId(constraint)));
+        for &variable in &self.changed {
+            touched.extend(self.uses(variable).map(|used| used.constraint));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        self.touched = touched;
     }
 
     /// A variable with a penalty becomes active, unless one of its constraints has no slot left.
@@ -334,11 +375,12 @@ impl System {
     }
 
     fn activate(&mut self, index: u32) {
-        let Variable { first, count, state, .. } = self.variables[index as usize];
+        let Variable { first, count, state, bound, .. } = self.variables[index as usize];
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
             self.elements.unlink(&mut constraint.idle, element);
             self.elements.push_back(&mut constraint.active, element);
+            constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
             constraint.staged -= u32::from(state == State::Staged);
         }
@@ -347,7 +389,7 @@ impl System {
     }
 
     fn deactivate(&mut self, index: u32) {
-        let Variable { first, count, state, .. } = self.variables[index as usize];
+        let Variable { first, count, state, bound, .. } = self.variables[index as usize];
         if state == State::Staged {
             for element in first..first + count {
                 self.constraints[self.elements.constraint(element) as usize].staged -= 1;
@@ -366,6 +408,10 @@ impl System {
             let constraint = &mut self.constraints[number as usize];
             self.elements.unlink(&mut constraint.active, element);
             self.elements.push_back(&mut constraint.idle, element);
+            constraint.remove_demand(self.elements.weight(element), bound);
+            if constraint.active.head == NONE {
+                constraint.demand = 0.0;
+            }
             constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
             self.soil(number);
         }
@@ -388,17 +434,6 @@ impl System {
                 self.activate(variable);
             }
             element = next;
-        }
-    }
-
-    fn solve_loose(&mut self) {
-        for index in std::mem::take(&mut self.loose) {
-            let variable = &mut self.variables[index as usize];
-            if variable.state == State::Active && variable.count == 0 && variable.value != variable.bound {
-                variable.value = variable.bound;
-                variable.fixed_by = FixedBy::Bound;
-                self.changed.push(VariableId(index));
-            }
         }
     }
 }

@@ -77,11 +77,13 @@ fn fresh_usage(system: &System, c: usize, fixed: &[Option<(f64, FixedBy)>]) -> f
 
 fn write_back(system: &mut System, fixed: &[Option<(f64, FixedBy)>]) {
     for (index, variable) in system.variables.iter_mut().enumerate() {
-        if variable.state != State::Active || variable.count == 0 {
+        if variable.state != State::Active {
             continue;
         }
         system.variables_solved += 1;
-        let (value, cause) = fixed[index].unwrap_or((0.0, FixedBy::Nothing));
+        let unused =
+            if variable.count == 0 { (variable.bound, FixedBy::Bound) } else { (0.0, FixedBy::Nothing) };
+        let (value, cause) = fixed[index].unwrap_or(unused);
         variable.fixed_by = cause;
         if variable.value != value {
             variable.value = value;

@@ -109,12 +109,21 @@ pub(super) struct List {
 
 const EMPTY: List = List { head: NONE, tail: NONE };
 
+/// A part of a capacity so far from all of it that no tolerance bridges the gap.
+const NEARLY: f64 = 1.0 - 1e-4;
+
 #[derive(Clone, Debug)]
 pub(super) struct Constraint {
     pub capacity: f64,
     /// The lowest capacity since the last solution, where its level may have fallen or its capacity changed;
     /// infinite otherwise.
     pub lowest_capacity: f64,
+    /// What its active users would take if each reached its bound, and how many would exceed it on their own: those
+    /// without a bound and, of a fat pipe, those that could fill it.
+    pub demand: f64,
+    pub greedy: u32,
+    /// At the last solution, it could not be full, whoever got what.
+    pub slack: bool,
     /// Capacity not given yet, while solving.
     pub remaining: f64,
     /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet, while solving.
@@ -139,6 +148,9 @@ impl Constraint {
         Constraint {
             capacity,
             lowest_capacity: f64::INFINITY,
+            demand: 0.0,
+            greedy: 0,
+            slack: true,
             remaining: 0.0,
             usage: 0.0,
             active: EMPTY,
@@ -152,6 +164,35 @@ impl Constraint {
             gone: false,
             stale: false,
         }
+    }
+
+    /// Whether it cannot be full, even if each of its users reaches its bound, nor ever have so little left that it
+    /// counts as nothing.
+    #[inline]
+    pub fn has_slack(&self) -> bool {
+        self.greedy == 0 && (self.sharing == Sharing::FatPipe || self.demand <= self.capacity * NEARLY)
+    }
+
+    /// An active user of this weight and bound comes.
+    pub fn add_demand(&mut self, weight: f64, bound: f64) {
+        match self.is_greedy(weight, bound) {
+            true => self.greedy += 1,
+            false => self.demand += weight * bound,
+        }
+    }
+
+    /// An active user of this weight and bound goes.
+    pub fn remove_demand(&mut self, weight: f64, bound: f64) {
+        match self.is_greedy(weight, bound) {
+            true => self.greedy -= 1,
+            false => self.demand -= weight * bound,
+        }
+    }
+
+    /// A fat pipe that one of its users could fill slows the others down too: all are fixed at one level.
+    fn is_greedy(&self, weight: f64, bound: f64) -> bool {
+        bound == f64::INFINITY
+            || (self.sharing == Sharing::FatPipe && weight * bound > self.capacity * NEARLY)
     }
 }
 

@@ -175,7 +175,12 @@ fn apply(s: &mut System, alive: &mut Vec<VariableId>, ids: &[ConstraintId], chan
                     merged.push(use_of(ids[which as usize], weight));
                 }
             }
-            let bound = if merged.is_empty() { 5.0 } else { real(*bound) };
+            let bound = match (bound, merged.first()) {
+                (_, None) => 5.0,
+                // Often just what one constraint allows, as for a flow bounded by its narrowest link.
+                (Some(number), Some(used)) if number % 3 == 0 => s.capacity(used.constraint) / used.weight,
+                (bound, Some(_)) => real(*bound),
+            };
             alive.push(s.add_variable(alive.len() as u32, penalty_of(*penalty), bound, &merged));
         }
         Change::Remove(who) if !alive.is_empty() => {

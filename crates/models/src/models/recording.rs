@@ -23,6 +23,7 @@ impl Models {
     /// Records the load of each resource each time it changes, from now on.
     pub fn record_usage(&mut self, on: bool) {
         self.usage = on.then(|| self.usage.take().unwrap_or_default());
+        self.watch_loads();
     }
 
     /// The loads recorded since the last time.
@@ -60,6 +61,14 @@ impl Models {
     /// Watts that a link draws, as of the last step.
     pub fn link_power(&self, link: LinkId) -> Option<f64> {
         self.energy.links.get(&link).map(|(_, meter)| meter.watts)
+    }
+
+    /// Asks the solvers for all changes of load, if anyone wants to know them.
+    pub(super) fn watch_loads(&mut self) {
+        let usage = self.usage.is_some();
+        self.cpu.system.watch(usage || !self.energy.hosts.is_empty());
+        self.network.system.watch(usage || !self.energy.links.is_empty());
+        self.disks.system.watch(usage);
     }
 
     /// After a solution: loads, watts and causes may have changed.
