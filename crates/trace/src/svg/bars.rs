@@ -46,8 +46,10 @@ pub(super) fn draw(
         let Some((top, height)) = layout.bar(place) else { break };
         hidden += draw_row(canvas, timeline, row, layout.scale, top, height);
     }
-    if hidden > 0 {
-        notes.push(format!("{hidden} intervals too short to be seen are left out."));
+    match hidden {
+        0 => {}
+        1 => notes.push("One interval too short to be seen is left out.".to_owned()),
+        _ => notes.push(format!("{hidden} intervals too short to be seen are left out.")),
     }
 }
 
