@@ -1,8 +1,8 @@
 //! The kernel plays operating system for the actors of a distributed program.
 //!
 //! In reading order:
-//! - [`ids`]: identities.
-//! - [`simcall`]: the kernel's door, what actors may ask and what they are answered.
+//! - [`ids`](mod@ids): identities.
+//! - [`simcall`](mod@simcall): the kernel's door, what actors may ask and what they are answered.
 //! - [`context`]: how the code of an actor runs up to its next simcall.
 //! - [`activity`], [`mailbox`]: what was started, and where sends and receives meet.
 //! - [`kernel`]: the state machine that serves simcalls. It does not know who drives it.

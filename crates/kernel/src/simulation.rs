@@ -28,7 +28,7 @@ pub enum Error {
         /// Who would receive.
         receiver: String,
         /// Why there is no way.
-        source: RouteError,
+        source: Box<RouteError>,
     },
     /// The models do not take a request.
     #[error("{actor}: {reason}")]
@@ -572,7 +572,7 @@ impl Simulation {
             Err(Refused::Off(resource)) => self.kernel.finish(activity, Err(Failure::Resource(resource))),
             Err(Refused::NoRoute(source)) => {
                 let (sender, receiver) = self.ends_of(activity);
-                return Err(Error::NoRoute { sender, receiver, source });
+                return Err(Error::NoRoute { sender, receiver, source: Box::new(source) });
             }
             Err(other) => {
                 let (actor, _) = self.ends_of(activity);

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use simurgh_platform::Platform;
 
 use crate::command::simulate::{RunOptions, simulate};
-use crate::error::Result;
+use crate::error::{Exit, Result};
 use crate::program::Program;
 
 /// For programs that have no options of their own.
@@ -39,10 +39,10 @@ enum Verb<O: Args> {
 /// `app` adds the actors to the program. The platform is there already: the one given on the command line, or the
 /// built-in one.
 pub fn main(app: impl Fn(&mut Program) -> Result) -> ExitCode {
-    main_with(None, |program: &mut Program, _: &NoOptions| app(program))
+    main_with(|program: &mut Program, _: &NoOptions| app(program))
 }
 
-/// The `main` of a program with options of its own, and perhaps a platform of its own:
+/// The `main` of a program with options of its own:
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -65,30 +65,55 @@ pub fn main(app: impl Fn(&mut Program) -> Result) -> ExitCode {
 /// }
 ///
 /// fn main() -> ExitCode {
-///     simurgh::main_with(None, app)
+///     simurgh::main_with(app)
 /// }
 /// ```
-///
-/// `own` gives the platform that is used when the command line names none.
-pub fn main_with<O: Args>(
-    own: Option<&dyn Fn(&O) -> Result<Platform>>,
-    app: impl Fn(&mut Program, &O) -> Result,
-) -> ExitCode {
-    let matches = Cli::<O>::command().get_matches();
-    let cli = match Cli::<O>::from_arg_matches(&matches) {
-        Ok(cli) => cli,
-        Err(error) => error.exit(),
-    };
-    let Verb::Run { run, platform, options } = cli.command;
-    let result = (|| {
-        let platform = match (platform, own) {
+pub fn main_with<O: Args>(app: impl Fn(&mut Program, &O) -> Result) -> ExitCode {
+    App::new(app).main()
+}
+
+type OwnPlatform<O> = Box<dyn Fn(&O) -> Result<Platform>>;
+
+/// A program that brings a platform of its own: `App::new(app).platform(own).main()`.
+pub struct App<O, F> {
+    app: F,
+    own: Option<OwnPlatform<O>>,
+}
+
+impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
+    /// A program whose actors `app` adds.
+    pub fn new(app: F) -> Self {
+        Self { app, own: None }
+    }
+
+    /// The platform that is used when the command line names none.
+    pub fn platform(mut self, own: impl Fn(&O) -> Result<Platform> + 'static) -> Self {
+        self.own = Some(Box::new(own));
+        self
+    }
+
+    /// Reads the command line and does what it says.
+    pub fn main(self) -> ExitCode {
+        let matches = Cli::<O>::command().get_matches();
+        let cli = Cli::<O>::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        crate::command::conclude(self.execute(cli.command))
+    }
+
+    fn execute(&self, verb: Verb<O>) -> Result<Exit> {
+        let Verb::Run { run, platform, options } = verb;
+        let platform = match (platform, &self.own) {
             (Some(path), _) => Platform::from_file(path)?,
             (None, Some(own)) => own(&options)?,
             (None, None) => Platform::builtin(),
         };
         let mut program = Program::with_seed(Arc::new(platform), run.seed);
-        app(&mut program, &options)?;
+        (self.app)(&mut program, &options)?;
         simulate(program, &run, None)
-    })();
-    crate::command::conclude(result)
+    }
+}
+
+impl<O, F> std::fmt::Debug for App<O, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("own", &self.own.is_some()).finish_non_exhaustive()
+    }
 }

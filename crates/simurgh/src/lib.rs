@@ -53,7 +53,7 @@ pub use api::{
     Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Host, Link, Mailbox, Mutex, MutexGuard,
     Semaphore, Task,
 };
-pub use app::{NoOptions, main, main_with};
+pub use app::{App, NoOptions, main, main_with};
 /// Reading the command line of a program (see [`main_with`]).
 pub use clap;
 pub use error::{Error, Exit, Result};

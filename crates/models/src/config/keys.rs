@@ -79,7 +79,7 @@ const IGNORED: [&str; 39] = [
 ];
 
 /// Families of keys that mean nothing to the models.
-const IGNORED_FAMILIES: [&str; 6] = ["tracing/", "smpi/", "contexts/", "model-check/", "instr/", "viva/"];
+const IGNORED_FAMILIES: [&str; 6] = ["tracing", "smpi/", "contexts/", "model-check/", "instr/", "viva/"];
 
 /// Sets `key` of `config` to `value`.
 pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, Error> {

@@ -182,7 +182,7 @@ impl Teller<'_> {
                 at_the_end && (explanation.ended.seconds() > record.begin || record.end == record.begin)
             })
             .collect();
-        causes.sort_by(|a, b| a.1.started.cmp(&b.1.started));
+        causes.sort_by_key(|(_, explanation)| explanation.started);
         causes.into_iter().next_back().filter(|_| record.end > record.begin)
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::Failure;
 use simurgh_platform::Platform;
 
 use super::file::Scenario;
@@ -108,9 +109,7 @@ async fn perform(ctx: Ctx, actor: usize, operations: Vec<Operation>, records: Re
         let how = match result {
             Ok(None) => How::Ok,
             Ok(Some(place)) => How::OkAt(place),
-            Err(Error::Failed(failure)) if failure == simurgh_kernel::simcall::Failure::Timeout => {
-                How::Timeout
-            }
+            Err(Error::Failed(Failure::Timeout)) => How::Timeout,
             Err(Error::Failed(_)) => How::Failure,
             Err(other) => return Err(other),
         };
