@@ -10,6 +10,8 @@ use crate::platform::Platform;
 use crate::profile::ProfileTarget;
 use crate::units::{show_bandwidth, show_count, show_speed, show_time};
 
+/// Zones listed altogether, if the outermost ones are not more.
+const LINES_MAX: usize = 24;
 /// Zones listed below one zone before the others are summed up.
 const ZONES_SHOWN: usize = 12;
 /// Settings listed.
@@ -47,7 +49,11 @@ pub fn summary(platform: &Platform) -> String {
         let _ = writeln!(text, "  actors    {}", show_count(platform.deployment().len() as u64));
     }
     let _ = writeln!(text, "  zones     {}", show_count(platform.zone_count() as u64));
-    describe_zone(platform, platform.root(), "    ", "    ", &mut text);
+    let depths: Vec<usize> = platform.zones.iter().map(|zone| zone.depth as usize).collect();
+    let deepest = depths.iter().copied().max().unwrap_or(0);
+    let fits = |depth: &usize| depths.iter().filter(|at| *at <= depth).count() <= LINES_MAX;
+    let depth = (2..=deepest).take_while(fits).last().unwrap_or(1);
+    describe_zone(platform, platform.root(), depth, ["    ", "    "], &mut text);
     for (number, (key, value)) in platform.config().iter().enumerate() {
         if number == SETTINGS_SHOWN {
             let _ = writeln!(text, "            and {} more", platform.config().len() - SETTINGS_SHOWN);
@@ -100,7 +106,10 @@ pub fn describe_route(platform: &Platform, src: HostId, dst: HostId) -> Result<S
     Ok(text)
 }
 
-fn describe_zone(platform: &Platform, id: ZoneId, first: &str, rest: &str, text: &mut String) {
+/// A line for the zone, and one for each zone in it down to a depth. The line starts with the first text, those below
+/// with the second.
+fn describe_zone(platform: &Platform, id: ZoneId, depth: usize, starts: [&str; 2], text: &mut String) {
+    let [first, rest] = starts;
     let zone = platform.zone(id);
     let mut parts = Vec::new();
     if let Some(hosts) = describe_hosts(platform, zone.members) {
@@ -112,17 +121,25 @@ fn describe_zone(platform: &Platform, id: ZoneId, first: &str, rest: &str, text:
     }
     let zones = inner_zones(zone.members);
     if !zones.is_empty() {
-        parts.push(many(zones.len() as u64, "zone"));
+        let hosts: usize = zones.iter().map(|&zone| hosts_inside(platform, zone)).sum();
+        parts.push(match depth {
+            0 => format!("{} with {}", many(zones.len() as u64, "zone"), many(hosts as u64, "host")),
+            _ => many(zones.len() as u64, "zone"),
+        });
     }
     if parts.is_empty() {
         parts.push("empty".to_owned());
     }
     let _ = writeln!(text, "{first}{} ({}): {}", zone.name, zone.routing, parts.join(", "));
+    if depth == 0 {
+        return;
+    }
     let shown = if zones.len() <= ZONES_SHOWN { zones.len() } else { ZONES_SHOWN - 2 };
     for (number, &inner) in zones[..shown].iter().enumerate() {
         let last = number + 1 == zones.len();
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        describe_zone(platform, inner, &format!("{rest}{branch}"), &format!("{rest}{below}"), text);
+        let starts = [format!("{rest}{branch}"), format!("{rest}{below}")];
+        describe_zone(platform, inner, depth - 1, [&starts[0], &starts[1]], text);
     }
     if shown < zones.len() {
         let hosts: usize = zones[shown..].iter().map(|&zone| hosts_inside(platform, zone)).sum();

@@ -8,7 +8,7 @@
 //! - reading SimGrid's XML, for [`Platform::from_file`] and [`read_deployment`] (`xml`, `deployment`);
 //! - [`units`] and [`Profile`]: the small languages inside such files;
 //! - [`Error`], [`RouteError`]: one line each, where, what, and what to do (`error`, [`suggest`]);
-//! - [`summary`], [`describe_route`]: platforms in words (`describe`);
+//! - [`summary`], [`describe_route`] and [`svg`]: platforms in words and drawn (`describe`);
 //! - [`builtin`]: the platform of those who gave none.
 //!
 //! ```
@@ -42,6 +42,7 @@ mod platform;
 mod profile;
 mod routing;
 pub mod suggest;
+pub mod svg;
 pub mod units;
 mod xml;
 mod zone;
