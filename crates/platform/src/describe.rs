@@ -26,7 +26,7 @@ pub fn summary(platform: &Platform) -> String {
         .hosts()
         .map(|host| platform.host(host))
         .map(|host| host.speed() * f64::from(host.cores))
-        .sum();
+        .fold(0.0, |sum, speed| sum + speed);
     let hosts = platform.host_count();
     let _ = writeln!(
         text,

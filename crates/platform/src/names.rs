@@ -39,11 +39,14 @@ impl NameTable {
 
     /// Adds a name at the end and returns its position.
     pub(crate) fn insert(&mut self, name: &str) -> Result<u32, Refusal> {
-        let (text, ends) = (&mut self.text, &mut self.ends);
         let hashed = hash(name);
-        if let Some(&at) = self.index.find(hashed, |&at| name_at(text, ends, at as usize) == name) {
+        if let Some(&at) = self.index.find(hashed, |&at| self.get(at as usize) == name) {
             return Err(Refusal::Taken(at));
         }
+        if self.index.len() == self.index.capacity() {
+            self.reserve(self.len().max(8), 0);
+        }
+        let (text, ends) = (&mut self.text, &mut self.ends);
         let Ok(end) = u32::try_from(text.len() + name.len()) else { return Err(Refusal::Full) };
         let Ok(position) = u32::try_from(ends.len()) else { return Err(Refusal::Full) };
         text.push_str(name);
@@ -52,11 +55,20 @@ impl NameTable {
         Ok(position)
     }
 
+    /// Makes room. The index is made anew in the order of the names, which reads them one after the other; growing it
+    /// in place would read them in the order of their hashes, a cache miss each.
     pub(crate) fn reserve(&mut self, names: usize, letters: usize) {
         self.text.reserve(letters);
         self.ends.reserve(names);
-        let Self { text, ends, index } = self;
-        index.reserve(names, |&at| hash(name_at(text, ends, at as usize)));
+        let wanted = self.len() + names;
+        if wanted <= self.index.capacity() {
+            return;
+        }
+        let mut index = HashTable::with_capacity(wanted);
+        for at in 0..self.len() {
+            index.insert_unique(hash(self.get(at)), at as u32, |_| unreachable!("there is room for all"));
+        }
+        self.index = index;
     }
 
     pub(crate) fn shrink(&mut self) {

@@ -1,6 +1,6 @@
 //! Platforms drawn: zones as nested boxes, hosts as labelled nodes, links along declared routes and cluster structure.
 //!
-//! A drawing is put together from [`scene::Scene`]s, each with its size: `nodes` draws single things, `buses` stars and
+//! A drawing is put together from scenes, each with its size: `nodes` draws single things, `buses` stars and
 //! flat clusters, `shapes` the other clusters, `scatter` Vivaldi zones, and `graphs` places whatever routes join, with
 //! the `layout` of nodes of different sizes. What is too large to be read is summed up instead.
 
@@ -37,7 +37,7 @@ pub fn draw(platform: &Platform) -> String {
         .hosts()
         .map(|host| platform.host(host))
         .map(|host| host.speed() * f64::from(host.cores))
-        .sum();
+        .fold(0.0, |sum, speed| sum + speed);
     let name = platform.name().rsplit('/').next().unwrap_or("platform");
     let _ = write!(
         text,
