@@ -42,6 +42,11 @@ fn read(text: &str) {
     match Platform::from_xml(text, "fuzz.xml", Path::new("/nonexistent")) {
         Ok(platform) => {
             let mut route = Route::default();
+            if platform.host_count() < 100 {
+                let drawing = simurgh_platform::svg::draw(&platform);
+                assert!(roxmltree::Document::parse(&drawing).is_ok());
+                assert!(!simurgh_platform::summary(&platform).is_empty());
+            }
             for src in platform.hosts().take(40) {
                 for dst in platform.hosts().take(40) {
                     let _ = platform.route_into(src, dst, &mut route).map_err(|error| error.to_string());

@@ -525,3 +525,9 @@ fn clusters_give_their_properties_to_their_hosts() {
     assert_eq!((host.property("watts"), host.cores, host.speeds), (Some("9"), 3, &[2e9, 1e9][..]));
     assert_eq!(platform.zone(platform.root()).property("watts"), Some("9"));
 }
+
+#[test]
+fn platforms_are_shared_between_threads() {
+    fn check<T: Send + Sync>(_: &T) {}
+    check(&Platform::builtin());
+}

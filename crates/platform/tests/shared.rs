@@ -54,6 +54,10 @@ fn the_example_platforms_load_and_route() {
     for path in files("platforms") {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let platform = Platform::from_file(&path).unwrap_or_else(|error| panic!("{error}"));
+        let drawing = simurgh_platform::svg::draw(&platform);
+        assert!(roxmltree::Document::parse(&drawing).is_ok(), "{name} is drawn well-formed");
+        let words = simurgh_platform::summary(&platform);
+        assert!((4..60).contains(&words.lines().count()), "{words}");
         let missing = first_missing_route(&platform);
         assert_eq!(missing.is_some(), unconnected.contains(&name.as_str()), "{name}: {missing:?}");
     }
@@ -64,5 +68,39 @@ fn the_platforms_of_the_oracles_load_and_route() {
     for path in files("oracles") {
         let platform = Platform::from_file(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(first_missing_route(&platform), None, "{}", path.display());
+    }
+}
+
+/// Routes that the facts about the reference state.
+#[test]
+fn some_routes_of_the_examples_are_known() {
+    let examples = files("platforms");
+    let table = [
+        (
+            "cluster_torus.xml",
+            "node-0.simgrid.org",
+            "node-11.simgrid.org",
+            "bob_cluster_link_from_2_to_0_DOWN bob_cluster_link_from_2_to_5_UP bob_cluster_link_from_5_to_11_UP",
+        ),
+        (
+            "cluster_backbone.xml",
+            "node-0.simgrid.org",
+            "node-2.simgrid.org",
+            "cluster0_link_0_UP cluster0_backbone cluster0_link_2_DOWN",
+        ),
+        ("small_platform.xml", "Tremblay", "Jupiter", "9"),
+        ("routing_cluster.xml", "host1", "host6", "l1_UP backbone1 link1-2 backbone2 l6"),
+        ("bypassZoneRoute.xml", "1", "2", "my_cluster_1_link_1_UP link_tmp my_cluster_2_link_2_DOWN"),
+        ("bypassZoneRoute.xml", "2", "1", "my_cluster_2_link_2_UP link2 link1 my_cluster_1_link_1_DOWN"),
+        ("bypassRoute.xml", "AS_2_host1", "AS_2_host2", "AS_2_link7 AS_2_link6 AS_2_link5"),
+        ("bypassRoute.xml", "AS_2_host2", "AS_2_host1", "AS_2_link2 AS_2_link1"),
+    ];
+    for (file, src, dst, expected) in table {
+        let Some(path) = examples.iter().find(|path| path.ends_with(file)) else { continue };
+        let platform = Platform::from_file(path).unwrap_or_else(|error| panic!("{error}"));
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let links = platform.route(host(src), host(dst)).unwrap().links;
+        let names: Vec<&str> = links.iter().map(|&link| platform.link(link).name).collect();
+        assert_eq!(names.join(" "), expected, "{file}: {src} to {dst}");
     }
 }
