@@ -28,17 +28,18 @@ type Function = Arc<dyn Fn(Ctx, Vec<String>) -> Pin<Box<dyn Future<Output = Endi
 /// use simurgh::prelude::*;
 ///
 /// async fn pinger(ctx: Ctx) -> simurgh::Result {
-///     ctx.mailbox("ball").send("ping", 1e6).await?;
+///     ctx.mailbox("ball").send("ping", 1e6).await
+/// }
+///
+/// async fn ponger(ctx: Ctx) -> simurgh::Result {
+///     let ball: &str = ctx.mailbox("ball").recv().await?;
+///     ctx.say(format!("got {ball}"));
 ///     Ok(())
 /// }
 ///
 /// let mut program = Program::new(Platform::builtin());
 /// program.spawn("pinger", "node-0", pinger)?;
-/// program.spawn("ponger", "node-1", |ctx: Ctx| async move {
-///     let ball: &str = ctx.mailbox("ball").recv().await?;
-///     ctx.say(format!("got {ball}"));
-///     simurgh::Result::Ok(())
-/// })?;
+/// program.spawn("ponger", "node-1", ponger)?;
 /// let report = program.simulate(Settings::default())?;
 /// assert!(report.is_fine());
 /// # Ok::<(), simurgh::Error>(())

@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
         print(&text);
     }
     if let Some(path) = svg {
-        let drawing = String::new();
+        let drawing = simurgh_platform::svg::draw(&platform);
         write_file(path, |out| out.write_all(drawing.as_bytes()))?;
         print(&format!("wrote {}\n", path.display()));
     }
