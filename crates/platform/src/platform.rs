@@ -256,7 +256,7 @@ impl fmt::Debug for Platform {
 }
 
 /// A host, read from its platform.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Host<'a> {
     /// Its identity.
     pub id: HostId,
@@ -301,7 +301,7 @@ impl<'a> Host<'a> {
 }
 
 /// A link, read from its platform.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Link<'a> {
     /// Its identity.
     pub id: LinkId,
@@ -333,7 +333,7 @@ impl<'a> Link<'a> {
 }
 
 /// A disk, read from its platform.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Disk<'a> {
     /// Its identity.
     pub id: DiskId,
@@ -363,7 +363,7 @@ impl<'a> Disk<'a> {
 }
 
 /// A zone, read from its platform.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Zone<'a> {
     /// Its identity.
     pub id: ZoneId,

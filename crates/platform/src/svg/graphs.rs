@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::{LinkId, Point, ZoneId};
 use crate::platform::Platform;
 use crate::routing::declared::DeclaredRoutes;
-use crate::svg::layout::layout;
+use crate::svg::layout::{DENSE, layout};
 use crate::svg::scatter::overlap;
 use crate::svg::scene::{Scene, grid, shorten, text_width};
 use crate::svg::{Drawing, nodes};
@@ -136,6 +136,7 @@ impl Drawing<'_> {
         for edge in edges {
             let slowest = self.slowest(&edge.links);
             let (class, width) = nodes::stroke(self.platform, slowest);
+            let width = if edges.len() > DENSE { 0.5 } else { width };
             scene.line(class, width, places[edge.ends.0], places[edge.ends.1]);
         }
         for (node, area) in nodes.iter().zip(&areas) {
@@ -143,7 +144,7 @@ impl Drawing<'_> {
         }
         let mut taken: Vec<[f64; 4]> =
             areas.iter().map(|a| [a[0] - 3.0, a[1] - 3.0, a[2] + 3.0, a[3] + 3.0]).collect();
-        for edge in edges.iter().filter(|edge| edge.ends.1 < hubs) {
+        for edge in edges.iter().filter(|edge| edges.len() <= DENSE && edge.ends.1 < hubs) {
             let (a, b) = (edge.ends.0, edge.ends.1);
             let line = (border(places[a], places[b], sizes[a]), border(places[b], places[a], sizes[b]));
             self.label(&mut scene, &self.words(&edge.links), line, &mut taken);

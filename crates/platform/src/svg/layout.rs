@@ -5,6 +5,9 @@
 /// Between any two boxes.
 const MARGIN: f64 = 46.0;
 
+/// More lines than this are seen as a whole, not one by one.
+pub(super) const DENSE: usize = 80;
+
 /// The centres of boxes of these sizes. Lines have words of a width on them, for which there should be room.
 pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)], words: &[f64]) -> Vec<(f64, f64)> {
     let mut gaps = vec![MARGIN; sizes.len() * sizes.len()];
@@ -15,8 +18,8 @@ pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)], words: &[f6
     }
     let gaps = &gaps;
     let mut best: Option<(f64, Vec<(f64, f64)>)> = None;
-    // Each look at a dense graph is long: fewer of them, then.
-    let starts = if edges.len() > 150 { 4 } else { 12 };
+    // A dense graph is a ring and nothing else.
+    let starts = if edges.len() > DENSE { 1 } else { 12 };
     for start in 0..starts {
         let mut places = ring(sizes, &order(sizes.len(), edges, start / 2));
         // A ring as it is shows dense graphs best: no line goes under a box.
@@ -185,7 +188,7 @@ fn cost(sizes: &[(f64, f64)], edges: &[(usize, usize)], places: &[(f64, f64)]) -
         }
         for node in (0..sizes.len()).filter(|&node| node != a && node != b) {
             if passes(places[a], places[b], places[node], sizes[node]) {
-                cost += 900.0;
+                cost += 2500.0;
             }
         }
         cost += (places[a].0 - places[b].0).hypot(places[a].1 - places[b].1) * 0.5;
