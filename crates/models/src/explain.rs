@@ -31,9 +31,7 @@ impl Explainer {
     pub fn observe(&mut self, id: ActionId, now: f64, rate: f64, limit: Limit, sharers: Vec<Token>) {
         let Some(record) = self.records.get_mut(&id) else { return };
         if let Some(open) = &record.open
-            && open.rate == rate
-            && open.limit == limit
-            && open.sharers == sharers
+            && is_same(open, rate, limit, &sharers)
         {
             return;
         }
@@ -78,12 +76,14 @@ impl Record {
             return;
         }
         match self.explanation.segments.last_mut() {
-            Some(last)
-                if last.rate == open.rate && last.limit == open.limit && last.sharers == open.sharers =>
-            {
-                last.to = open.to;
-            }
+            Some(last) if is_same(last, open.rate, open.limit, &open.sharers) => last.to = open.to,
             _ => self.explanation.segments.push(open),
         }
     }
+}
+
+/// Rates that differ by a rounding are the same.
+fn is_same(segment: &Segment, rate: f64, limit: Limit, sharers: &[Token]) -> bool {
+    let close = (segment.rate - rate).abs() <= 1e-12 * segment.rate.abs();
+    close && segment.limit == limit && segment.sharers == sharers
 }

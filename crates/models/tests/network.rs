@@ -186,6 +186,114 @@ fn stations_of_a_wifi_cell_share_its_time() {
 }
 
 #[test]
+fn smpi_factors_go_by_size() {
+    let pair = tremblay_jupiter();
+    let (a, b) = (pair.a, pair.b);
+    let mut models = models(pair.build(), &config(&[("network/model", "SMPI")]));
+    let (latency, bandwidth) = (1.461517e-3, 7.20975e6);
+    let ends = play(&mut models, &[(0.0, send(a, b, 1000016.0)), (-1.0, send(a, b, 500.0))]);
+    let long = 11.6436 * latency + 1.05 * 1000016.0 / (0.940694 * bandwidth);
+    let short = 1.95341 * latency + 1.05 * 500.0 / (0.338112 * bandwidth);
+    assert_dates(&ends, &[long, long + short]);
+    // A million bytes and a header: the first step of the time-independent replay.
+    assert_dates(&ends[..1], &[0.171838]);
+}
+
+#[test]
+fn a_latency_that_changes_keeps_the_wait_and_moves_the_window() {
+    let mut pair = Pair::new(1e9, 0.1);
+    let profile = Profile::parse("0.05 0.2\n", "link.profile").unwrap();
+    pair.platform.profile(ProfileTarget::LinkLatency(pair.link), Arc::new(profile));
+    let (a, b) = (pair.a, pair.b);
+    let mut models = models(pair.build(), &config(&[("network/model", "Raw")]));
+    let expected = 0.1 + 1e8 / (4194304.0 / 0.4);
+    assert_dates(&play(&mut models, &[(0.0, send(a, b, 1e8))]), &[expected]);
+}
+
+#[test]
+fn a_cell_built_in_rust() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("cell", Routing::Full);
+    let [one, two, three] = ["one", "two", "three"].map(|name| platform.host(zone, name, 1e9).id());
+    let cell = platform.wifi_link(zone, "cell link", &[54e6 / 8.0, 36e6 / 8.0], 0.0);
+    let wire = platform.link(zone, "wire", 1e9, 0.0).id();
+    platform.route(zone, one, two, [cell]);
+    platform.route(zone, one, three, [cell, wire]);
+    platform.route(zone, two, three, [cell, wire]);
+    let mut models = models(platform.build().unwrap(), &config(&[("network/model", "Raw")]));
+    models.set_station_rate(cell, one, 1).unwrap();
+    // Both stations take their part of the air; a host behind the wire takes none.
+    let plan = [(0.0, send(one, two, 1e7)), (-1.0, send(one, three, 1e7)), (-1.0, send(three, two, 1e7))];
+    let (slow, fast) = (8e7 / 36e6, 8e7 / 54e6);
+    assert_dates(&play(&mut models, &plan), &[slow + fast, 2.0 * slow + fast, 2.0 * (slow + fast)]);
+}
+
+#[test]
+fn failed_flows_come_before_finished_ones() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let [a, b, c] = ["a", "b", "c"].map(|name| platform.host(zone, name, 1e9).id());
+    let good = platform.link(zone, "good", 1e6, 0.0).id();
+    let bad = platform.link(zone, "bad", 1e6, 0.0).id();
+    platform.route(zone, a, b, [good]);
+    platform.route(zone, a, c, [bad]);
+    platform.route(zone, b, c, [bad]);
+    platform
+        .profile(ProfileTarget::LinkState(bad), Arc::new(Profile::parse("1 0\n", "bad.profile").unwrap()));
+    let mut models = models(platform.build().unwrap(), &config(&[("network/model", "Raw")]));
+    models.transfer(Transfer::new(a, b, 1e6), 0).unwrap();
+    models.transfer(Transfer::new(a, c, 1e6), 1).unwrap();
+    models.timer(1.0, 2);
+    let mut step = Step::default();
+    models.step(None, &mut step);
+    let ended: Vec<(Token, Outcome)> = step.ended.iter().map(|ended| (ended.token, ended.outcome)).collect();
+    assert_eq!(ended, [(2, Outcome::Done), (1, Outcome::Failed(Resource::Link(bad))), (0, Outcome::Done)]);
+}
+
+/// The solver leaves out links that cannot be full: their load must be recorded all the same.
+#[test]
+fn the_load_of_an_ample_link_is_recorded() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let [a, b] = ["a", "b"].map(|name| platform.host(zone, name, 1e9).id());
+    let narrow = platform.link(zone, "narrow", 1e6, 0.0).id();
+    let ample = platform.link(zone, "ample", 1e9, 0.0).property("wattage_range", "0:1000").id();
+    platform.route(zone, a, b, [narrow, ample]);
+    let mut models = models(platform.build().unwrap(), &config(&[("network/model", "Raw")]));
+    models.record_usage(true);
+    play(&mut models, &[(0.0, send(a, b, 2e6)), (-1.0, Work::Sleep(1.0))]);
+    let loads: Vec<(f64, f64)> = models
+        .take_usage()
+        .iter()
+        .filter(|usage| usage.resource == Resource::Link(ample))
+        .map(|usage| (usage.at.seconds(), usage.used))
+        .collect();
+    assert_eq!(loads, [(0.0, 1e6), (2.0, 0.0)]);
+    assert_dates(&[models.link_energy(ample).unwrap()], &[2.0]);
+}
+
+#[test]
+fn an_explanation_names_the_bottleneck_and_who_shares_it() {
+    let pair = Pair::new(1e6, 0.01);
+    let (a, b, link) = (pair.a, pair.b, pair.link);
+    let mut models = models(pair.build(), &config(&[("network/model", "Raw")]));
+    models.record_explanations(true);
+    let long = models.transfer(Transfer::new(a, b, 2e6), 10).unwrap();
+    models.transfer(Transfer::new(b, a, 5e5), 11).unwrap();
+    let mut step = Step::default();
+    while models.step(None, &mut step) != Progress::Idle {}
+    let explanation = models.take_explanation(long).unwrap();
+    assert_eq!(explanation.latency_until, Some(SimTime::new(0.01)));
+    let story: Vec<(f64, Limit, Vec<Token>)> = explanation
+        .segments
+        .iter()
+        .map(|part| (part.rate.round(), part.limit, part.sharers.clone()))
+        .collect();
+    let full = Limit::Resource(Resource::Link(link));
+    assert_eq!(story, [(0.0, Limit::Latency, vec![]), (5e5, full, vec![11]), (1e6, full, vec![])]);
+}
+
+#[test]
 fn empty_messages_and_messages_to_oneself() {
     let pair = Pair::new(1e6, 1e-3);
     let (a, b) = (pair.a, pair.b);
