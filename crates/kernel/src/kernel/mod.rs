@@ -136,6 +136,8 @@ pub struct Blocked {
     pub host: HostId,
     /// What it waits for.
     pub reason: Reason,
+    /// When it waits for one of several activities: what each of them is.
+    pub among: Vec<Reason>,
     /// Since when.
     pub since: SimTime,
     /// Whether it is a daemon.
@@ -279,12 +281,17 @@ impl Kernel {
     pub fn blocked(&self) -> Vec<Blocked> {
         let mut blocked = Vec::new();
         for (index, actor) in self.actors.iter().enumerate() {
-            let Some(reason) =
-                self.reason(ActorId::from_index(index), &actor.waiting).filter(|_| actor.alive)
-            else {
+            let Some(reason) = self.reason(&actor.waiting).filter(|_| actor.alive) else {
                 continue;
             };
+            let among = match &actor.waiting {
+                Waiting::Activities { set, .. } if set.len() > 1 => {
+                    set.iter().map(|&id| self.purpose(id)).collect()
+                }
+                _ => Vec::new(),
+            };
             blocked.push(Blocked {
+                among,
                 actor: ActorId::from_index(index),
                 name: actor.name.to_string(),
                 host: actor.host,
@@ -503,7 +510,7 @@ impl Kernel {
             self.effects.push_back(Effect::SetTimer(actor, duration));
         }
         if self.listening {
-            let reason = self.reason(actor, &self.actors[actor.index()].waiting);
+            let reason = self.reason(&self.actors[actor.index()].waiting);
             self.events.extend(reason.map(|reason| Event::Blocked { actor, reason }));
         }
     }
@@ -564,10 +571,10 @@ impl Kernel {
         id
     }
 
-    fn reason(&self, actor: ActorId, waiting: &Waiting) -> Option<Reason> {
+    fn reason(&self, waiting: &Waiting) -> Option<Reason> {
         Some(match waiting {
             Waiting::Nothing => return None,
-            Waiting::Activities { set, .. } if set.len() == 1 => self.purpose(actor, set[0]),
+            Waiting::Activities { set, .. } if set.len() == 1 => self.purpose(set[0]),
             Waiting::Activities { set, .. } => Reason::WaitingAny(set.len() as u32),
             Waiting::Sleep => Reason::Sleeping,
             Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => Reason::Locking(*mutex),

@@ -345,12 +345,10 @@ impl Kernel {
     }
 
     /// What waiting for this activity means to its actor.
-    pub(super) fn purpose(&self, actor: ActorId, id: ActivityId) -> Reason {
+    pub(super) fn purpose(&self, id: ActivityId) -> Reason {
         match self.activities.get(id).map(|activity| &activity.kind) {
-            Some(Kind::Comm(comm)) => match comm.sender {
-                Some(end) if end.actor == actor => Reason::Sending(comm.mailbox),
-                _ => Reason::Receiving(comm.mailbox),
-            },
+            Some(Kind::Comm(comm)) if id.receiving => Reason::Receiving(comm.mailbox),
+            Some(Kind::Comm(comm)) => Reason::Sending(comm.mailbox),
             Some(Kind::Execution { .. }) => Reason::Executing,
             Some(Kind::Access { what, .. }) => match what.direction {
                 simurgh_models::Direction::Read => Reason::Reading(what.disk),

@@ -195,9 +195,25 @@ fn deadlock(text: &mut String, outcome: &Outcome, blocked: &[Blocked]) {
 
 /// What an actor waits for, in words.
 pub fn purpose(outcome: &Outcome, blocked: &Blocked) -> String {
+    if let Some(first) = blocked.among.first() {
+        const MOST: usize = 4;
+        let mut all = in_words(outcome, first);
+        for (count, reason) in blocked.among.iter().enumerate().skip(1) {
+            if count == MOST {
+                let _ = write!(all, ", or one of {} more", blocked.among.len() - MOST);
+                break;
+            }
+            let _ = write!(all, ", or {}", in_words(outcome, reason));
+        }
+        return all;
+    }
+    in_words(outcome, &blocked.reason)
+}
+
+fn in_words(outcome: &Outcome, reason: &Reason) -> String {
     let mailbox = |id| format!("mailbox {:?}", outcome.mailbox_name(id));
     let disk = |id| format!("disk {:?}", outcome.platform().disk(id).name);
-    match blocked.reason {
+    match *reason {
         Reason::Sending(id) => format!("to send to {}", mailbox(id)),
         Reason::Receiving(id) => format!("to receive from {}", mailbox(id)),
         Reason::Executing => "for a computation that does not progress".to_owned(),
