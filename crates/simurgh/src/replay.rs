@@ -11,6 +11,10 @@
 //! | `wait`, `waitall` | waits for the last started, for all that were started |
 //! | `bcast BYTES`, `reduce BYTES FLOPS`, `allreduce BYTES FLOPS`, `barrier` | all processes together, the first is the root |
 //! | `init`, `finalize`, `comm_size N` | nothing |
+//!
+//! When all processes are numbers it is a trace of an MPI program, as SimGrid's SMPI records it: `send TO TAG BYTES`,
+//! `recv FROM TAG BYTES`, `isend`, `irecv` likewise, `wait FROM TO TAG`. Then every message has a header of 16 bytes,
+//! one of less than 65536 bytes does not hold up its sender, and the network model is SMPI unless another is set.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,14 +34,14 @@ pub enum Action {
     Compute(f64),
     /// Lets so many seconds pass.
     Sleep(f64),
-    /// Sends to a process.
-    Send(String, f64),
-    /// Receives from a process.
-    Recv(String),
+    /// Sends to a process, with a tag.
+    Send(String, String, f64),
+    /// Receives from a process, with a tag.
+    Recv(String, String),
     /// Sends in the background.
-    Isend(String, f64),
+    Isend(String, String, f64),
     /// Receives in the background.
-    Irecv(String),
+    Irecv(String, String),
     /// Waits for the last that was started in the background.
     Wait,
     /// Waits for all that were started in the background.
@@ -59,6 +63,8 @@ pub enum Action {
 pub struct Trace {
     /// Names and actions.
     pub processes: Vec<(String, Vec<Action>)>,
+    /// Whether it is a trace of an MPI program.
+    pub mpi: bool,
 }
 
 impl Trace {
@@ -76,7 +82,7 @@ impl Trace {
     /// # Errors
     /// Where it cannot be understood, and what to do.
     pub fn parse(text: &str, name: &str) -> Result<Trace> {
-        let mut trace = Trace::default();
+        let mut trace = Trace { mpi: is_mpi(text), ..Trace::default() };
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
@@ -90,7 +96,7 @@ impl Trace {
                     number + 1
                 )));
             };
-            let action = parse_action(action, arguments)
+            let action = parse_action(action, arguments, trace.mpi)
                 .map_err(|what| Error::input(format!("{name}:{}: {what}", number + 1)))?;
             let place = *places.entry((*process).to_owned()).or_insert_with(|| {
                 trace.processes.push(((*process).to_owned(), Vec::new()));
@@ -106,7 +112,14 @@ impl Trace {
     }
 }
 
-fn parse_action(name: &str, arguments: &[&str]) -> Result<Action, String> {
+/// Whether all processes are numbers.
+fn is_mpi(text: &str) -> bool {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let mut processes = lines.filter_map(|line| line.split_whitespace().next()).peekable();
+    processes.peek().is_some() && processes.all(|process| process.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn parse_action(name: &str, arguments: &[&str], mpi: bool) -> Result<Action, String> {
     let number = |index: usize, what: &str, parse: fn(&str) -> Result<f64, String>| {
         let text = arguments.get(index).ok_or_else(|| format!("{name}: {what} missing"))?;
         let value = parse(text).map_err(|error| format!("{name}: {error}"))?;
@@ -121,13 +134,15 @@ fn parse_action(name: &str, arguments: &[&str]) -> Result<Action, String> {
     let process = |index: usize| {
         arguments.get(index).map(|name| (*name).to_owned()).ok_or_else(|| format!("{name}: PROCESS missing"))
     };
+    let tag = || if mpi { arguments.get(1).copied().unwrap_or("0").to_owned() } else { String::new() };
+    let size = || bytes(if mpi { 2 } else { 1 });
     Ok(match name.to_ascii_lowercase().as_str() {
         "compute" => Action::Compute(flops(0)?),
         "sleep" => Action::Sleep(number(0, "SECONDS", units::parse_time)?),
-        "send" => Action::Send(process(0)?, bytes(1)?),
-        "recv" => Action::Recv(process(0)?),
-        "isend" => Action::Isend(process(0)?, bytes(1)?),
-        "irecv" => Action::Irecv(process(0)?),
+        "send" => Action::Send(process(0)?, tag(), size()?),
+        "recv" => Action::Recv(process(0)?, tag()),
+        "isend" => Action::Isend(process(0)?, tag(), size()?),
+        "irecv" => Action::Irecv(process(0)?, tag()),
         "wait" => Action::Wait,
         "waitall" => Action::WaitAll,
         "bcast" => Action::Bcast(bytes(0)?),
@@ -152,7 +167,7 @@ pub fn spread(program: &mut Program, trace: &Trace) -> Result<()> {
     if trace.processes.is_empty() {
         return Err(Error::input("the trace has no action; a line is PROCESS ACTION ARGUMENTS"));
     }
-    let team = Team::new(program, trace.processes.iter().map(|(name, _)| name.clone()).collect());
+    let team = Team::new(program, trace.processes.iter().map(|(name, _)| name.clone()).collect(), trace.mpi);
     for (name, actions) in &trace.processes {
         let host = program.any_host()?;
         let (name, actions, team) = (name.clone(), actions.clone(), team.clone());
@@ -162,14 +177,17 @@ pub fn spread(program: &mut Program, trace: &Trace) -> Result<()> {
 }
 
 /// Adds the actors of a deployment file, each with the actions of the process that it is named after: of its own
-/// trace, if it has one as an argument, else of the common one.
+/// trace, if it has one as an argument, else of the common one. Says whether it is an MPI program.
 ///
 /// # Errors
 /// If a file cannot be read, or an actor has no actions.
-pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -> Result<()> {
+pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -> Result<bool> {
     let declared = simurgh_platform::read_deployment(deployment)?;
     let common = common.map(Trace::from_file).transpose()?;
-    let team = Team::new(program, declared.iter().map(|actor| actor.function.clone()).collect());
+    let names: Vec<_> = declared.iter().map(|actor| actor.function.clone()).collect();
+    let mpi = common.as_ref().is_some_and(|trace| trace.mpi)
+        || names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    let team = Team::new(program, names, mpi);
     for actor in &declared {
         let place = format!("{}:{}", deployment.display(), actor.line);
         let own = match actor.arguments.first() {
@@ -193,7 +211,8 @@ pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -
             replay(ctx, name, actions, team)
         });
     }
-    program.deploy_all(&declared, &deployment.display().to_string())
+    program.deploy_all(&declared, &deployment.display().to_string())?;
+    Ok(mpi)
 }
 
 /// The processes that act together.
@@ -201,12 +220,25 @@ pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -
 struct Team {
     names: Arc<Vec<String>>,
     barrier: Barrier,
+    mpi: bool,
 }
 
 impl Team {
-    fn new(program: &mut Program, names: Vec<String>) -> Self {
+    fn new(program: &mut Program, names: Vec<String>, mpi: bool) -> Self {
         let barrier = program.barrier(u32::try_from(names.len()).unwrap_or(u32::MAX));
-        Self { names: Arc::new(names), barrier }
+        Self { names: Arc::new(names), barrier, mpi }
+    }
+
+    /// How many bytes go over the network for a message.
+    fn on_the_wire(&self, bytes: f64) -> f64 {
+        const HEADER: f64 = 16.0;
+        if self.mpi { bytes + HEADER } else { bytes }
+    }
+
+    /// Whether a send returns before its message is received.
+    fn is_eager(&self, bytes: f64) -> bool {
+        const THRESHOLD: f64 = 65536.0;
+        self.mpi && bytes < THRESHOLD
     }
 
     /// Actors are created in the order of the names.
@@ -217,16 +249,22 @@ impl Team {
 
 async fn replay(ctx: Ctx, me: String, actions: Vec<Action>, team: Team) -> Result<()> {
     let mut pending: ActivitySet<()> = ActivitySet::new();
-    let to = |name: &str| ctx.mailbox::<()>(&format!("{me}_{name}"));
-    let from = |name: &str| ctx.mailbox::<()>(&format!("{name}_{me}"));
+    let to = |name: &str, tag: &str| ctx.mailbox::<()>(&format!("{me}_{name}_{tag}"));
+    let from = |name: &str, tag: &str| ctx.mailbox::<()>(&format!("{name}_{me}_{tag}"));
     for action in actions {
         match action {
             Action::Compute(flops) => ctx.execute(flops).await?,
             Action::Sleep(seconds) => ctx.sleep(seconds).await,
-            Action::Send(name, bytes) => to(&name).send((), bytes).await?,
-            Action::Recv(name) => from(&name).recv().await?,
-            Action::Isend(name, bytes) => pending.push(to(&name).send((), bytes).start().await),
-            Action::Irecv(name) => pending.push(from(&name).recv().start().await),
+            Action::Send(name, tag, bytes) => {
+                let send = to(&name, &tag).send((), team.on_the_wire(bytes));
+                if team.is_eager(bytes) { send.detach().await } else { send.await? }
+            }
+            Action::Recv(name, tag) => from(&name, &tag).recv().await?,
+            Action::Isend(name, tag, bytes) => {
+                let send = to(&name, &tag).send((), team.on_the_wire(bytes));
+                if team.is_eager(bytes) { send.detach().await } else { pending.push(send.start().await) }
+            }
+            Action::Irecv(name, tag) => pending.push(from(&name, &tag).recv().start().await),
             Action::Wait => {
                 if let Some(last) = pending.len().checked_sub(1) {
                     pending.remove(last).wait().await?;

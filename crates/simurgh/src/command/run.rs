@@ -42,16 +42,25 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
         }
         Some("xml") => {
             let mut program = Program::with_seed(load(arguments.platform.as_deref())?, options.seed);
-            replay::deploy(&mut program, &arguments.file, arguments.actions.as_deref())?;
-            simulate(program, options, None)
+            let mpi = replay::deploy(&mut program, &arguments.file, arguments.actions.as_deref())?;
+            simulate(program, &for_mpi(options, mpi), None)
         }
         _ => {
             let trace = Trace::from_file(&arguments.file)?;
             let mut program = Program::with_seed(load(arguments.platform.as_deref())?, options.seed);
             replay::spread(&mut program, &trace)?;
-            simulate(program, options, None)
+            simulate(program, &for_mpi(options, trace.mpi), None)
         }
     }
+}
+
+/// The network model of MPI programs is SMPI, unless the options say otherwise.
+fn for_mpi(options: &RunOptions, mpi: bool) -> RunOptions {
+    let mut options = options.clone();
+    if mpi {
+        options.config.insert(0, "network/model=SMPI".to_owned());
+    }
+    options
 }
 
 /// Reads a scenario and its platform, and makes a program of them.
