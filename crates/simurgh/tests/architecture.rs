@@ -54,6 +54,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-platform",
         "simurgh-models",
         "simurgh-kernel",
+        "simurgh-explore",
         "simurgh-trace",
         "simurgh",
         "simurgh-examples",
