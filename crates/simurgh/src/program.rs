@@ -428,6 +428,12 @@ impl ActorPlan<'_> {
 }
 
 impl Program {
+    /// The actors and shared objects of the start, for a driver other than the simulation. Dates mean nothing there:
+    /// an actor that starts late may start at any time.
+    pub(crate) fn into_parts(self) -> (Vec<SpawnRequest>, Vec<Note>) {
+        (self.planned.into_iter().map(|planned| planned.request).collect(), self.notes)
+    }
+
     fn plan(&mut self, start_at: Option<f64>, request: SpawnRequest) -> ActorHandle {
         // Actors of the start get their numbers first, in order; late ones have no handle that could be used before.
         let id = if start_at.is_none() {

@@ -2,10 +2,12 @@
 //!
 //! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
 //! - [`run`](mod@run): scenarios, deployments and traces.
+//! - [`check`](mod@check): explores all orders of a scenario.
 //! - [`platform`](mod@platform): looks at a platform file.
 //! - [`why`](mod@why): explains one duration.
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
+pub mod check;
 pub mod platform;
 mod progress;
 pub mod run;
@@ -35,6 +37,8 @@ struct Cli {
 enum Verb {
     /// Simulates a scenario (TOML), a deployment (XML) or a time-independent trace
     Run(run::RunArguments),
+    /// Explores every order in which the messages of a scenario can be received
+    Check(check::CheckArguments),
     /// Looks at a platform file
     Platform(platform::PlatformArguments),
     /// Explains why one operation of a scenario took as long as it did
@@ -45,6 +49,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
     };

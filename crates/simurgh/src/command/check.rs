@@ -1,0 +1,169 @@
+//! `simurgh check FILE`: explores every order in which the messages of a scenario can be received.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use simurgh_explore::receives::actors::{Actors, Factory};
+use simurgh_explore::receives::{Network, search};
+use simurgh_explore::{Exploration, Verdict, Violation};
+use simurgh_kernel::simcall::{Note, SpawnRequest};
+use simurgh_platform::Platform;
+
+use super::print;
+use crate::error::{Error, Exit, Result};
+use crate::scenario::{Scenario, play};
+
+/// The arguments of `simurgh check`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArguments {
+    /// The scenario (.toml)
+    pub file: PathBuf,
+    /// How the orders are explored
+    #[arg(long, value_enum, default_value_t = Engine::Receives)]
+    pub engine: Engine,
+    /// What may arrive before what
+    #[arg(long, value_enum, default_value_t = NetworkName::Mailbox)]
+    pub network: NetworkName,
+    /// Goes on after a violation, and collects them all
+    #[arg(long)]
+    pub all: bool,
+    /// Prints one JSON object instead of a summary
+    #[arg(long)]
+    pub json: bool,
+    /// At most so many executions
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    pub executions: u64,
+}
+
+/// How the orders are explored.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Engine {
+    /// One execution for each way in which the messages can be received.
+    Receives,
+}
+
+/// What may arrive before what.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum NetworkName {
+    /// A message is there when it is sent.
+    Mailbox,
+    /// Messages of one sender to one mailbox keep their order.
+    Pairwise,
+    /// Any message may overtake any other.
+    Unordered,
+}
+
+/// Makes the actors of a scenario anew.
+struct Again {
+    scenario: Scenario,
+    platform: Arc<Platform>,
+}
+
+impl Factory for Again {
+    fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
+        if let Ok((program, _)) = play(&self.scenario, Arc::clone(&self.platform), 0) {
+            let (made, shared) = program.into_parts();
+            actors.extend(made);
+            notes.extend(shared);
+        }
+    }
+}
+
+/// Does it.
+pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    let scenario = Scenario::from_file(&arguments.file)?;
+    let platform = Arc::new(match &scenario.platform {
+        Some(path) => Platform::from_file(path)?,
+        None => Platform::builtin(),
+    });
+    play(&scenario, Arc::clone(&platform), 0)?;
+    let names: Vec<_> = scenario.actors.iter().map(|actor| actor.name.clone()).collect();
+    let network = match arguments.network {
+        NetworkName::Mailbox => Network::Mailbox,
+        NetworkName::Pairwise => Network::Pairwise,
+        NetworkName::Unordered => Network::Unordered,
+    };
+    let limits =
+        search::Limits { all: arguments.all, executions: arguments.executions, ..search::Limits::default() };
+    let mut actors = Actors::new(Again { scenario, platform });
+    let watch = Stopwatch::start();
+    let found = search::explore(&mut actors, network, limits, &mut |_| true)
+        .map_err(|error| Error::input(error.to_string()))?;
+    let seconds = watch.seconds();
+    print(&if arguments.json { json(&found, &names, seconds) } else { human(&found, &names, seconds) });
+    Ok(match found.verdict {
+        Verdict::Holds => Exit::Fine,
+        Verdict::Violated | Verdict::Deadlock => Exit::Failed,
+        Verdict::NotExhausted => Exit::NotExhausted,
+    })
+}
+
+/// How long it took, for people.
+struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "the time that a search took is told, and changes nothing")]
+    fn start() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+fn describe(violation: &Violation, names: &[String]) -> String {
+    let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
+    match violation {
+        Violation::Failed { actor, message } => format!("{} failed: {message}", name(*actor)),
+        Violation::Deadlock { actors } => {
+            let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();
+            format!("deadlock: {} wait for ever", who.join(", "))
+        }
+    }
+}
+
+fn json(found: &Exploration, names: &[String], seconds: f64) -> String {
+    #[derive(Serialize)]
+    struct Out {
+        verdict: String,
+        executions: u64,
+        transitions: u64,
+        seconds: f64,
+        counterexamples: Vec<OutFound>,
+    }
+    #[derive(Serialize)]
+    struct OutFound {
+        what: String,
+        schedule: Vec<String>,
+    }
+    let counterexamples = found.found.iter().map(|(violation, schedule)| OutFound {
+        what: describe(violation, names),
+        schedule: schedule.iter().map(ToString::to_string).collect(),
+    });
+    let out = Out {
+        verdict: found.verdict.to_string(),
+        executions: found.executions,
+        transitions: found.transitions,
+        seconds,
+        counterexamples: counterexamples.collect(),
+    };
+    let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
+    text.push('\n');
+    text
+}
+
+fn human(found: &Exploration, names: &[String], seconds: f64) -> String {
+    let mut text = String::new();
+    for (violation, schedule) in &found.found {
+        let steps: Vec<_> = schedule.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("{}\n  schedule: {}\n", describe(violation, names), steps.join(" ")));
+    }
+    text.push_str(&format!(
+        "{}: {} executions, {} steps, {seconds:.3} s\n",
+        found.verdict, found.executions, found.transitions
+    ));
+    text
+}
