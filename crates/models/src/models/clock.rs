@@ -184,7 +184,8 @@ impl Models {
     /// What ends at this instant, in order: by class, failed before finished, by date.
     fn collect(&mut self, step: &mut Step) {
         step.changes.append(&mut self.changes);
-        let limit = self.now + self.precision;
+        // Far from 0 the precision is lost in the date; what is dated now ends now all the same.
+        let limit = (self.now + self.precision).max(self.now.next_up());
         step.ended.append(&mut self.failed[Class::Host as usize]);
         while let Some(index) = self.host_dates.pop_before(limit) {
             self.reach_date(index, step);
