@@ -261,3 +261,11 @@ fn loads_and_causes_are_recorded() {
     assert_eq!(bounded.segments[0].limit, Limit::UserBound);
     assert_eq!(models.take_explanation(late), None, "taken once");
 }
+
+#[test]
+fn a_sleep_of_a_year_ends() {
+    let (platform, host) = one_host(1e9, 1);
+    let mut models = models(platform, &Config::default());
+    let plan = [(0.0, Work::Sleep(3e7)), (0.0, Work::Sleep(1e8)), (0.0, compute(host, 1e18))];
+    assert_dates(&play(&mut models, &plan), &[3e7, 1e8, 1e9]);
+}
