@@ -40,10 +40,20 @@ pub(crate) fn answer(
             Done
         }
         PlatformRequest::SetLinkBandwidth(link, bandwidth) => {
+            if !(0.0..=1e100).contains(&bandwidth) {
+                return Refused(format!(
+                    "a bandwidth cannot be {bandwidth:e}; give a number that is not negative"
+                ));
+            }
             models.set_link_bandwidth(link, bandwidth);
             Done
         }
         PlatformRequest::SetLinkLatency(link, latency) => {
+            if !(0.0..=1e100).contains(&latency) {
+                return Refused(format!(
+                    "a latency cannot be {latency:e}; give a number that is not negative"
+                ));
+            }
             models.set_link_latency(link, latency);
             Done
         }
@@ -57,12 +67,19 @@ pub(crate) fn answer(
             }
         }
         PlatformRequest::SetPriority(activity, priority) => {
+            if let Err(error) = simurgh_models::Refused::unless_sensible("a priority", priority) {
+                return Refused(error.to_string());
+            }
             if let Some(action) = action(activity) {
                 models.set_priority(action, priority);
             }
             Done
         }
         PlatformRequest::SetBound(activity, bound) => {
+            let sensible = bound.map(|bound| simurgh_models::Refused::unless_sensible("a bound", bound));
+            if let Some(Err(error)) = sensible {
+                return Refused(error.to_string());
+            }
             if let Some(action) = action(activity) {
                 models.set_bound(action, bound);
             }

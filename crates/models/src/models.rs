@@ -122,6 +122,8 @@ impl Models {
 
     /// Starts a computation.
     pub fn execute(&mut self, what: Execution, token: Token) -> Result<ActionId, Refused> {
+        Refused::unless_sensible("the priority of an execution", what.priority)?;
+        what.bound.map_or(Ok(()), |bound| Refused::unless_sensible("the bound of an execution", bound))?;
         let slot = self.cpu.slot(&self.platform, what.host);
         if !self.cpu.hosts[slot].on {
             return Err(Refused::Off(Resource::Host(what.host)));
@@ -148,6 +150,7 @@ impl Models {
 
     /// Starts a message, its sender and receiver having met.
     pub fn transfer(&mut self, what: Transfer, token: Token) -> Result<ActionId, Refused> {
+        what.rate.map_or(Ok(()), |rate| Refused::unless_sensible("the rate of a message", rate))?;
         let tag = self.actions.next_index();
         if self.host_model == HostModel::PtaskL07 {
             let ground = Ground { platform: &self.platform, cpu: &mut self.cpu, network: &mut self.network };
@@ -174,6 +177,7 @@ impl Models {
 
     /// Starts a read or a write.
     pub fn io(&mut self, what: DiskAccess, token: Token) -> Result<ActionId, Refused> {
+        Refused::unless_sensible("the priority of a disk access", what.priority)?;
         let tag = self.actions.next_index();
         let variable = self.disks.start(&self.platform, &what, tag);
         let id = self.insert(Engine::Disk, Class::Disk, variable.0, what.bytes.max(0.0).trunc(), token);

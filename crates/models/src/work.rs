@@ -127,6 +127,17 @@ pub enum Refused {
     Invalid(String),
 }
 
+impl Refused {
+    /// A share or a limit must keep its sense when capacities are multiplied with it.
+    pub fn unless_sensible(what: &str, value: f64) -> Result<(), Refused> {
+        if (1e-100..=1e100).contains(&value) {
+            Ok(())
+        } else {
+            Err(Refused::Invalid(format!("{what} cannot be {value:e}; give a number above 0, such as 1")))
+        }
+    }
+}
+
 fn off(resource: &Resource) -> String {
     match resource {
         Resource::Host(id) => format!("host number {id} is off"),

@@ -8,10 +8,11 @@ use std::task::{Context, Poll, ready};
 use simurgh_kernel::context::{Call, call, leave};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{
-    ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformAnswer, PlatformRequest, Simcall,
+    ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformRequest, Simcall,
 };
 
 use super::mailbox::Mailbox;
+use super::resources::done;
 use super::{Ask, nothing, number, unexpected};
 use crate::error::{Error, Result};
 
@@ -88,24 +89,17 @@ impl<T> Activity<T> {
     }
 
     /// Changes the share that it gets against others.
-    pub fn set_priority(&self, priority: f64) -> Ask<()> {
+    pub fn set_priority(&self, priority: f64) -> Ask<Result<()>> {
         Ask::new(Simcall::Platform(PlatformRequest::SetPriority(self.id, priority)), done)
     }
 
     /// Changes the bound on its speed.
-    pub fn set_bound(&self, bound: Option<f64>) -> Ask<()> {
+    pub fn set_bound(&self, bound: Option<f64>) -> Ask<Result<()>> {
         Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
     }
 
     fn value(&self, payload: Option<Payload>) -> Result<T> {
         (self.read)(self.mailbox.as_ref(), payload)
-    }
-}
-
-fn done(answer: Answer) {
-    match answer {
-        Answer::Platform(PlatformAnswer::Done) => {}
-        other => unexpected(&other),
     }
 }
 

@@ -95,7 +95,7 @@ fn yes(answer: Answer) -> bool {
     }
 }
 
-fn done(answer: Answer) -> Result<()> {
+pub(super) fn done(answer: Answer) -> Result<()> {
     match answer {
         Answer::Platform(PlatformAnswer::Done) => Ok(()),
         Answer::Platform(PlatformAnswer::Refused(why)) => Err(Error::Refused(why)),
