@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use simurgh_platform::Platform;
 
 use crate::command::simulate::{RunOptions, simulate};
@@ -94,9 +94,10 @@ impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
 
     /// Reads the command line and does what it says.
     pub fn main(self) -> ExitCode {
-        let matches = Cli::<O>::command().get_matches();
-        let cli = Cli::<O>::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        crate::command::conclude(self.execute(cli.command))
+        match Cli::<O>::try_parse() {
+            Ok(cli) => crate::command::conclude(self.execute(cli.command)),
+            Err(error) => crate::command::answer(&error),
+        }
     }
 
     fn execute(&self, verb: Verb<O>) -> Result<Exit> {

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use simurgh_kernel::context::Ending;
-use simurgh_kernel::event::Observer;
+use simurgh_kernel::event::{Observer, Reason};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_kernel::simulation::{Listener, Pacing, Report, Simulation, Watcher};
+use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Simulation, Watcher};
 use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
@@ -104,6 +104,8 @@ pub struct Outcome {
     shared: Arc<Shared>,
     energy: Vec<(HostId, f64)>,
     statistics: simurgh_models::Statistics,
+    /// The names of actors that others wait for.
+    joined: BTreeMap<ActorId, String>,
 }
 
 impl Program {
@@ -289,7 +291,8 @@ impl Program {
         let platform = Arc::clone(&self.shared.platform);
         let mut config = Config::default();
         for (key, value) in platform.config() {
-            config.set(key, value)?;
+            let known = config.set(key, value);
+            known.map_err(|error| Error::input(format!("{}: {error}", platform.name())))?;
         }
         for (key, value) in &settings.config {
             config.set(key, value)?;
@@ -321,14 +324,21 @@ impl Program {
         let models = simulation.models();
         let hosts = self.shared.platform.hosts();
         let energy = hosts.filter_map(|host| models.host_energy(host).map(|joules| (host, joules))).collect();
-        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics() })
+        let mut joined = BTreeMap::new();
+        if let End::Deadlock(blocked) = &report.end {
+            for waiting in blocked {
+                if let Reason::Joining(actor) = waiting.reason {
+                    joined.insert(actor, simulation.kernel().actor_name(actor).to_owned());
+                }
+            }
+        }
+        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics(), joined })
     }
 }
 
 impl Outcome {
     /// Whether all actors came to a good end.
     pub fn is_fine(&self) -> bool {
-        use simurgh_kernel::simulation::End;
         self.report.failures.is_empty() && matches!(self.report.end, End::Finished | End::Reached)
     }
 
@@ -345,6 +355,11 @@ impl Outcome {
     /// What the models did.
     pub fn statistics(&self) -> &simurgh_models::Statistics {
         &self.statistics
+    }
+
+    /// The name of an actor that another waits for.
+    pub(crate) fn joined_name(&self, actor: ActorId) -> &str {
+        self.joined.get(&actor).map_or("?", String::as_str)
     }
 
     /// The name of a mailbox.

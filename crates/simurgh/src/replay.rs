@@ -92,7 +92,7 @@ impl Trace {
                     continue;
                 }
                 return Err(Error::input(format!(
-                    "{name}:{}: a line is PROCESS ACTION ARGUMENTS",
+                    "{name}:{}: the action is missing; a line is PROCESS ACTION ARGUMENTS",
                     number + 1
                 )));
             };
@@ -103,6 +103,11 @@ impl Trace {
                 trace.processes.len() - 1
             });
             trace.processes[place].1.push(action);
+        }
+        if trace.processes.is_empty() {
+            return Err(Error::input(format!(
+                "{name}: the trace has no action; a line is PROCESS ACTION ARGUMENTS"
+            )));
         }
         Ok(trace)
     }
@@ -121,7 +126,7 @@ fn is_mpi(text: &str) -> bool {
 
 fn parse_action(name: &str, arguments: &[&str], mpi: bool) -> Result<Action, String> {
     let number = |index: usize, what: &str, parse: fn(&str) -> Result<f64, String>| {
-        let text = arguments.get(index).ok_or_else(|| format!("{name}: {what} missing"))?;
+        let text = arguments.get(index).ok_or_else(|| missing(name, what, mpi))?;
         let value = parse(text).map_err(|error| format!("{name}: {error}"))?;
         if value.is_finite() && value >= 0.0 {
             Ok(value)
@@ -129,16 +134,24 @@ fn parse_action(name: &str, arguments: &[&str], mpi: bool) -> Result<Action, Str
             Err(format!("{name}: {what} cannot be {text}; give a number that is not negative"))
         }
     };
-    let flops = |index| number(index, "FLOPS", units::parse_speed);
-    let bytes = |index| number(index, "BYTES", units::parse_size);
+    let flops = |index| number(index, "the number of flops", units::parse_speed);
+    let bytes = |index| number(index, "the number of bytes", units::parse_size);
     let process = |index: usize| {
-        arguments.get(index).map(|name| (*name).to_owned()).ok_or_else(|| format!("{name}: PROCESS missing"))
+        arguments.get(index).map(|name| (*name).to_owned()).ok_or_else(|| missing(name, "the process", mpi))
     };
+    let most = match name.to_ascii_lowercase().as_str() {
+        "compute" | "sleep" => 1,
+        "send" | "isend" if !mpi => 2,
+        _ => usize::MAX,
+    };
+    if let Some(word) = arguments.get(most) {
+        return Err(format!("{name}: {word:?} is one word too many; take it out"));
+    }
     let tag = || if mpi { arguments.get(1).copied().unwrap_or("0").to_owned() } else { String::new() };
     let size = || bytes(if mpi { 2 } else { 1 });
     Ok(match name.to_ascii_lowercase().as_str() {
         "compute" => Action::Compute(flops(0)?),
-        "sleep" => Action::Sleep(number(0, "SECONDS", units::parse_time)?),
+        "sleep" => Action::Sleep(number(0, "the number of seconds", units::parse_time)?),
         "send" => Action::Send(process(0)?, tag(), size()?),
         "recv" => Action::Recv(process(0)?, tag()),
         "isend" => Action::Isend(process(0)?, tag(), size()?),
@@ -159,14 +172,24 @@ fn parse_action(name: &str, arguments: &[&str], mpi: bool) -> Result<Action, Str
     })
 }
 
+fn missing(name: &str, what: &str, mpi: bool) -> String {
+    let tag = if mpi { "TAG " } else { "" };
+    let form = match name.to_ascii_lowercase().as_str() {
+        "compute" => "compute FLOPS".to_owned(),
+        "sleep" => "sleep SECONDS".to_owned(),
+        "send" | "isend" => format!("{name} TO {tag}BYTES"),
+        "recv" | "irecv" => format!("{name} FROM"),
+        "bcast" => "bcast BYTES".to_owned(),
+        _ => format!("{name} BYTES FLOPS"),
+    };
+    format!("{what} is missing; it is written `PROCESS {form}`")
+}
+
 /// Adds the processes of a trace to a program, on its hosts in turn.
 ///
 /// # Errors
-/// If the trace or the platform is empty.
+/// If the platform is empty.
 pub fn spread(program: &mut Program, trace: &Trace) -> Result<()> {
-    if trace.processes.is_empty() {
-        return Err(Error::input("the trace has no action; a line is PROCESS ACTION ARGUMENTS"));
-    }
     let team = Team::new(program, trace.processes.iter().map(|(name, _)| name.clone()).collect(), trace.mpi);
     for (name, actions) in &trace.processes {
         let host = program.any_host()?;
@@ -183,6 +206,12 @@ pub fn spread(program: &mut Program, trace: &Trace) -> Result<()> {
 /// If a file cannot be read, or an actor has no actions.
 pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -> Result<bool> {
     let declared = simurgh_platform::read_deployment(deployment)?;
+    if declared.is_empty() {
+        return Err(Error::input(format!(
+            "{}: there is no actor; add an <actor host=\"HOST\" function=\"PROCESS\"/>",
+            deployment.display()
+        )));
+    }
     let common = common.map(Trace::from_file).transpose()?;
     let names: Vec<_> = declared.iter().map(|actor| actor.function.clone()).collect();
     let mpi = common.as_ref().is_some_and(|trace| trace.mpi)
@@ -203,13 +232,17 @@ pub fn deploy(program: &mut Program, deployment: &Path, common: Option<&Path>) -
                 actor.function
             ))
         })?;
-        let actions = trace.actions_of(&actor.function).unwrap_or_default().to_vec();
+        let name = actor.function.clone();
+        let Some(actions) = trace.actions_of(&name).map(<[Action]>::to_vec) else {
+            let there: Vec<_> = trace.processes.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(Error::input(format!(
+                "{place}: its trace has no actions of {name:?}; it has those of {}",
+                there.join(", ")
+            )));
+        };
         let team = team.clone();
-        program.register(actor.function.clone(), move |ctx, _| {
-            let (actions, team) = (actions.clone(), team.clone());
-            let name = team.name_of(&ctx);
-            replay(ctx, name, actions, team)
-        });
+        program
+            .register(name.clone(), move |ctx, _| replay(ctx, name.clone(), actions.clone(), team.clone()));
     }
     program.deploy_all(&declared, &deployment.display().to_string())?;
     Ok(mpi)
@@ -239,11 +272,6 @@ impl Team {
     fn is_eager(&self, bytes: f64) -> bool {
         const THRESHOLD: f64 = 65536.0;
         self.mpi && bytes < THRESHOLD
-    }
-
-    /// Actors are created in the order of the names.
-    fn name_of(&self, ctx: &Ctx) -> String {
-        self.names.get(ctx.id().index()).cloned().unwrap_or_default()
     }
 }
 

@@ -17,6 +17,7 @@ pub mod why;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::error::{Error, Exit};
@@ -47,13 +48,37 @@ enum Verb {
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return answer(&error),
+    };
+    let result = match cli.command {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
     };
     conclude(result)
+}
+
+/// What the command line comes to when it is not to be run: help, or what is wrong with it in one line.
+pub(crate) fn answer(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if is_help || !error.use_stderr() {
+        // Nobody is left to tell when the reader has gone away.
+        let _ = error.print();
+        return if error.use_stderr() { Exit::CannotRun.into() } else { Exit::Fine.into() };
+    }
+    let text = error.render().to_string();
+    let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with("For more information"));
+    let one_line = |paragraph: &str| {
+        let words: Vec<_> = paragraph.split_whitespace().collect();
+        let words = words.join(" ");
+        words.strip_prefix("error: ").or(words.strip_prefix("tip: ")).unwrap_or(&words).to_owned()
+    };
+    let parts: Vec<_> = paragraphs.map(one_line).filter(|part| !part.is_empty()).collect();
+    eprintln!("simurgh: {}; try --help", parts.join("; "));
+    Exit::CannotRun.into()
 }
 
 /// Ends a command: an error is told in one line, with exit code 2.

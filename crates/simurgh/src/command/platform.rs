@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use simurgh_platform::Platform;
 
 use super::print;
-use super::simulate::write_file;
+use super::simulate::{check_place, write_file};
 use crate::error::{Error, Exit, Result};
 
 /// The arguments of `simurgh platform`.
@@ -40,21 +40,21 @@ pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
     };
     if let Some(ends) = route {
         let host = |name: &str| {
-            platform.host_named(name).ok_or_else(|| Error::Unknown {
-                kind: "host",
-                name: name.to_owned(),
-                hint: match platform.host_suggestion(name) {
-                    Some(near) => format!("; did you mean {near:?}?"),
-                    None => String::new(),
-                },
+            platform.host_named(name).ok_or_else(|| {
+                let advice = match platform.host_suggestion(name) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => "name one of its hosts".to_owned(),
+                };
+                Error::input(format!("{}: there is no host {name:?}; {advice}", platform.name()))
             })
         };
         let (from, to) = (host(&ends[0])?, host(&ends[1])?);
         let text = simurgh_platform::describe_route(&platform, from, to)
-            .map_err(|error| Error::input(error.to_string()))?;
+            .map_err(|error| Error::input(format!("{}: {error}", platform.name())))?;
         print(&text);
     }
     if let Some(path) = svg {
+        check_place(path)?;
         let drawing = simurgh_platform::svg::draw(&platform);
         write_file(path, |out| out.write_all(drawing.as_bytes()))?;
         print(&format!("wrote {}\n", path.display()));

@@ -32,7 +32,7 @@ pub struct RunOptions {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Stops at this date
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
     /// Says less: no summary, and nothing of what actors say
     #[arg(long, short)]
@@ -79,6 +79,9 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     for path in &options.trace {
         format_of(path)?;
     }
+    for path in options.trace.iter().chain(&options.svg) {
+        check_place(path)?;
+    }
     if let Some(played) = &played {
         // The order of events within an instant is that of the reference; the file's settings come before the command's.
         settings.pacing = Pacing::Reference;
@@ -92,7 +95,12 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         settings.observers.push(Box::new(recorder));
         recording
     });
-    let outcome = program.simulate(settings)?;
+    let outcome = program.simulate(settings).map_err(|error| match (&played, error) {
+        (Some(played), error @ Error::Simulation(_)) => {
+            Error::input(format!("{}: {error}", played.scenario.name))
+        }
+        (_, error) => error,
+    })?;
     if let Some(recording) = recording {
         let timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
         write_timeline(&timeline, options)?;
@@ -145,6 +153,22 @@ fn write_timeline(timeline: &Timeline, options: &RunOptions) -> Result<()> {
         write_file(path, |out| timeline.write_svg(out))?;
     }
     Ok(())
+}
+
+/// Says before a long run that its result could not be written.
+pub(crate) fn check_place(path: &Path) -> Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        return Err(Error::input(format!("{name}: this is a directory; name a file in it to write to")));
+    }
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => Ok(()),
+        Some(folder) => Err(Error::input(format!(
+            "{name}: there is no directory {:?} to write into; make it first",
+            folder.display().to_string()
+        ))),
+        None => Err(Error::input("a file to write to has no name; name one")),
+    }
 }
 
 /// Writes a file, with errors that name it.

@@ -151,8 +151,10 @@ fn operations(text: &mut String, scenario: &Scenario, records: &[Record]) {
         };
         let _ = writeln!(
             text,
-            "{:>14.6}  {:<names$}  {}{how}",
-            record.end, actor.name, actor.operations[record.index]
+            "{:>14}  {:<names$}  {}{how}",
+            date(record.end),
+            actor.name,
+            actor.operations[record.index]
         );
     };
     if records.len() <= MOST {
@@ -227,7 +229,7 @@ fn in_words(outcome: &Outcome, reason: &Reason) -> String {
         Reason::Acquiring(_) => "for a semaphore".to_owned(),
         Reason::Condition(_) => "for a condition".to_owned(),
         Reason::Barrier(_) => "at a barrier".to_owned(),
-        Reason::Joining(actor) => format!("for the end of actor number {actor}"),
+        Reason::Joining(actor) => format!("for the end of actor {:?}", outcome.joined_name(actor)),
         Reason::Suspended => "to be resumed".to_owned(),
     }
 }
@@ -242,5 +244,10 @@ fn count(n: u64, noun: &str) -> String {
 }
 
 fn seconds(seconds: f64) -> String {
-    format!("{seconds:.6} s")
+    format!("{} s", date(seconds))
+}
+
+/// A date to the microsecond, as far as it makes sense.
+fn date(seconds: f64) -> String {
+    if seconds < 1e16 { format!("{seconds:.6}") } else { format!("{seconds:e}") }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use simurgh_models::Config;
 use toml::Spanned;
 
 use super::operation::Operation;
@@ -78,8 +79,8 @@ impl Scenario {
         };
         let raw: RawScenario = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(span.start));
-            let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Error::input(format!("{name}:{line}: {what}"))
+            let found = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+            Error::input(format!("{name}:{line}: {}", in_one_line(error.message(), found)))
         })?;
         if raw.actor.is_empty() {
             return Err(Error::input(format!(
@@ -105,10 +106,32 @@ impl Scenario {
         }
         let mut config = Vec::new();
         for (key, value) in raw.config {
+            let line = line_of(value.span().start);
+            let first = config.len();
             flatten(key, value.into_inner(), &mut config);
+            for (key, value) in &config[first..] {
+                // Only to hear whether it is understood: the platform's own settings come before these.
+                let known = Config::default().set(key, value);
+                known.map_err(|error| Error::input(format!("{name}:{line}: {error}")))?;
+            }
         }
         let platform = raw.platform.map(|platform| directory.join(platform.into_inner()));
         Ok(Scenario { name: name.to_owned(), platform, config, actors })
+    }
+}
+
+/// What the TOML reader says, and what to do.
+fn in_one_line(message: &str, found: &str) -> String {
+    let what = message.lines().next().unwrap_or_default();
+    if what == "duplicate key" {
+        format!("the key {found:?} is there twice; keep one of them")
+    } else if what.starts_with("invalid type") || what.starts_with("unknown field") {
+        format!(
+            "{what}; a scenario has platform = \"FILE\", [config], and for each actor [[actor]] with \
+             name = \"NAME\", host = \"HOST\", do = [\"exec 1e9\"]"
+        )
+    } else {
+        format!("{what}; correct the TOML there or just before")
     }
 }
 
@@ -116,14 +139,16 @@ impl Scenario {
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let name = path.display();
     if path.is_dir() {
-        return Err(Error::input(format!("{name}: this is a directory; give a file")));
+        return Err(Error::input(format!("{name}: this is a directory; name a file in it")));
     }
     let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::input(format!("{name}: there is no such file")),
+        std::io::ErrorKind::NotFound => {
+            Error::input(format!("{name}: there is no such file; check the path"))
+        }
         _ => Error::file(path, error),
     })?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(Error::input(format!("{name}: the file is empty")));
+        return Err(Error::input(format!("{name}: the file is empty; write a scenario or a trace into it")));
     }
     String::from_utf8(bytes).map_err(|error| {
         let line =

@@ -215,28 +215,28 @@ fn plain(text: &str) -> Result<f64, String> {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let option = |f: &mut fmt::Formatter<'_>, name: &str, value: &Option<f64>| match value {
-            Some(value) => write!(f, " {name} {value}"),
+            Some(value) => write!(f, " {name} {}", Short(*value)),
             None => Ok(()),
         };
         match self {
             Operation::Exec { flops, priority, bound, timeout } => {
-                write!(f, "exec {flops}")?;
+                write!(f, "exec {}", Short(*flops))?;
                 option(f, "priority", priority)?;
                 option(f, "bound", bound)?;
                 option(f, "timeout", timeout)
             }
-            Operation::Sleep(seconds) => write!(f, "sleep {seconds}"),
+            Operation::Sleep(seconds) => write!(f, "sleep {}", Short(*seconds)),
             Operation::Send(message, timeout) => {
-                write!(f, "send {} {}", message.mailbox, message.bytes)?;
+                write!(f, "send {} {}", message.mailbox, Short(message.bytes))?;
                 option(f, "rate", &message.rate)?;
                 option(f, "timeout", timeout)
             }
             Operation::Isend(message) => {
-                write!(f, "isend {} {}", message.mailbox, message.bytes)?;
+                write!(f, "isend {} {}", message.mailbox, Short(message.bytes))?;
                 option(f, "rate", &message.rate)
             }
             Operation::Dsend(message) => {
-                write!(f, "dsend {} {}", message.mailbox, message.bytes)?;
+                write!(f, "dsend {} {}", message.mailbox, Short(message.bytes))?;
                 option(f, "rate", &message.rate)
             }
             Operation::Recv { mailbox, rate, timeout } => {
@@ -250,8 +250,21 @@ impl fmt::Display for Operation {
             }
             Operation::WaitAll => f.write_str("waitall"),
             Operation::WaitAny => f.write_str("waitany"),
-            Operation::Read { disk, bytes } => write!(f, "read {disk} {bytes}"),
-            Operation::Write { disk, bytes } => write!(f, "write {disk} {bytes}"),
+            Operation::Read { disk, bytes } => write!(f, "read {disk} {}", Short(*bytes)),
+            Operation::Write { disk, bytes } => write!(f, "write {disk} {}", Short(*bytes)),
+        }
+    }
+}
+
+/// A number in few letters, however large or small it is.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0.0 || (1e-6..1e16).contains(&self.0) {
+            self.0.fmt(f)
+        } else {
+            write!(f, "{:e}", self.0)
         }
     }
 }
