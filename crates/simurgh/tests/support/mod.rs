@@ -2,3 +2,6 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod command;
+pub mod log;
+pub mod platforms;
+pub mod scenario;
