@@ -60,7 +60,10 @@ impl Kernel {
             self.stop_waiting(actor);
         }
         let record = &mut self.actors[actor.index()];
-        record.answer = None;
+        if let Some(Answer::Flag(true)) = record.answer.take() {
+            self.give_back_all(actor);
+        }
+        let record = &mut self.actors[actor.index()];
         for id in std::mem::take(&mut record.owned) {
             let Some(activity) = self.activities.get(id) else { continue };
             let failure = match activity.kind {

@@ -408,7 +408,7 @@ impl Kernel {
             Simcall::Lock(mutex, timeout) => self.lock(actor, mutex, timeout),
             Simcall::TryLock(mutex) => self.try_lock(actor, mutex),
             Simcall::Unlock(mutex) => {
-                self.unlock(mutex);
+                self.unlock(actor, mutex);
                 Served::Answered(Answer::Ready)
             }
             Simcall::Acquire(semaphore, timeout) => self.acquire(actor, semaphore, timeout),
@@ -438,7 +438,7 @@ impl Kernel {
     pub fn serve_note(&mut self, actor: ActorId, note: Note) {
         match note {
             Note::Forget(id) => self.forget(actor, id),
-            Note::Unlock(mutex) => self.unlock(mutex),
+            Note::Unlock(mutex) => self.unlock(actor, mutex),
             Note::Release(semaphore) => self.release(semaphore),
             Note::NewMutex(id) => self.new_mutex(id),
             Note::NewSemaphore(id, count) => self.new_semaphore(id, count),

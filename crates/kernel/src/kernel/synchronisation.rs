@@ -81,8 +81,12 @@ impl Kernel {
         Served::Answered(Answer::Flag(free))
     }
 
-    pub(super) fn unlock(&mut self, id: MutexId) {
+    /// Gives a lock back, if the actor has it.
+    pub(super) fn unlock(&mut self, actor: ActorId, id: MutexId) {
         let mutex = slot(&mut self.mutexes, id.index());
+        if mutex.owner != Some(actor) {
+            return;
+        }
         mutex.owner = mutex.queue.pop_front();
         let Some(next) = mutex.owner else { return };
         let answer = match self.actors[next.index()].waiting {
@@ -90,6 +94,13 @@ impl Kernel {
             _ => Answer::Flag(true),
         };
         self.unblock(next, answer);
+    }
+
+    /// Whoever is given a lock and dies before it runs has nobody to give it back.
+    pub(super) fn give_back_all(&mut self, actor: ActorId) {
+        for index in 0..self.mutexes.len() {
+            self.unlock(actor, MutexId::from_index(index));
+        }
     }
 
     pub(super) fn acquire(&mut self, actor: ActorId, id: SemaphoreId, timeout: Option<f64>) -> Served {
@@ -121,7 +132,7 @@ impl Kernel {
         mutex: MutexId,
         timeout: Option<f64>,
     ) -> Served {
-        self.unlock(mutex);
+        self.unlock(actor, mutex);
         let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
         slot(&mut self.conditions, id.index()).queue.push_back((actor, mutex));
         self.block(actor, Waiting::Condition(id, mutex), timeout.filter(|_| !at_once));

@@ -102,7 +102,7 @@ impl<T> Unpin for Lock<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for MutexGuard<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        T::fmt(self, f)
     }
 }
 
