@@ -131,6 +131,32 @@ impl Body {
     }
 }
 
+/// Calls what an actor prepared for its end, the last first: what was prepared first may be needed until then. What
+/// the functions say and note goes to `leavings`; gives the messages of those that panicked.
+pub fn part(
+    on_exit: Vec<OnExit>,
+    failed: bool,
+    actor: ActorId,
+    host: HostId,
+    now: SimTime,
+    leavings: &mut Leavings,
+) -> Vec<String> {
+    if on_exit.is_empty() {
+        return Vec::new();
+    }
+    let outer = PORT.replace(Port { actor: Some(actor), host: Some(host), now, ..Port::default() });
+    let mut panics = Vec::new();
+    for exit in on_exit.into_iter().rev() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| exit(failed))) {
+            panics.push(panic_message(panic.as_ref()));
+        }
+    }
+    let mut lent = PORT.replace(outer);
+    leavings.notes.append(&mut lent.notes);
+    leavings.said.append(&mut lent.said);
+    panics
+}
+
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

@@ -10,7 +10,7 @@ use simurgh_models::{
 use simurgh_platform::{HostId, Platform, RouteError};
 
 use crate::activity::Kind;
-use crate::context::{Body, Leavings, OnExit, Resumed};
+use crate::context::{Body, Leavings, OnExit, Resumed, part};
 use crate::event::{Event, Observer};
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::{Blocked, Effect, Kernel, Served};
@@ -407,7 +407,7 @@ impl Simulation {
                     .to_owned(),
             ),
         };
-        code.asked = Some((Simcall::Exit, 0));
+        code.asked = Some((if failure.is_some() { Simcall::Kill(actor) } else { Simcall::Exit }, 0));
         if let Some(message) = failure {
             let name = self.kernel.actor_name(actor).to_owned();
             self.failures.push(ActorFailure { actor, name, host, at: now, message });
@@ -483,6 +483,7 @@ impl Simulation {
         }
         match simcall {
             Simcall::Platform(request) => {
+                self.kernel.retune(request);
                 let action = |id: ActivityId| self.actions.get(id.index()).copied().flatten();
                 Some(Answer::Platform(platform_requests::answer(&mut self.models, request, &action)))
             }
@@ -519,7 +520,10 @@ impl Simulation {
                 }
                 Effect::Move(activity, mut what) => {
                     if let Some(action) = self.action(activity) {
-                        what.flops = self.models.remaining(action).unwrap_or(what.flops);
+                        // Each thread does all of the flops; what is left is told for all of them together.
+                        let left =
+                            self.models.remaining(action).map(|all| all / f64::from(what.threads.max(1)));
+                        what.flops = left.unwrap_or(what.flops);
                         self.models.cancel(action);
                         let started = self.models.execute(what, activity.to_bits());
                         self.started(activity, started)?;
@@ -614,16 +618,21 @@ impl Simulation {
             self.models.cancel(kill);
         }
         let mut notes = std::mem::take(&mut code.leavings.notes);
-        let on_exit = std::mem::take(&mut code.on_exit);
         if let Some(body) = code.body.take() {
             notes.extend(body.dispose(actor, host, now));
         }
+        let mut parting = Leavings::default();
+        let panics = part(std::mem::take(&mut code.on_exit), failed, actor, host, now, &mut parting);
+        notes.append(&mut parting.notes);
+        code.leavings.said.append(&mut parting.said);
+        self.pass_on(actor);
         for note in notes {
             self.kernel.serve_note(actor, note);
         }
-        // The last thing prepared is the first to be undone.
-        for exit in on_exit.into_iter().rev() {
-            exit(failed);
+        for message in panics {
+            let name = self.kernel.actor_name(actor).to_owned();
+            let message = format!("panicked in what it does at its end: {message}");
+            self.failures.push(ActorFailure { actor, name, host, at: now, message });
         }
     }
 

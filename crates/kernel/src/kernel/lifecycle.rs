@@ -150,8 +150,10 @@ impl Kernel {
                 && activity.state == State::Running
             {
                 what.host = host;
-                let what = what.clone();
-                self.effects.push_back(Effect::Move(id, what));
+                self.effects.push_back(Effect::Move(id, what.clone()));
+                if activity.paused {
+                    self.effects.push_back(Effect::Pause(id));
+                }
             }
         }
         self.tell(|_| Event::ActorMoved { actor: target, host });

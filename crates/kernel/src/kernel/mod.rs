@@ -18,7 +18,9 @@ use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
 use crate::mailbox::Mailbox;
 use crate::random::Random;
-use crate::simcall::{ActivitySet, Answer, Criteria, Failure, Note, OnTimeout, Simcall, SpawnRequest};
+use crate::simcall::{
+    ActivitySet, Answer, Criteria, Failure, Note, OnTimeout, PlatformRequest, Simcall, SpawnRequest,
+};
 
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
 
@@ -464,6 +466,21 @@ impl Kernel {
     /// Puts an actor whose simcall is held into the next round.
     pub fn postpone(&mut self, actor: ActorId) {
         self.ready.push(actor);
+    }
+
+    /// A priority or bound was changed: an execution that moves keeps it.
+    pub fn retune(&mut self, request: &PlatformRequest) {
+        let (PlatformRequest::SetPriority(id, _) | PlatformRequest::SetBound(id, _)) = *request else {
+            return;
+        };
+        let Some(Activity { kind: Kind::Execution { what, .. }, .. }) = self.activities.get_mut(id) else {
+            return;
+        };
+        match *request {
+            PlatformRequest::SetPriority(_, priority) => what.priority = priority,
+            PlatformRequest::SetBound(_, bound) => what.bound = bound,
+            _ => {}
+        }
     }
 
     /// Tells that an activity under way is over. Waiters are woken in the order in which they began to wait.

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ends;
 mod halts;
 mod locks;
 
