@@ -274,12 +274,8 @@ impl Simulation {
     /// # Errors
     /// None that a new actor can cause by itself.
     pub fn spawn(&mut self, request: SpawnRequest) -> Result<ActorId, Error> {
-        let host = request.host;
         let actor = self.kernel.spawn(request);
         self.settle()?;
-        if !self.models.host_is_on(host) {
-            self.die_with_host(actor, host)?;
-        }
         Ok(actor)
     }
 
@@ -554,7 +550,13 @@ impl Simulation {
                         self.models.cancel(action);
                     }
                 }
-                Effect::Started(actor, request) => self.keep_code(actor, request),
+                Effect::Started(actor, request) => {
+                    let host = request.host;
+                    self.keep_code(actor, request);
+                    if !self.models.host_is_on(host) {
+                        self.die_with_host(actor, host)?;
+                    }
+                }
                 Effect::Ended { actor, failed } => self.drop_code(actor, failed),
             }
         }

@@ -9,6 +9,7 @@ mod support;
 mod ends;
 mod halts;
 mod locks;
+mod resources;
 
 use std::pin::Pin;
 
