@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use simurgh_models::{
-    ActionId, Change, Explanation, Models, Outcome, Progress, Refused, SimTime, Step, Token, Transfer,
+    ActionId, Change, Ended, Explanation, Models, Outcome, Progress, Refused, SimTime, Step, Token, Transfer,
 };
 use simurgh_platform::{HostId, Platform, RouteError};
 
@@ -643,7 +643,11 @@ impl Simulation {
         for change in std::mem::take(&mut step.changes) {
             self.changed(change)?;
         }
-        for ended in std::mem::take(&mut step.ended) {
+        let all = std::mem::take(&mut step.ended);
+        for (place, ended) in all.iter().enumerate() {
+            if let Purpose::Activity(activity) = purpose(ended.token) {
+                self.time_out_waiters(activity, &all[place..]);
+            }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
                     if self.action(activity) != Some(ended.action) {
@@ -674,6 +678,20 @@ impl Simulation {
             self.settle()?;
         }
         Ok(())
+    }
+
+    /// A timeout at the instant of the completion wins, also where the two come in the other order.
+    fn time_out_waiters(&mut self, activity: ActivityId, ended: &[Ended]) {
+        let Some(waiters) = self.kernel.activities().get(activity).map(|found| found.waiters.clone()) else {
+            return;
+        };
+        for actor in waiters {
+            let timer = &mut self.code[actor.index()].timer;
+            if timer.is_some_and(|timer| ended.iter().any(|ended| ended.action == timer)) {
+                *timer = None;
+                self.kernel.timer_fired(actor);
+            }
+        }
     }
 
     fn changed(&mut self, change: Change) -> Result<(), Error> {

@@ -10,6 +10,7 @@ mod ends;
 mod halts;
 mod locks;
 mod resources;
+mod waits;
 
 use std::pin::Pin;
 

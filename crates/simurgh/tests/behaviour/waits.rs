@@ -1,0 +1,118 @@
+//! Waiting with patience, testing, cancelling.
+
+use simurgh::prelude::*;
+
+use crate::receiver;
+use crate::support::log::{Play, fine};
+use crate::support::platforms::three_hosts;
+
+#[test]
+fn patience_of_nothing_gives_a_message_up_for_both_and_leaves_an_execution() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let message = ctx.mailbox("x").send((), 1e6).start().await;
+        let work = ctx.execute(1e9).start().await;
+        ctx.sleep(0.5).await;
+        log.how(&ctx, "message", message.wait_for(0.0).await);
+        log.how(&ctx, "work", work.wait_for(0.0).await);
+        log.how(&ctx, "work", work.wait_for(0.5).await);
+        log.how(&ctx, "work", work.wait().await);
+    });
+    play.actor("b", "b", receiver);
+    assert_eq!(
+        play.lines(),
+        [
+            "0.500000 message: timeout",
+            "0.500000 received: timeout",
+            "0.500000 work: timeout",
+            // At the instant of the completion the timeout wins.
+            "1.000000 work: timeout",
+            "1.000000 work: ok"
+        ]
+    );
+}
+
+#[test]
+fn a_test_does_not_wait() {
+    let mut play = Play::on(three_hosts());
+    play.actor("b", "b", |ctx, log| async move {
+        let message = ctx.mailbox::<u32>("x").recv().start().await;
+        for _ in 0..2 {
+            log.at(&ctx, format!("{:?}", message.test().await?));
+            ctx.sleep(2.0).await;
+        }
+        fine()
+    });
+    play.actor("a", "a", |ctx, _| async move { ctx.mailbox("x").send(7_u32, 1e6).await });
+    assert_eq!(play.lines(), ["0.000000 None", "2.000000 Some(7)"]);
+}
+
+#[test]
+fn waiting_for_one_of_several_cancels_none() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let mut works = ActivitySet::new();
+        for flops in [2e9, 1e9] {
+            works.push(ctx.execute(flops).start().await);
+        }
+        log.how(&ctx, "any", works.wait_any_for(0.0).await);
+        log.how(&ctx, "any", works.wait_any_for(1.0).await);
+        while !works.is_empty() {
+            let (place, ()) = works.wait_any().await?;
+            log.at(&ctx, format!("number {place}"));
+        }
+        fine()
+    });
+    assert_eq!(
+        play.lines(),
+        ["0.000000 any: timeout", "1.000000 any: timeout", "2.000000 number 1", "3.000000 number 0"]
+    );
+}
+
+#[test]
+fn a_cancelled_message_fails_at_once_for_both() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let message = ctx.mailbox("x").send((), 1e6).start().await;
+        ctx.sleep(0.5).await;
+        message.cancel().await;
+        log.how(&ctx, "message", message.wait().await);
+        let alone = ctx.mailbox("y").send((), 1.0).start().await;
+        alone.cancel().await;
+        log.how(&ctx, "alone", alone.wait().await);
+        log.at(&ctx, format!("{}", ctx.mailbox::<()>("y").has_message().await));
+    });
+    play.actor("b", "b", receiver);
+    assert_eq!(
+        play.lines(),
+        [
+            "0.500000 received: cancelled",
+            "0.500000 message: cancelled",
+            "0.500000 alone: cancelled",
+            "0.500000 false"
+        ]
+    );
+}
+
+#[test]
+fn amounts_and_durations_of_nothing_take_no_time() {
+    let mut play = Play::on(three_hosts());
+    play.actor("it", "a", |ctx, log| async move {
+        ctx.execute(0.0).await?;
+        ctx.execute(-1.0).await?;
+        ctx.execute(f64::NAN).await?;
+        ctx.sleep(0.0).await;
+        ctx.sleep(-1.0).await;
+        ctx.sleep(f64::NAN).await;
+        ctx.sleep_until(-3.0).await;
+        let message = ctx.mailbox("x").send((), 0.0).start().await;
+        ctx.mailbox::<()>("x").recv().await?;
+        message.wait().await?;
+        let nothing = ctx.parallel(&[ctx.host()], &[], &[]).await;
+        log.how(&ctx, "nothing", nothing);
+        ctx.sleep(1e-12).await;
+        log.write(format!("{:e}", ctx.now()));
+        fine()
+    });
+    assert_eq!(play.lines(), ["0.000000 nothing: ok", "1e-9"]);
+}
