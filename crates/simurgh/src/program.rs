@@ -69,7 +69,7 @@ impl std::fmt::Debug for Program {
 pub struct Settings {
     /// SimGrid's configuration keys and values, applied after those of the platform.
     pub config: Vec<(String, String)>,
-    /// The seed of all randomness.
+    /// The seed of all randomness, mixed with that of the program.
     pub seed: u64,
     /// Stops at this date.
     pub until: Option<f64>,
@@ -297,8 +297,8 @@ impl Program {
         for (key, value) in &settings.config {
             config.set(key, value)?;
         }
-        let mut simulation =
-            Simulation::new(Models::new(platform, &config)?, self.shared.seed ^ settings.seed);
+        self.shared.mix_seed(settings.seed);
+        let mut simulation = Simulation::new(Models::new(platform, &config)?, self.shared.seed());
         simulation.set_pacing(settings.pacing);
         for observer in settings.observers {
             simulation.observe(observer);

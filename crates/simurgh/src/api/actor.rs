@@ -238,7 +238,7 @@ impl Ctx {
 
     /// A generator of random numbers of its own, from the seed of the run and the actor's number.
     pub fn random(&self) -> Random {
-        Random::new(self.shared.seed, u64::from(self.id.0))
+        Random::new(self.shared.seed(), u64::from(self.id.0))
     }
 
     /// A lock around a value.

@@ -1,7 +1,7 @@
 //! What all actors of a program share: the platform, names of mailboxes, and numbers for new objects.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simurgh_kernel::ids::MailboxId;
@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) platform: Arc<Platform>,
-    pub(crate) seed: u64,
+    /// Of all randomness of the run.
+    seed: AtomicU64,
     names: Mutex<Names>,
     objects: AtomicU32,
 }
@@ -27,7 +28,16 @@ struct Names {
 
 impl Shared {
     pub(crate) fn new(platform: Arc<Platform>, seed: u64) -> Self {
-        Self { platform, seed, names: Mutex::default(), objects: AtomicU32::new(0) }
+        Self { platform, seed: AtomicU64::new(seed), names: Mutex::default(), objects: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.load(Ordering::Relaxed)
+    }
+
+    /// Mixes the seed of the settings into that of the program.
+    pub(crate) fn mix_seed(&self, seed: u64) {
+        self.seed.fetch_xor(seed, Ordering::Relaxed);
     }
 
     pub(crate) fn mailbox(&self, name: &str) -> MailboxId {

@@ -9,6 +9,7 @@ mod support;
 mod ends;
 mod halts;
 mod locks;
+mod programs;
 mod resources;
 mod waits;
 
