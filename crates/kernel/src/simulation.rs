@@ -340,11 +340,13 @@ impl Simulation {
         self.watcher.as_mut().is_some_and(|watcher| watcher(&status).is_break())
     }
 
-    /// When all that is left are actors whose host is off, time goes on to the next change of the platform.
+    /// When all that is left are actors whose host is off, time goes on to the next change of the platform; but not for
+    /// daemons, who never keep a simulation going.
     fn wait_for_boot(&mut self) -> bool {
-        let Some(date) = self.models.next_profile_date().filter(|_| !self.boots.is_empty()) else {
+        if self.boots.iter().all(|(_, request)| request.daemon) {
             return false;
-        };
+        }
+        let Some(date) = self.models.next_profile_date() else { return false };
         // The alarm names no late actor: it only lets the models reach the date.
         self.models.timer(date - self.models.now(), START | !KIND);
         true

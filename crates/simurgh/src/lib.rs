@@ -62,6 +62,14 @@ pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
 pub use simurgh_platform::Platform;
 
+/// What platforms are built of, for [`Platform::builder`].
+pub mod platform {
+    pub use simurgh_platform::{
+        BackboneSpec, ClusterSpec, DiskId, Error, HostId, LinkId, LoopbackSpec, Platform, PlatformBuilder,
+        PrivateLinks, Profile, ProfilePoint, ProfileTarget, Repeat, Routing, Sharing, Topology, ZoneId,
+    };
+}
+
 /// What most programs need: `use simurgh::prelude::*;`.
 pub mod prelude {
     pub use crate::{

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use simurgh_kernel::context::Ending;
 use simurgh_kernel::event::{Observer, Reason};
 use simurgh_kernel::ids::{ActorId, MailboxId};
+use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Simulation, Watcher};
 use simurgh_models::{Config, Models, SimTime};
@@ -169,6 +170,12 @@ impl Program {
         let host = HostId::from_index(self.spread % count);
         self.spread += 1;
         Ok(host)
+    }
+
+    /// A generator of random numbers, from the seed of the program, for what is decided before it runs. Those of the
+    /// actors are unrelated to it.
+    pub fn random(&self) -> Random {
+        Random::new(self.shared.seed(), u64::MAX)
     }
 
     /// A mailbox, to hand to the actors.
