@@ -1,11 +1,12 @@
 //! Every page shows commands and what they print; here they are run, and must print just that.
 //!
 //! In a block that begins with ```` ```console ````, a line `$ cargo run --release --example NAME -- ARGUMENTS` is a
-//! command, and the lines up to the next one are its output. A line `...` stands for any lines. A last line
-//! `exit code N` tells the exit code where it is not 0.
+//! command, and so is `$ cargo run --release -- ARGUMENTS` for the `simurgh` command itself. The lines up to the next
+//! one are its output. A line `...` stands for any lines. A last line `exit code N` tells the exit code where it is not 0.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 struct Shown {
     page: PathBuf,
@@ -40,10 +41,41 @@ fn shown(page: &Path) -> Vec<Shown> {
     all
 }
 
-/// The examples are built beside this test.
-fn binary(name: &str) -> PathBuf {
+/// `target/PROFILE`, where this test is built too.
+fn built() -> PathBuf {
     let test = std::env::current_exe().expect("this test has a path");
-    test.parent().and_then(Path::parent).expect("target/PROFILE/deps").join("examples").join(name)
+    test.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned()
+}
+
+/// The `simurgh` command: cargo builds the examples with this test, but not the programs of other packages.
+fn simurgh() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let beside = built().join("simurgh");
+        if beside.exists() {
+            return beside;
+        }
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--release", "-p", "simurgh", "--bin", "simurgh"]);
+        let status = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
+        assert!(status.success(), "the simurgh command is built");
+        built().parent().expect("target/PROFILE").join("release").join("simurgh")
+    })
+}
+
+/// The program that a command of a page runs, and its arguments.
+fn program(command: &str) -> Option<(PathBuf, Vec<&str>)> {
+    let mut words = command.strip_prefix("cargo run --release ")?.split_whitespace();
+    let program = match words.next()? {
+        "--example" => {
+            let name = words.next()?;
+            words.next().filter(|&word| word == "--")?;
+            built().join("examples").join(name)
+        }
+        "--" => simurgh().to_owned(),
+        _ => return None,
+    };
+    Some((program, words.collect()))
 }
 
 fn fits(expected: &[String], actual: &[String]) -> bool {
@@ -61,16 +93,13 @@ fn what_the_pages_show_is_what_the_programs_print() {
     let mut run = 0;
     let mut wrong = Vec::new();
     for shown in pages().iter().flat_map(|page| shown(page)) {
-        let Some(rest) = shown.command.strip_prefix("cargo run --release --example ") else {
-            panic!("{}:{}: not a command of an example", shown.page.display(), shown.line);
+        let Some((program, arguments)) = program(&shown.command) else {
+            panic!("{}:{}: not a command that can be run here", shown.page.display(), shown.line);
         };
-        let mut words = rest.split_whitespace();
-        let name = words.next().expect("a name");
-        assert_eq!(words.next(), Some("--"), "{}:{}: `-- run` is missing", shown.page.display(), shown.line);
         // From the root, as the page says.
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let output =
-            Command::new(binary(name)).args(words).current_dir(root).output().expect("the example runs");
+            Command::new(program).args(arguments).current_dir(root).output().expect("the program runs");
         let mut actual: Vec<String> =
             String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
         actual.extend(String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned));
@@ -95,12 +124,19 @@ fn what_the_pages_show_is_what_the_programs_print() {
 
 #[test]
 fn every_example_has_a_page_that_runs_it() {
+    let manifest = include_str!("../Cargo.toml");
+    for path in manifest.lines().filter_map(|line| line.strip_prefix("path = \"")?.strip_suffix("/main.rs\""))
+    {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(path).join("README.md");
+        assert!(page.exists(), "{} is missing", page.display());
+    }
     for page in pages() {
         let name = page.parent().and_then(Path::file_name).expect("a folder").to_string_lossy().into_owned();
         let first =
             shown(&page).into_iter().next().unwrap_or_else(|| panic!("{} shows no command", page.display()));
+        let own = [format!("--example {name} "), format!("examples/{name}/")];
         assert!(
-            first.command.contains(&format!("--example {name} ")),
+            own.iter().any(|own| first.command.contains(own)),
             "{}: shows {}",
             page.display(),
             first.command
