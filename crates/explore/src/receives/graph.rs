@@ -26,8 +26,8 @@ pub struct Post {
     pub arrives: Node,
     /// The other end.
     pub partner: Option<PostId>,
-    /// Whether some process waits for ever for one of a set that this is in: then it must not be matched.
-    pub never: bool,
+    /// When its process' first wait for it ended.
+    pub completed: Option<Node>,
     /// The last test that found it not complete.
     pub tested: Option<Node>,
 }
@@ -90,7 +90,7 @@ impl Graph {
             posted,
             arrives,
             partner: None,
-            never: false,
+            completed: None,
             tested: None,
         });
         (self.posts.len() - 1) as PostId
@@ -103,9 +103,6 @@ impl Graph {
         debug_assert!(
             x.is_send != y.is_send && x.mailbox == y.mailbox && x.partner.is_none() && y.partner.is_none()
         );
-        if x.never || y.never {
-            return false;
-        }
         self.posts[a as usize].partner = Some(b);
         self.posts[b as usize].partner = Some(a);
         // A test that found one end not complete came before the other end was there.

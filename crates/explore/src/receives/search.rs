@@ -16,11 +16,13 @@ pub struct Limits {
     pub executions: u64,
     /// At most so many steps in an execution.
     pub depth: u64,
+    /// Whether every choice offers all that it might ever have to, at once. Slow, and obviously complete: the oracle.
+    pub eager: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { all: false, executions: u64::MAX, depth: 1_000_000 }
+        Self { all: false, executions: u64::MAX, depth: 1_000_000, eager: false }
     }
 }
 
@@ -124,8 +126,6 @@ enum Pick {
     Later,
     /// The wait is for this member of its set.
     Member(u32),
-    /// The wait never ends.
-    Never,
     /// The test finds none complete.
     None,
     /// This number is chosen.
@@ -133,10 +133,20 @@ enum Pick {
 }
 
 /// A choice of the present execution, and those that are left to try.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Choice {
     picks: SmallVec<[Pick; 8]>,
     at: usize,
+    /// What makes sense only if a post comes to this mailbox later: offered when one is seen to come.
+    ///
+    /// If it never does in any execution below, then nothing below could have met it. If it does in one where this
+    /// choice was made otherwise, it may also come where it is made so. What comes only because of what was chosen
+    /// here instead, after the end of the wait for it, does not count.
+    late: SmallVec<[(Mailbox, Pick); 2]>,
+    /// The post that this choice is about.
+    post: Option<PostId>,
+    /// The end of the wait that this choice is about.
+    wait: Option<Node>,
 }
 
 /// What a process of the present execution is about to do.
@@ -146,8 +156,6 @@ enum Stage {
     Asks(Request),
     /// It waits for this post of its own; in the set of its wait it has this place.
     Waits { post: PostId, index: u32 },
-    /// It waits for ever.
-    Stuck,
     /// It came to its end.
     Over,
 }
@@ -158,6 +166,8 @@ struct Process {
     /// Its posts; `None` for what was over when it began.
     posts: Vec<Option<PostId>>,
     last: Node,
+    /// The choice of the wait that it is in.
+    choice: Option<usize>,
     /// For [`Search::schedule`]: its steps that a schedule shows, and which choice each had.
     steps: Vec<(Node, u32)>,
 }
@@ -215,8 +225,9 @@ impl Search {
         if self
             .processes
             .iter()
-            .any(|process| matches!(process.stage, Stage::Waits { .. }) && self.promised(process))
+            .any(|process| matches!(process.stage, Stage::Waits { index, .. } if index != ALONE))
         {
+            // It was promised that this member of a larger set would complete.
             return Ok(End::Nowhere);
         }
         if !self.graph.complete() {
@@ -232,11 +243,6 @@ impl Search {
         Ok(End::Execution((!waiting.is_empty()).then_some(Violation::Deadlock { actors: waiting })))
     }
 
-    /// Whether a wait was promised that this member of a larger set would complete.
-    fn promised(&self, process: &Process) -> bool {
-        matches!(process.stage, Stage::Waits { index, .. } if index != ALONE)
-    }
-
     fn begin(&mut self, process: u32, start: Node, code: &mut dyn Processes) {
         debug_assert_eq!(process as usize, self.processes.len());
         let request = code.resume(process, Reply::Start);
@@ -244,12 +250,14 @@ impl Search {
             stage: Stage::Over,
             posts: Vec::new(),
             last: 0,
+            choice: None,
             steps: Vec::new(),
         });
         record.stage = Stage::Asks(request);
         record.posts.clear();
         record.steps.clear();
         record.last = start;
+        record.choice = None;
         self.processes.push(record);
     }
 
@@ -282,15 +290,16 @@ impl Search {
             Stage::Asks(Request::Join(other)) => {
                 self.processes.get(*other as usize).is_none_or(|other| other.stage == Stage::Over)
             }
+            Stage::Asks(Request::WaitAny(set)) => set.iter().any(|&handle| self.is_complete(process, handle)),
             Stage::Asks(_) => true,
             Stage::Waits { post, .. } => self.graph.posts[*post as usize].partner.is_some(),
-            Stage::Stuck | Stage::Over => false,
+            Stage::Over => false,
         }
     }
 
-    /// Whether some other process can still do something.
-    fn others_can_run(&self, process: u32) -> bool {
-        self.processes.iter().enumerate().any(|(index, other)| index as u32 != process && self.can_run(other))
+    /// Whether one of a process' own posts is complete.
+    fn is_complete(&self, process: &Process, handle: Handle) -> bool {
+        process.posts[handle as usize].is_none_or(|post| self.graph.posts[post as usize].partner.is_some())
     }
 
     /// Lets a process do what it asks. False if the choices made lead nowhere.
@@ -301,7 +310,7 @@ impl Search {
                 self.finish_wait(process, post, if index == ALONE { 0 } else { index }, code);
             }
             Stage::Asks(request) => return self.serve(process, request, code),
-            Stage::Stuck | Stage::Over => unreachable!("such a process does not run"),
+            Stage::Over => unreachable!("such a process does not run"),
         }
         Ok(true)
     }
@@ -314,12 +323,12 @@ impl Search {
     ) -> Result<bool, Unsupported> {
         match request {
             Request::Post { mailbox, is_send } => {
-                let Some(_) = self.post(process, mailbox, is_send, false) else { return Ok(false) };
+                let Some(_) = self.post(process, mailbox, is_send) else { return Ok(false) };
                 let handle = self.processes[process as usize].posts.len() as Handle - 1;
                 self.resume(process, Reply::Posted(handle), code);
             }
             Request::PostAndWait { mailbox, is_send } => {
-                let Some(post) = self.post(process, mailbox, is_send, true) else { return Ok(false) };
+                let Some(post) = self.post(process, mailbox, is_send) else { return Ok(false) };
                 self.processes[process as usize].stage = Stage::Waits { post, index: ALONE };
             }
             Request::Begin => {
@@ -331,8 +340,10 @@ impl Search {
             Request::WaitAny(set) => return Ok(self.wait_any(process, &set, code)),
             Request::TestAny(set) => return Ok(self.test_any(process, &set, code)),
             Request::Choose(n) => {
-                let Some(Pick::Number(number)) = self.choose(|_| (0..n.max(1)).map(Pick::Number).collect())
-                else {
+                let Some(Pick::Number(number)) = self.choose(|_| Choice {
+                    picks: (0..n.max(1)).map(Pick::Number).collect(),
+                    ..Choice::default()
+                }) else {
                     return Ok(false);
                 };
                 self.step(process, number);
@@ -375,120 +386,140 @@ impl Search {
     }
 
     /// Adds a post, and chooses whom it meets of those that are there.
-    fn post(&mut self, process: u32, mailbox: Mailbox, is_send: bool, waits: bool) -> Option<PostId> {
+    fn post(&mut self, process: u32, mailbox: Mailbox, is_send: bool) -> Option<PostId> {
         let record = &mut self.processes[process as usize];
         let post = self.graph.post(process, record.last, mailbox, is_send);
         record.last = self.graph.posts[post as usize].posted;
         record.posts.push(Some(post));
         record.steps.push((record.last, 0));
+        let posted = record.last;
+        self.offer_late(Some((mailbox, posted)));
+        let mut refused = false;
         let pick = self.choose(|search| {
-            let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
-            let mut there = false;
+            let mut choice = Choice { post: Some(post), ..Choice::default() };
             for other in 0..post {
                 let candidate = &search.graph.posts[other as usize];
                 if candidate.mailbox != mailbox || candidate.is_send == is_send || candidate.partner.is_some()
                 {
                     continue;
                 }
-                there = true;
                 search.trial.copy_from(&search.graph);
                 if search.trial.meet(post, other) {
-                    picks.push(Pick::Meet(other));
+                    choice.picks.push(Pick::Meet(other));
+                } else {
+                    refused = true;
                 }
             }
-            // Someone is there, this process waits, and nobody else can move: then nobody comes later either.
-            let hopeless = there && waits && !search.others_can_run(process);
-            if !hopeless {
-                picks.push(Pick::Later);
+            if choice.picks.is_empty() || refused || search.limits.eager {
+                choice.picks.push(Pick::Later);
+            } else {
+                choice.late.push((mailbox, Pick::Later));
             }
-            picks
-        })?;
-        if let Pick::Meet(other) = pick {
+            choice
+        });
+        if refused {
+            // What was chosen before rules out what is possible here: there is more to it than mailboxes show.
+            self.offer_late(None);
+        }
+        if let Pick::Meet(other) = pick? {
             let fits = self.graph.meet(post, other);
             debug_assert!(fits, "only what fits was offered");
         }
         Some(post)
     }
 
-    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
-        let post_of =
-            |search: &Search, handle: Handle| search.processes[process as usize].posts[handle as usize];
-        if let [alone] = set {
-            match post_of(self, *alone) {
-                Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index: ALONE },
-                None => {
-                    self.step(process, 0);
-                    self.resume(process, Reply::Completed { index: 0, from: None }, code);
+    /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
+    fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
+        let Search { graph, choices, depth, .. } = self;
+        for choice in &mut choices[..*depth] {
+            let Choice { picks, late, post, wait, .. } = choice;
+            if late.is_empty() {
+                continue;
+            }
+            if let Some((mailbox, node)) = comes {
+                let is_consequence = |end: Option<Node>| end.is_some_and(|end| graph.order.before(end, node));
+                let post = post.map(|post| &graph.posts[post as usize]);
+                let partner =
+                    post.and_then(|post| post.partner).map(|partner| &graph.posts[partner as usize]);
+                if !late.iter().any(|(awaited, _)| *awaited == mailbox)
+                    || is_consequence(*wait)
+                    || is_consequence(post.and_then(|post| post.completed))
+                    || is_consequence(partner.and_then(|partner| partner.completed))
+                {
+                    continue;
                 }
+            }
+            late.retain(|(awaited, pick)| {
+                let comes = comes.is_none_or(|(mailbox, _)| mailbox == *awaited);
+                if comes {
+                    picks.push(*pick);
+                }
+                !comes
+            });
+        }
+    }
+
+    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
+        if let [alone] = set {
+            match self.processes[process as usize].posts[*alone as usize] {
+                Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index: ALONE },
+                None => self.completed_at_once(process, 0, code),
             }
             return true;
         }
-        let pick = self.choose(|search| {
-            let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
-            let complete = |handle: Handle| {
-                post_of(search, handle).is_none_or(|post| search.graph.posts[post as usize].partner.is_some())
-            };
-            let some_complete = set.iter().any(|&handle| complete(handle));
-            let others = search.others_can_run(process);
-            for (index, &handle) in set.iter().enumerate() {
-                if complete(handle) || others {
-                    picks.push(Pick::Member(index as u32));
-                }
-            }
-            if !some_complete {
-                picks.push(Pick::Never);
-            }
-            picks
-        });
-        match pick {
-            Some(Pick::Member(index)) => match post_of(self, set[index as usize]) {
-                Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
-                None => {
-                    self.step(process, index);
-                    self.resume(process, Reply::Completed { index, from: None }, code);
-                }
-            },
-            Some(Pick::Never) => {
-                for &handle in set {
-                    if let Some(post) = post_of(self, handle) {
-                        self.graph.posts[post as usize].never = true;
-                    }
-                }
-                self.processes[process as usize].stage = Stage::Stuck;
-            }
-            _ => return false,
-        }
+        let pick = self.choose(|search| search.members(process, set));
+        let Some(Pick::Member(index)) = pick else { return false };
+        self.choices[self.depth - 1].wait = None;
+        self.processes[process as usize].choice = Some(self.depth - 1);
+        self.take_member(process, set, index, code);
         true
+    }
+
+    /// The members of a set that are complete, and those that may be later.
+    fn members(&self, process: u32, set: &[Handle]) -> Choice {
+        let record = &self.processes[process as usize];
+        let mut choice = Choice::default();
+        for (index, &handle) in set.iter().enumerate() {
+            let pick = Pick::Member(index as u32);
+            match record.posts[handle as usize].filter(|_| !self.is_complete(record, handle)) {
+                Some(post) if !self.limits.eager => {
+                    choice.late.push((self.graph.posts[post as usize].mailbox, pick));
+                }
+                _ => choice.picks.push(pick),
+            }
+        }
+        choice
+    }
+
+    fn take_member(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) {
+        match self.processes[process as usize].posts[set[index as usize] as usize] {
+            Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
+            None => self.completed_at_once(process, index, code),
+        }
+    }
+
+    fn completed_at_once(&mut self, process: u32, index: u32, code: &mut dyn Processes) {
+        self.step(process, index);
+        self.resume(process, Reply::Completed { index, from: None }, code);
     }
 
     fn test_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
         let posts: SmallVec<[Option<PostId>; 4]> =
             set.iter().map(|&handle| self.processes[process as usize].posts[handle as usize]).collect();
         let pick = self.choose(|search| {
-            let mut picks: SmallVec<[Pick; 8]> = SmallVec::new();
-            let others = search.others_can_run(process);
-            for (index, post) in posts.iter().enumerate() {
-                if post.is_none_or(|post| search.graph.posts[post as usize].partner.is_some()) || others {
-                    picks.push(Pick::Member(index as u32));
-                }
-            }
+            let mut choice = search.members(process, set);
             if posts.iter().all(Option::is_some) {
-                picks.push(Pick::None);
+                choice.picks.push(Pick::None);
             }
-            picks
+            choice
         });
         match pick {
-            Some(Pick::Member(index)) => match posts[index as usize] {
-                Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
-                None => {
-                    self.step(process, index);
-                    self.resume(process, Reply::Completed { index, from: None }, code);
-                }
-            },
+            Some(Pick::Member(index)) => self.take_member(process, set, index, code),
             Some(Pick::None) => {
                 let node = self.step(process, u32::MAX);
                 for &post in posts.iter().flatten() {
                     if !self.graph.tested(post, node) {
+                        self.offer_late(None);
                         return false;
                     }
                 }
@@ -507,6 +538,10 @@ impl Search {
         let node = self.step(process, index);
         let fits = self.graph.order.put(own.arrives, node) && self.graph.order.put(other.arrives, node);
         debug_assert!(fits, "a new step follows what is there");
+        self.graph.posts[post as usize].completed.get_or_insert(node);
+        if let Some(choice) = self.processes[process as usize].choice.take() {
+            self.choices[choice].wait = Some(node);
+        }
         let from = (!own.is_send).then(|| {
             let posts = &self.processes[other.process as usize].posts;
             let handle = posts.iter().position(|&candidate| candidate == Some(partner));
@@ -516,10 +551,10 @@ impl Search {
     }
 
     /// The next choice: the one that was made, or the first of new ones. `None` if there is nothing to choose.
-    fn choose(&mut self, picks: impl FnOnce(&mut Search) -> SmallVec<[Pick; 8]>) -> Option<Pick> {
+    fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Choice) -> Option<Pick> {
         if self.depth == self.choices.len() {
-            let picks = picks(self);
-            self.choices.push(Choice { picks, at: 0 });
+            let choice = offer(self);
+            self.choices.push(choice);
         }
         let choice = &self.choices[self.depth];
         self.depth += 1;

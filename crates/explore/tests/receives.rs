@@ -1,0 +1,341 @@
+//! The engine `receives` against brute force: every interleaving of thousands of random programs is tried, and the
+//! distinct ways to receive are counted.
+
+use std::collections::BTreeSet;
+
+use simurgh_explore::Verdict;
+use simurgh_explore::receives::search::{Limits, explore};
+use simurgh_explore::receives::{Handle, Mailbox, Network, Processes, Reply, Request};
+use simurgh_kernel::random::Random;
+use smallvec::SmallVec;
+
+/// What a process of a random program does.
+#[derive(Copy, Clone, PartialEq, Debug)]
+enum Op {
+    Send(u32),
+    Recv(u32),
+    Isend(u32),
+    Irecv(u32),
+    Dsend(u32),
+    WaitAll,
+    WaitAny,
+}
+
+type Program = Vec<Vec<Op>>;
+
+/// Runs a program for the engine: waits for all are waits one by one, as in scenarios.
+struct Script {
+    program: Program,
+    at: Vec<State>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    next: usize,
+    pending: Vec<Handle>,
+    waiting_all: bool,
+    posted: Handle,
+}
+
+impl Processes for Script {
+    fn restart(&mut self) {
+        self.at = vec![State::default(); self.program.len()];
+    }
+
+    fn count(&self) -> u32 {
+        self.program.len() as u32
+    }
+
+    fn is_daemon(&self, _: u32) -> bool {
+        false
+    }
+
+    fn resume(&mut self, process: u32, reply: Reply) -> Request {
+        let state = &mut self.at[process as usize];
+        let operations = &self.program[process as usize];
+        if let Reply::Posted(handle) = reply {
+            state.posted = handle + 1;
+            match operations[state.next - 1] {
+                Op::Isend(_) | Op::Irecv(_) => state.pending.push(handle),
+                _ => {}
+            }
+        }
+        if let (Reply::Completed { index, .. }, Some(Op::WaitAny)) =
+            (reply, state.next.checked_sub(1).map(|last| operations[last]))
+        {
+            state.pending.remove(index as usize);
+        }
+        if state.waiting_all {
+            if !state.pending.is_empty() {
+                return Request::WaitAny(SmallVec::from_slice(&[state.pending.remove(0)]));
+            }
+            state.waiting_all = false;
+        }
+        loop {
+            let Some(&operation) = operations.get(state.next) else { return Request::Ended };
+            state.next += 1;
+            let (mailbox, is_send) = match operation {
+                Op::Send(m) | Op::Isend(m) | Op::Dsend(m) => (Mailbox(m), true),
+                Op::Recv(m) | Op::Irecv(m) => (Mailbox(m), false),
+                Op::WaitAll if state.pending.is_empty() => continue,
+                Op::WaitAny if state.pending.is_empty() => continue,
+                Op::WaitAll => {
+                    state.waiting_all = true;
+                    return Request::WaitAny(SmallVec::from_slice(&[state.pending.remove(0)]));
+                }
+                Op::WaitAny => return Request::WaitAny(state.pending.iter().copied().collect()),
+            };
+            return match operation {
+                Op::Send(_) | Op::Recv(_) => Request::PostAndWait { mailbox, is_send },
+                _ => Request::Post { mailbox, is_send },
+            };
+        }
+    }
+}
+
+/// The obvious semantics: a state of everything, and every step that can be taken from it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct World {
+    /// Of each process: the next operation, its pending posts, the posts it is blocked on.
+    next: Vec<usize>,
+    pending: Vec<Vec<usize>>,
+    blocked: Vec<Vec<usize>>,
+    /// Posts: process, number within the process, mailbox, whether a send, partner.
+    posts: Vec<(usize, usize, u32, bool, Option<usize>)>,
+    /// Sends under way, and what lies in the mailboxes, oldest first.
+    under_way: Vec<usize>,
+    sends: Vec<Vec<usize>>,
+    receives: Vec<Vec<usize>>,
+    /// The choices of waits for any, by process.
+    choices: Vec<Vec<usize>>,
+}
+
+const MAILBOXES: usize = 3;
+
+impl World {
+    fn start(program: &Program) -> World {
+        let n = program.len();
+        World {
+            next: vec![0; n],
+            pending: vec![Vec::new(); n],
+            blocked: vec![Vec::new(); n],
+            sends: vec![Vec::new(); MAILBOXES],
+            receives: vec![Vec::new(); MAILBOXES],
+            choices: vec![Vec::new(); n],
+            ..World::default()
+        }
+    }
+
+    fn arrive(&mut self, post: usize) {
+        let mailbox = self.posts[post].2 as usize;
+        if self.receives[mailbox].is_empty() {
+            self.sends[mailbox].push(post);
+        } else {
+            let other = self.receives[mailbox].remove(0);
+            self.posts[post].4 = Some(other);
+            self.posts[other].4 = Some(post);
+        }
+    }
+
+    fn post(&mut self, process: usize, mailbox: u32, is_send: bool, network: Network) -> usize {
+        let number = self.posts.iter().filter(|post| post.0 == process).count();
+        self.posts.push((process, number, mailbox, is_send, None));
+        let post = self.posts.len() - 1;
+        if is_send {
+            if network == Network::Mailbox {
+                self.arrive(post);
+            } else {
+                self.under_way.push(post);
+            }
+        } else if self.sends[mailbox as usize].is_empty() {
+            self.receives[mailbox as usize].push(post);
+        } else {
+            let other = self.sends[mailbox as usize].remove(0);
+            self.posts[post].4 = Some(other);
+            self.posts[other].4 = Some(post);
+        }
+        post
+    }
+
+    /// All states that one step leads to.
+    fn steps(&self, program: &Program, network: Network) -> Vec<World> {
+        let mut steps = Vec::new();
+        for (place, &post) in self.under_way.iter().enumerate() {
+            let held_up = network == Network::Pairwise
+                && self.under_way[..place].iter().any(|&other| {
+                    self.posts[other].0 == self.posts[post].0 && self.posts[other].2 == self.posts[post].2
+                });
+            if !held_up {
+                let mut world = self.clone();
+                world.under_way.remove(place);
+                world.arrive(post);
+                steps.push(world);
+            }
+        }
+        for process in 0..program.len() {
+            if let Some(&first) = self.blocked[process].first() {
+                if self.posts[first].4.is_some() {
+                    let mut world = self.clone();
+                    world.blocked[process].remove(0);
+                    steps.push(world);
+                }
+                continue;
+            }
+            let Some(&operation) = program[process].get(self.next[process]) else { continue };
+            let mut world = self.clone();
+            world.next[process] += 1;
+            match operation {
+                Op::Send(m) | Op::Recv(m) => {
+                    let post = world.post(process, m, matches!(operation, Op::Send(_)), network);
+                    world.blocked[process].push(post);
+                }
+                Op::Isend(m) | Op::Irecv(m) => {
+                    let post = world.post(process, m, matches!(operation, Op::Isend(_)), network);
+                    world.pending[process].push(post);
+                }
+                Op::Dsend(m) => drop(world.post(process, m, true, network)),
+                Op::WaitAll => world.blocked[process] = std::mem::take(&mut world.pending[process]),
+                Op::WaitAny if self.pending[process].is_empty() => {}
+                Op::WaitAny => {
+                    for (place, &post) in self.pending[process].iter().enumerate() {
+                        if self.posts[post].4.is_some() {
+                            let mut world = world.clone();
+                            world.pending[process].remove(place);
+                            world.choices[process].push(place);
+                            steps.push(world);
+                        }
+                    }
+                    continue;
+                }
+            }
+            steps.push(world);
+        }
+        steps
+    }
+
+    /// Who received what, and which choices were made.
+    fn way(&self) -> Way {
+        let name = |post: usize| (self.posts[post].0, self.posts[post].1);
+        let met = (0..self.posts.len())
+            .filter(|&post| !self.posts[post].3)
+            .filter_map(|post| self.posts[post].4.map(|other| (name(post), name(other))))
+            .collect();
+        (met, self.choices.clone())
+    }
+}
+
+type Way = (BTreeSet<((usize, usize), (usize, usize))>, Vec<Vec<usize>>);
+
+/// All ways, and whether one of them is a deadlock; nothing if there are too many states.
+fn brute_force(program: &Program, network: Network) -> Option<(usize, bool)> {
+    let mut seen = BTreeSet::new();
+    let mut stack = vec![World::start(program)];
+    let mut ways = BTreeSet::new();
+    let mut deadlock = false;
+    while let Some(world) = stack.pop() {
+        if !seen.insert(world.clone()) {
+            continue;
+        }
+        if seen.len() > 2_500 {
+            return None;
+        }
+        let steps = world.steps(program, network);
+        if steps.is_empty() {
+            ways.insert(world.way());
+            deadlock |=
+                (0..program.len()).any(|p| world.next[p] < program[p].len() || !world.blocked[p].is_empty());
+        }
+        stack.extend(steps);
+    }
+    Some((ways.len(), deadlock))
+}
+
+fn random_program(random: &mut Random) -> Program {
+    let processes = 2 + random.below(3) as usize;
+    let mailboxes = 1 + random.below(MAILBOXES as u64);
+    (0..processes)
+        .map(|_| {
+            let length = 1 + random.below(if processes < 4 { 5 } else { 3 });
+            (0..length)
+                .map(|_| {
+                    let mailbox = random.below(mailboxes) as u32;
+                    match random.below(8) {
+                        0 => Op::Send(mailbox),
+                        1 => Op::Recv(mailbox),
+                        2 => Op::Isend(mailbox),
+                        3 | 4 => Op::Irecv(mailbox),
+                        5 => Op::Dsend(mailbox),
+                        6 => Op::WaitAll,
+                        _ => Op::WaitAny,
+                    }
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn engine(program: &Program, network: Network, eager: bool) -> (u64, u64, bool) {
+    let mut script = Script { program: program.clone(), at: Vec::new() };
+    let limits = Limits { all: true, eager, ..Limits::default() };
+    let found = explore(&mut script, network, limits, &mut |_| true).expect("nothing here is unknown");
+    (found.executions, found.transitions, found.verdict == Verdict::Deadlock)
+}
+
+const NETWORKS: [Network; 3] = [Network::Mailbox, Network::Pairwise, Network::Unordered];
+
+#[test]
+fn every_way_once_and_no_other_on_random_programs() {
+    let mut random = Random::new(2014, 1);
+    let mut compared = 0;
+    for round in 0..1_200 {
+        let program = random_program(&mut random);
+        for network in NETWORKS {
+            let Some((ways, deadlock)) = brute_force(&program, network) else { continue };
+            let (executions, _, found) = engine(&program, network, false);
+            assert_eq!(
+                (executions, found),
+                (ways as u64, deadlock),
+                "round {round}, {network:?}: {program:?}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 2_000, "only {compared} programs were small enough");
+}
+
+#[test]
+fn choices_offered_late_miss_nothing_that_eager_ones_find() {
+    let mut random = Random::new(7, 7);
+    for round in 0..2_000 {
+        let program = random_program(&mut random);
+        for network in NETWORKS {
+            let (lazy, steps, deadlock) = engine(&program, network, false);
+            let (eager, more, eager_deadlock) = engine(&program, network, true);
+            assert_eq!((lazy, deadlock), (eager, eager_deadlock), "round {round}, {network:?}: {program:?}");
+            assert!(steps <= more, "late choices are not more work");
+        }
+    }
+}
+
+#[test]
+fn one_receiver_and_groups_of_three_take_no_step_too_many() {
+    let fan_in = |senders: usize| -> Program {
+        let mut program = vec![vec![Op::Recv(0); senders]];
+        program.extend(vec![vec![Op::Send(0)]; senders]);
+        program
+    };
+    // One execution for each order of the senders; each takes the posts, the ends of the waits and the ends.
+    for (senders, orders) in [(1, 1), (2, 2), (3, 6), (4, 24), (7, 5040)] {
+        let (executions, transitions, deadlock) = engine(&fan_in(senders), Network::Mailbox, false);
+        assert_eq!((executions, deadlock), (orders, false));
+        assert_eq!(transitions, orders * (5 * senders as u64 + 1));
+    }
+    for groups in 1..=3u32 {
+        let mut program = Program::new();
+        for group in 0..groups {
+            program.push(vec![Op::Recv(group); 2]);
+            program.extend(vec![vec![Op::Send(group)]; 2]);
+        }
+        assert_eq!(engine(&program, Network::Mailbox, false).0, 1 << groups);
+    }
+}
