@@ -3,12 +3,13 @@
 /// A point of the order.
 pub type Node = u32;
 
-/// The closure as a bit matrix: row `a` holds all that comes after `a`.
+/// The closure as two bit matrices: row `a` of the one holds all that comes after `a`, of the other all before it.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     nodes: usize,
     words: usize,
-    bits: Vec<u64>,
+    after: Vec<u64>,
+    before: Vec<u64>,
 }
 
 impl Order {
@@ -16,15 +17,16 @@ impl Order {
     pub fn clear(&mut self) {
         self.nodes = 0;
         self.words = 1;
-        self.bits.clear();
+        self.after.clear();
+        self.before.clear();
     }
 
     /// Becomes a copy of another, without new memory where there is enough.
     pub fn copy_from(&mut self, other: &Order) {
         self.nodes = other.nodes;
         self.words = other.words;
-        self.bits.clear();
-        self.bits.extend_from_slice(&other.bits);
+        self.after.clone_from(&other.after);
+        self.before.clone_from(&other.before);
     }
 
     /// How many points there are.
@@ -32,30 +34,27 @@ impl Order {
         self.nodes
     }
 
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.nodes == 0
+    }
+
     /// Adds a point that is not ordered with any other yet.
     pub fn add(&mut self) -> Node {
         if self.nodes == self.words * 64 {
-            self.widen();
+            self.after = widen(&self.after, self.words);
+            self.before = widen(&self.before, self.words);
+            self.words *= 2;
         }
-        self.bits.resize(self.bits.len() + self.words, 0);
         self.nodes += 1;
+        self.after.resize(self.nodes * self.words, 0);
+        self.before.resize(self.nodes * self.words, 0);
         (self.nodes - 1) as Node
-    }
-
-    fn widen(&mut self) {
-        let (words, wider) = (self.words, self.words * 2);
-        let mut bits = vec![0; self.nodes * wider];
-        for node in 0..self.nodes {
-            bits[node * wider..node * wider + words]
-                .copy_from_slice(&self.bits[node * words..(node + 1) * words]);
-        }
-        self.words = wider;
-        self.bits = bits;
     }
 
     /// Whether `a` comes before `b`.
     pub fn before(&self, a: Node, b: Node) -> bool {
-        self.bits[a as usize * self.words + b as usize / 64] >> (b % 64) & 1 == 1
+        self.after[a as usize * self.words + b as usize / 64] >> (b % 64) & 1 == 1
     }
 
     /// Puts `a` before `b`, and all that follows from it. False if that would close a cycle; then nothing changed.
@@ -64,18 +63,9 @@ impl Order {
         if a == b || self.before(b, a) {
             return false;
         }
-        if self.before(a, b) {
-            return true;
-        }
-        let words = self.words;
-        for x in 0..self.nodes as Node {
-            if x != a && !self.before(x, a) {
-                continue;
-            }
-            for word in 0..words {
-                self.bits[x as usize * words + word] |= self.bits[b as usize * words + word];
-            }
-            self.bits[x as usize * words + b as usize / 64] |= 1 << (b % 64);
+        if !self.before(a, b) {
+            spread(&mut self.after, &self.before, self.words, a, b);
+            spread(&mut self.before, &self.after, self.words, b, a);
         }
         true
     }
@@ -89,6 +79,34 @@ impl Order {
             line.push(left.remove(first.expect("an order without cycles has a first point")));
         }
         line
+    }
+}
+
+fn widen(bits: &[u64], words: usize) -> Vec<u64> {
+    let mut wide = Vec::with_capacity(bits.len() * 2);
+    for row in bits.chunks(words) {
+        wide.extend_from_slice(row);
+        wide.resize(wide.len() + words, 0);
+    }
+    wide
+}
+
+/// All that is on the far side of `from` (as `sides` tells), and `from` itself, reach `to` and all that `to` reaches.
+fn spread(reach: &mut [u64], sides: &[u64], words: usize, from: Node, to: Node) {
+    let (to, from) = (to as usize, from as usize);
+    for word in 0..words {
+        let mut here = sides[from * words + word];
+        if word == from / 64 {
+            here |= 1 << (from % 64);
+        }
+        while here != 0 {
+            let x = word * 64 + here.trailing_zeros() as usize;
+            here &= here - 1;
+            for word in 0..words {
+                reach[x * words + word] |= reach[to * words + word];
+            }
+            reach[x * words + to / 64] |= 1 << (to % 64);
+        }
     }
 }
 
