@@ -263,6 +263,17 @@ fn loads_and_causes_are_recorded() {
 }
 
 #[test]
+fn a_disk_access_shorter_than_the_clock_can_show_ends() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let host = platform.host(zone, "bob", 1e9).id();
+    let disk = platform.disk(host, "disk", 1e8, 1e8).id();
+    let mut models = models(platform.build().unwrap(), &Config::default());
+    let read = Work::Io(DiskAccess::new(disk, Direction::Read, 1.0));
+    assert_dates(&play(&mut models, &[(1e12, read)]), &[1e12]);
+}
+
+#[test]
 fn a_sleep_of_a_year_ends() {
     let (platform, host) = one_host(1e9, 1);
     let mut models = models(platform, &Config::default());

@@ -225,7 +225,9 @@ impl Models {
             let action = self.actions.at_mut(index);
             action.remaining -= (action.rate * elapsed).round_ties_even();
             action.updated = self.now;
-            if action.remaining <= 0.0 && !action.suspended {
+            // Far from 0 the clock cannot show the time that is left: then it is over.
+            let done = action.remaining <= 0.0 || self.now + action.remaining / action.rate <= self.now;
+            if done && !action.suspended {
                 self.statistics.events += 1;
                 self.finish(index, step);
             } else {
