@@ -46,6 +46,9 @@ pub enum Error {
     /// Something about the input: where, what, and what to do.
     #[error("{0}")]
     Input(String),
+    /// What a program itself finds wrong.
+    #[error("{0}")]
+    Other(String),
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     File {
@@ -63,6 +66,11 @@ impl Error {
     /// Whether this is a timeout.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Error::Failed(Failure::Timeout))
+    }
+
+    /// An error of the program's own.
+    pub fn other(message: impl Into<String>) -> Self {
+        Error::Other(message.into())
     }
 
     /// An error about the input.

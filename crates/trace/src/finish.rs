@@ -22,6 +22,7 @@ pub(crate) fn timeline(tape: &Tape, end: SimTime, mailbox_name: &dyn Fn(MailboxI
     let pieces = &tape.pieces;
     Timeline {
         platform: tape.platform.name().to_owned(),
+        title: None,
         end: end.at,
         hosts: finish.hosts(),
         links: finish.links(),

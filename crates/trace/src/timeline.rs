@@ -40,6 +40,8 @@ pub struct Span {
 pub struct Timeline {
     /// What the platform is called.
     pub platform: String,
+    /// What the run is called, if it has a name: the scenario or the program.
+    pub title: Option<String>,
     /// When the run ended.
     pub end: SimTime,
     /// The hosts that had actors, load or failures.

@@ -257,6 +257,25 @@ impl<T> ActivitySet<T> {
         WaitAny { call: call(simcall), set: self }
     }
 
+    /// Waits until one is over, however it ended: takes it out of the set, and gives its place and what it came to.
+    /// `None` if the set is empty.
+    pub async fn next_over(&mut self) -> Option<(usize, Result<T>)> {
+        if self.is_empty() {
+            return None;
+        }
+        let activities = self.members.iter().map(Activity::id).collect();
+        let simcall =
+            Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: false };
+        match call(simcall).await {
+            Answer::Completed { index, result } => {
+                let activity = self.remove(index as usize);
+                let value = result.map_err(Error::from).and_then(|payload| activity.value(payload));
+                Some((index as usize, value))
+            }
+            other => unexpected(&other),
+        }
+    }
+
     /// Waits for all of them, one by one, in order: gives their values. The first that fails ends it, and stays in.
     pub fn wait_all(&mut self) -> WaitAll<'_, T> {
         WaitAll { set: self, call: None, values: Vec::new() }

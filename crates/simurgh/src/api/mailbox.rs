@@ -20,6 +20,10 @@ use crate::error::{Error, Result};
 
 /// A meeting point for messages of type `T`. Any actor may send to it and any may receive from it; the oldest send
 /// meets the oldest receive.
+///
+/// A message sets out when its receive is posted, not before: the network starts to carry it when both sides are there.
+/// An actor that must not hold up its senders keeps some receives posted in advance ([`Recv::start`] in an
+/// [`ActivitySet`](super::ActivitySet)).
 pub struct Mailbox<T> {
     id: MailboxId,
     shared: Arc<Shared>,

@@ -102,7 +102,8 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         (_, error) => error,
     })?;
     if let Some(recording) = recording {
-        let timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
+        let mut timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
+        timeline.title = title(played.as_ref());
         write_timeline(&timeline, options)?;
     }
     let records = played.as_ref().map(|played| played.records.take());
@@ -116,6 +117,15 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         }
     }
     Ok(exit_of(&outcome))
+}
+
+/// What a picture of the run is called: the scenario, or the program itself.
+fn title(played: Option<&Played<'_>>) -> Option<String> {
+    let path = match played {
+        Some(played) => PathBuf::from(&played.scenario.name),
+        None => PathBuf::from(std::env::args_os().next()?),
+    };
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 fn exit_of(outcome: &Outcome) -> Exit {

@@ -69,7 +69,7 @@ impl Timeline {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">"
         )?;
-        writeln!(out, "<title>{}</title>", text::xml(&text::line(&self.platform)))?;
+        writeln!(out, "<title>{}</title>", text::xml(&text::line(heading(self))))?;
         writeln!(out, "<style>{STYLE}</style>")?;
         writeln!(out, "{DEFINITIONS}")?;
         writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
@@ -135,7 +135,7 @@ fn legend(timeline: &Timeline) -> Vec<Sample> {
 }
 
 fn header(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout<'_>, legend: &[Sample]) {
-    let title = if timeline.platform.is_empty() { "timeline" } else { &timeline.platform };
+    let title = heading(timeline);
     canvas.fitted(layout.margin, 34.0, "title", title, 18.0, layout.width - 2.0 * layout.margin);
     canvas.text(layout.margin, 54.0, "quiet", &summary(timeline));
     for (sample, (x, y)) in legend.iter().zip(&layout.legend) {
@@ -168,4 +168,13 @@ fn summary(timeline: &Timeline) -> String {
     }
     parts.push(format!("{} simulated", text::quantity(timeline.end.seconds(), "s")));
     parts.join("  ·  ")
+}
+
+/// What stands above the picture.
+fn heading(timeline: &Timeline) -> &str {
+    match &timeline.title {
+        Some(title) => title,
+        None if timeline.platform.is_empty() => "timeline",
+        None => &timeline.platform,
+    }
 }
