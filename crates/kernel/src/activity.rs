@@ -71,6 +71,8 @@ pub enum Kind {
 /// How far an activity is.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum State {
+    /// Sent, and not in its mailbox yet: only where the driver holds messages back.
+    UnderWay,
     /// In a mailbox, not met yet.
     Posted,
     /// Under way.
@@ -156,6 +158,12 @@ impl Activities {
             Kind::Comm(comm) => Some(comm),
             _ => None,
         }
+    }
+
+    /// Forgets all; identities begin anew.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.free.clear();
     }
 
     /// How many are in the table.

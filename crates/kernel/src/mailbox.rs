@@ -3,7 +3,7 @@
 //! Without criteria one of the two queues is always empty; with them both may hold posts that do not match. The queues
 //! are threaded through the communications themselves, so that an idle mailbox costs sixteen bytes a queue.
 
-use crate::activity::{Activities, Comm};
+use crate::activity::{Activities, Comm, Kind};
 use crate::ids::ActivityId;
 
 /// One queue of a mailbox.
@@ -26,6 +26,14 @@ impl Queue {
     /// Whether nothing waits here.
     pub fn is_empty(&self) -> bool {
         self.head.is_none()
+    }
+
+    /// The posts, oldest first.
+    pub fn iter<'a>(&self, activities: &'a Activities) -> impl Iterator<Item = ActivityId> + use<'a> {
+        std::iter::successors(self.head, |&id| match &activities.get(id)?.kind {
+            Kind::Comm(comm) => comm.next,
+            _ => None,
+        })
     }
 
     /// Adds a post as the newest.

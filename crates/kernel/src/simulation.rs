@@ -504,6 +504,7 @@ impl Simulation {
                     let started = self.models.transfer(what, activity.to_bits());
                     self.started(activity, started)?;
                 }
+                Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
                 Effect::Execute(activity, what) => {
                     let started = self.models.execute(what, activity.to_bits());
                     self.started(activity, started)?;

@@ -9,6 +9,7 @@ mod network;
 mod synchronisation;
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
@@ -40,6 +41,8 @@ pub enum Effect {
         /// At most so many bytes a second.
         rate: Option<f64>,
     },
+    /// A message was sent and is held back: [`Kernel::deliver`] puts it into its mailbox.
+    UnderWay(ActivityId),
     /// A computation begins.
     Execute(ActivityId, Execution),
     /// A disk access begins.
@@ -163,6 +166,7 @@ pub struct Kernel {
     effects: VecDeque<Effect>,
     events: Vec<Event>,
     listening: bool,
+    holding: bool,
     random: Random,
     messages: u64,
 }
@@ -185,9 +189,34 @@ impl Kernel {
             effects: VecDeque::new(),
             events: Vec::new(),
             listening: false,
+            holding: false,
             random: Random::new(seed, u64::MAX),
             messages: 0,
         }
+    }
+
+    /// Forgets all actors and objects, as if new; the memory of the tables stays.
+    pub fn reset(&mut self, seed: u64) {
+        self.now = SimTime::ZERO;
+        self.actors.clear();
+        self.living = 0;
+        self.living_regular = 0;
+        self.activities.clear();
+        self.mailboxes.clear();
+        self.mutexes.clear();
+        self.semaphores.clear();
+        self.conditions.clear();
+        self.barriers.clear();
+        self.ready.clear();
+        self.effects.clear();
+        self.events.clear();
+        self.random = Random::new(seed, u64::MAX);
+        self.messages = 0;
+    }
+
+    /// Whether messages are held back when they are sent, until the driver delivers them.
+    pub fn hold_messages(&mut self, on: bool) {
+        self.holding = on;
     }
 
     /// The present date, as the driver told.
@@ -277,6 +306,34 @@ impl Kernel {
     /// The activities, to look at.
     pub fn activities(&self) -> &Activities {
         &self.activities
+    }
+
+    /// What an actor started and has not forgotten, oldest first; what is over may still be among it.
+    pub fn owned(&self, actor: ActorId) -> &[ActivityId] {
+        &self.actors[actor.index()].owned
+    }
+
+    /// What an actor started does not end with it any more.
+    pub fn disown(&mut self, actor: ActorId) {
+        self.actors[actor.index()].owned.clear();
+    }
+
+    /// A mailbox, to look at.
+    pub fn mailbox(&self, mailbox: MailboxId) -> Mailbox {
+        self.mailboxes.get(mailbox.index()).copied().unwrap_or_default()
+    }
+
+    /// How many mailboxes have been used.
+    pub fn mailbox_count(&self) -> usize {
+        self.mailboxes.len()
+    }
+
+    /// Feeds the state of all locks, semaphores, conditions and barriers to a hasher.
+    pub fn hash_synchronisation(&self, hasher: &mut impl Hasher) {
+        self.mutexes.hash(hasher);
+        self.semaphores.hash(hasher);
+        self.conditions.hash(hasher);
+        self.barriers.hash(hasher);
     }
 
     /// Who waits for what since when.

@@ -17,7 +17,11 @@ impl Kernel {
         let detached = follow == Follow::Detach;
         let envelope = request.envelope;
         let receives = self.mailboxes[mailbox.index()].receives;
-        let found = receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope));
+        let found = if self.holding {
+            None
+        } else {
+            receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope))
+        };
         let id = match found {
             Some(id) => {
                 self.mailboxes[mailbox.index()].receives.remove(id, &mut self.activities);
@@ -50,12 +54,16 @@ impl Kernel {
                         next: None,
                         previous: None,
                     }),
-                    state: State::Posted,
+                    state: if self.holding { State::UnderWay } else { State::Posted },
                     waiters: Default::default(),
                     held: Held { owner: !detached, receiver: false },
                     paused: false,
                 });
-                self.mailboxes[mailbox.index()].sends.push(id, &mut self.activities);
+                if self.holding {
+                    self.effects.push_back(Effect::UnderWay(id));
+                } else {
+                    self.mailboxes[mailbox.index()].sends.push(id, &mut self.activities);
+                }
                 id
             }
         };
@@ -111,6 +119,37 @@ impl Kernel {
         };
         self.own(actor, id.received());
         self.follow(actor, id.received(), follow)
+    }
+
+    /// A message that was held back reaches its mailbox. If a receive waits there for it, both are over at once, each
+    /// under the identity that its actor knows; that of the receive is given back. A message that is not under way any
+    /// more is left alone.
+    pub fn deliver(&mut self, id: ActivityId) -> Option<ActivityId> {
+        let activity = self.activities.get_mut(id).filter(|activity| activity.state == State::UnderWay)?;
+        activity.state = State::Posted;
+        let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are under way") };
+        let (mailbox, envelope) = (comm.mailbox.index(), comm.envelope);
+        let receives = self.mailboxes[mailbox].receives;
+        let found = receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope));
+        let Some(receive) = found else {
+            self.mailboxes[mailbox].sends.push(id, &mut self.activities);
+            return None;
+        };
+        self.mailboxes[mailbox].receives.remove(receive, &mut self.activities);
+        let sent = self.activities.comm_mut(id).expect("it was under way");
+        let (sender, bytes, posted, payload) = (sent.sender, sent.bytes, sent.posted, sent.payload.take());
+        let received = self.activities.comm_mut(receive).expect("found in the mailbox");
+        (received.sender, received.bytes, received.posted) = (sender, bytes, posted);
+        (received.envelope, received.payload) = (envelope, payload);
+        let receiver = received.receiver;
+        self.activities.comm_mut(id).expect("it was under way").receiver = receiver;
+        self.messages += 1;
+        for over in [id, receive] {
+            self.activities.get_mut(over).expect("both are there").state = State::Over(Ok(()));
+            self.wake_waiters(over);
+            self.collect(over);
+        }
+        Some(receive)
     }
 
     /// What the actor does after it started an activity.
@@ -287,6 +326,7 @@ impl Kernel {
                 self.effects.push_back(Effect::Stop(id));
                 self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
             }
+            State::UnderWay => activity.state = State::Over(Err(failure)),
             State::Posted => {
                 activity.state = State::Over(Err(failure));
                 let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are posted") };

@@ -6,25 +6,25 @@ use super::{Kernel, Served, Waiting};
 use crate::ids::{ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
 use crate::simcall::{Answer, Wake};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(super) struct Mutex {
     pub(super) owner: Option<ActorId>,
     pub(super) queue: VecDeque<ActorId>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(super) struct Semaphore {
     pub(super) count: u32,
     pub(super) queue: VecDeque<ActorId>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(super) struct Condition {
     /// Who waits, and the lock each of them wants back.
     pub(super) queue: VecDeque<(ActorId, MutexId)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(super) struct Barrier {
     pub(super) size: u32,
     pub(super) arrived: Vec<ActorId>,
