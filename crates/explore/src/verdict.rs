@@ -53,6 +53,11 @@ pub struct Step {
     pub choice: u32,
 }
 
+impl Step {
+    /// Stands for the network in place of an actor.
+    pub const NETWORK: u32 = u32::MAX;
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.choice == 0 {

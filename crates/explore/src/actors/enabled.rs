@@ -1,0 +1,233 @@
+//! What may happen next: the requests that can be served now, with each of their outcomes.
+
+use simurgh_kernel::activity::{Kind as Activity, State};
+use simurgh_kernel::ids::{ActivityId, ActorId};
+use simurgh_kernel::kernel::Kernel;
+use simurgh_kernel::simcall::{Note, Simcall};
+use smallvec::SmallVec;
+
+use super::{Actors, Message, Network, Next, Queued};
+use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+use crate::verdict::Step;
+
+/// The choice that stands for a timeout, or for nothing being over.
+pub(super) const OTHERWISE: u32 = u32::MAX;
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    pub(super) fn collect_enabled(&mut self, into: &mut Vec<Transition>) {
+        if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
+            // Daemons end with the last of the others, and what they might have received does not count.
+            return;
+        }
+        for index in 0..self.count {
+            let actor = ActorId::from_index(index);
+            if self.kernel.may_run(actor) {
+                self.enabled_of(actor, into);
+            }
+        }
+        for (index, message) in self.messages.iter().enumerate() {
+            if self.is_next(index, message) {
+                into.push(self.arrival(message));
+            }
+        }
+    }
+
+    /// Whether a message under way may arrive next.
+    fn is_next(&self, index: usize, message: &Message) -> bool {
+        let earlier =
+            |other: &&Message| other.post.actor == message.post.actor && other.mailbox == message.mailbox;
+        self.network == Network::Unordered || !self.messages[..index].iter().any(|other| earlier(&other))
+    }
+
+    pub(super) fn arrival(&self, message: &Message) -> Transition {
+        Transition {
+            step: arrival_step(message.post),
+            kind: Kind::Arrive {
+                post: message.post,
+                mailbox: message.mailbox,
+                envelope: message.envelope,
+                ordered: self.network == Network::Pairwise,
+            },
+        }
+    }
+
+    fn enabled_of(&self, actor: ActorId, into: &mut Vec<Transition>) {
+        let process = &self.processes[actor.index()];
+        if let Some(note) = process.returns.front() {
+            into.push(transition(actor, 0, kind_of_return(note)));
+            return;
+        }
+        match &process.next {
+            Next::Nothing => {}
+            Next::Queued(queued) => self.enabled_queued(actor, *queued, into),
+            Next::Ask(simcall) => self.enabled_request(actor, simcall, into),
+        }
+    }
+
+    fn enabled_queued(&self, actor: ActorId, queued: Queued, into: &mut Vec<Transition>) {
+        let process = &self.processes[actor.index()];
+        if process.granted {
+            into.push(transition(actor, 0, kind_of_wait(queued, process.timed, false)));
+        } else if process.timer {
+            into.push(transition(actor, OTHERWISE, kind_of_wait(queued, true, true)));
+        }
+    }
+
+    fn enabled_request(&self, actor: ActorId, simcall: &Simcall, into: &mut Vec<Transition>) {
+        match simcall {
+            Simcall::WaitAny { activities, timeout, .. } => {
+                self.enabled_wait(actor, activities, timeout.is_some(), Outcome::Timeout, into);
+            }
+            Simcall::TestAny { activities } => {
+                self.enabled_wait(actor, activities, true, Outcome::Nothing, into);
+            }
+            Simcall::Choose(n) => {
+                into.extend((0..(*n).max(1)).map(|choice| transition(actor, choice, Kind::Choose)));
+            }
+            Simcall::Join(target, timeout) => {
+                let alive = target.index() < self.count && self.kernel.is_alive(*target);
+                let (timed, target) = (timeout.is_some(), target.0);
+                if !alive {
+                    into.push(transition(actor, 0, Kind::Join { target, timed, timeout: false }));
+                } else if timed {
+                    into.push(transition(actor, OTHERWISE, Kind::Join { target, timed, timeout: true }));
+                }
+            }
+            _ => into.push(transition(actor, 0, self.kind_of_request(actor, simcall))),
+        }
+    }
+
+    /// One outcome for each of the set that is over; `otherwise` if none is, and that is possible.
+    fn enabled_wait(
+        &self,
+        actor: ActorId,
+        set: &[ActivityId],
+        timed: bool,
+        otherwise: Outcome,
+        into: &mut Vec<Transition>,
+    ) {
+        let awaited: SmallVec<[Awaited; 1]> = set.iter().filter_map(|&id| self.awaited(actor, id)).collect();
+        let single = set.len() == 1;
+        let mut some = false;
+        for (index, &id) in set.iter().enumerate() {
+            if self.is_over(id) {
+                some = true;
+                let taken = self.awaited(actor, id).map(|awaited| awaited.post);
+                let (awaited, outcome) = (awaited.clone(), Outcome::Taken);
+                let kind = Kind::Wait { awaited, taken, outcome, timed, single };
+                into.push(transition(actor, index as u32, kind));
+            }
+        }
+        if !some && timed {
+            let kind = Kind::Wait { awaited, taken: None, outcome: otherwise, timed, single };
+            into.push(transition(actor, OTHERWISE, kind));
+        }
+    }
+
+    /// Whether an activity is over; one that was forgotten is.
+    pub(super) fn is_over(&self, id: ActivityId) -> bool {
+        self.kernel.activities().get(id).is_none_or(|activity| matches!(activity.state, State::Over(_)))
+    }
+
+    /// A communication as its actor sees it; nothing if it is something else, or was forgotten.
+    pub(super) fn awaited(&self, actor: ActorId, id: ActivityId) -> Option<Awaited> {
+        if !matches!(self.kernel.activities().get(id)?.kind, Activity::Comm(_)) {
+            return None;
+        }
+        let comm = self.comm(id)?;
+        let own = |post: &Post| post.actor == actor.0;
+        let (post, side, partner) = match comm.send.filter(own) {
+            Some(post) => (post, Side::Send, comm.recv),
+            None => (comm.recv?, Side::Recv, comm.send),
+        };
+        Some(Awaited { post, mailbox: comm.mailbox, side, partner })
+    }
+
+    /// What an actor that ends takes back, and what it would take back had it not met somebody.
+    pub(super) fn left_behind(&self, actor: ActorId) -> SmallVec<[Awaited; 1]> {
+        if self.keeps_posts {
+            return SmallVec::new();
+        }
+        self.kernel.owned(actor).iter().filter_map(|&id| self.awaited(actor, id)).collect()
+    }
+
+    /// What a request does that can always be served, in one way.
+    pub(super) fn kind_of_request(&self, actor: ActorId, simcall: &Simcall) -> Kind {
+        let at_once = |timeout: &Option<f64>| timeout.is_some_and(|seconds| seconds <= 0.0);
+        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+        match simcall {
+            Simcall::Send(request, _) if self.network == Network::Mailbox => {
+                Kind::Send { post, mailbox: request.mailbox.0, envelope: request.envelope }
+            }
+            Simcall::Send(..) => Kind::Submit { post },
+            Simcall::Recv(request, _) => {
+                Kind::Recv { post, mailbox: request.mailbox.0, criteria: request.criteria }
+            }
+            Simcall::Cancel(id) => Kind::Withdraw(self.awaited(actor, *id).into_iter().collect()),
+            Simcall::Spawn(_) => Kind::Spawn { child: self.count as u32 },
+            Simcall::Exit => Kind::Exit {
+                withdrawn: self.left_behind(actor),
+                last: self.kernel.living_regular() == 1
+                    && self.kernel.living() > 1
+                    && !self.kernel.is_daemon(actor),
+            },
+            Simcall::IsAlive(target) => Kind::IsAlive { target: target.0 },
+            Simcall::Lock(lock, timeout) if at_once(timeout) => Kind::TryLock(lock.0),
+            Simcall::Lock(lock, _) => Kind::Lock(lock.0),
+            Simcall::TryLock(lock) => Kind::TryLock(lock.0),
+            Simcall::Unlock(lock) => Kind::Unlock(lock.0),
+            Simcall::Acquire(semaphore, timeout) if at_once(timeout) => Kind::TryAcquire(semaphore.0),
+            Simcall::Acquire(semaphore, _) => Kind::Acquire(semaphore.0),
+            Simcall::Release(semaphore) => Kind::Release(semaphore.0),
+            Simcall::WaitCondition(condition, lock, _) => {
+                Kind::ConditionPost { condition: condition.0, lock: lock.0 }
+            }
+            Simcall::Notify(condition, _) => Kind::Notify(condition.0),
+            Simcall::Arrive(barrier) => Kind::BarrierPost(barrier.0),
+            Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
+            Simcall::Kill(_) | Simcall::KillAll | Simcall::Suspend(_) | Simcall::Resume(_) => Kind::Interfere,
+            Simcall::WaitAny { .. } | Simcall::TestAny { .. } | Simcall::Choose(_) | Simcall::Join(..) => {
+                unreachable!("these have several outcomes, or none")
+            }
+            Simcall::Execute(..)
+            | Simcall::Access(..)
+            | Simcall::Parallel(..)
+            | Simcall::Sleep(_)
+            | Simcall::Yield
+            | Simcall::Pause(_)
+            | Simcall::Continue(_)
+            | Simcall::Remaining(_)
+            | Simcall::Migrate(..)
+            | Simcall::BecomeDaemon
+            | Simcall::Platform(_) => unreachable!("what is local is never pending"),
+        }
+    }
+}
+
+pub(super) fn transition(actor: ActorId, choice: u32, kind: Kind) -> Transition {
+    Transition { step: Step { actor: actor.0, choice }, kind }
+}
+
+/// The arrival of a message in a schedule: sender and number in one.
+pub(super) fn arrival_step(post: Post) -> Step {
+    debug_assert!(post.actor < 1 << 12 && post.number < 1 << 20, "too many actors or messages to name");
+    Step { actor: Step::NETWORK, choice: post.actor << 20 | post.number }
+}
+
+pub(super) fn kind_of_return(note: &Note) -> Kind {
+    match note {
+        Note::Unlock(lock) => Kind::Unlock(lock.0),
+        Note::Release(semaphore) => Kind::Release(semaphore.0),
+        _ => unreachable!("other notes are served at once"),
+    }
+}
+
+pub(super) fn kind_of_wait(queued: Queued, timed: bool, timeout: bool) -> Kind {
+    match queued {
+        Queued::Lock(lock) => Kind::LockWait { lock, timed, timeout },
+        Queued::Semaphore(semaphore) => Kind::AcquireWait { semaphore, timed, timeout },
+        Queued::Condition { condition, lock } => Kind::ConditionWait { condition, lock, timed, timeout },
+        Queued::Barrier(barrier) => Kind::BarrierWait(barrier),
+        Queued::Resume => Kind::Interfere,
+    }
+}

@@ -1,0 +1,486 @@
+//! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
+
+use simurgh_kernel::context::Resumed;
+use simurgh_kernel::ids::{ActivityId, ActorId};
+use simurgh_kernel::kernel::{Effect, Kernel, Served};
+use simurgh_kernel::simcall::{
+    ActivitySet, Answer, Note, PlatformAnswer, PlatformRequest, Simcall, SpawnRequest,
+};
+use simurgh_models::SimTime;
+
+use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
+use super::{Actors, Comm, Message, Network, Next, Process, Queued, fold};
+use crate::transition::{Kind, Outcome, Post, Transition};
+use crate::verdict::Step;
+
+/// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
+const LOCAL_MAX: u32 = 1_000_000;
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    pub(super) fn take_step(&mut self, step: Step) -> Transition {
+        let taken = if step.actor == Step::NETWORK {
+            self.arrive(step)
+        } else {
+            self.act(ActorId(step.actor), step.choice)
+        };
+        self.settle();
+        self.wake();
+        taken
+    }
+
+    /// A message under way reaches its mailbox. One that was taken back travels too, and nothing comes of it: so taking
+    /// back makes no step impossible, and the race of the two is seen whoever is first.
+    fn arrive(&mut self, step: Step) -> Transition {
+        let index = self
+            .messages
+            .iter()
+            .position(|message| arrival_step(message.post) == step)
+            .expect("a message arrives that is under way");
+        let message = self.messages.remove(index);
+        self.deliver(&message);
+        self.arrival(&message)
+    }
+
+    fn deliver(&mut self, message: &Message) {
+        let Some(receive) = self.kernel.deliver(message.activity) else { return };
+        let met = self.comm_mut(receive);
+        met.send = Some(message.post);
+        let recv = met.recv.expect("a receive was posted");
+        self.comm_mut(message.activity).recv = Some(recv);
+        self.meetings.push((recv, message.post));
+    }
+
+    fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
+        let process = &mut self.processes[actor.index()];
+        if let Some(note) = process.returns.pop_front() {
+            self.kernel.serve_note(actor, note);
+            return transition(actor, choice, kind_of_return(&note));
+        }
+        match std::mem::take(&mut process.next) {
+            Next::Nothing => unreachable!("an actor acts that has something to do"),
+            Next::Queued(queued) => self.leave_queue(actor, queued, choice),
+            Next::Ask(simcall) => self.serve(actor, simcall, choice),
+        }
+    }
+
+    /// An actor goes on with what it queued for, or gives up.
+    fn leave_queue(&mut self, actor: ActorId, queued: Queued, choice: u32) -> Transition {
+        let timeout = choice == OTHERWISE;
+        let timed = self.processes[actor.index()].timed;
+        if timeout {
+            self.processes[actor.index()].timer = false;
+            self.processes[actor.index()].next = Next::Queued(queued);
+            // A condition's lock must be had again before the actor goes on; all else goes on now.
+            self.kernel.timer_fired(actor);
+            self.settle();
+            self.take_grants();
+        }
+        if std::mem::take(&mut self.processes[actor.index()].granted) {
+            let answer = self.kernel.take_answer(actor);
+            self.processes[actor.index()].next = Next::Nothing;
+            self.advance(actor, answer, 0);
+        }
+        transition(actor, choice, kind_of_wait(queued, timed, timeout))
+    }
+
+    /// Serves a request with one of its outcomes.
+    fn serve(&mut self, actor: ActorId, simcall: Simcall, choice: u32) -> Transition {
+        match simcall {
+            Simcall::WaitAny { activities, timeout, on_timeout, release } => {
+                let kind =
+                    self.kind_of_outcome(actor, &activities, timeout.is_some(), choice, Outcome::Timeout);
+                let (activities, timeout) = match choice {
+                    OTHERWISE => (activities, Some(0.0)),
+                    index => (ActivitySet::from_slice(&[activities[index as usize]]), timeout),
+                };
+                let served =
+                    self.kernel.serve(actor, Simcall::WaitAny { activities, timeout, on_timeout, release });
+                self.completed(actor, served, choice, &kind);
+                transition(actor, choice, kind)
+            }
+            Simcall::TestAny { activities } => {
+                let kind = self.kind_of_outcome(actor, &activities, true, choice, Outcome::Nothing);
+                let activities = match choice {
+                    OTHERWISE => activities,
+                    index => ActivitySet::from_slice(&[activities[index as usize]]),
+                };
+                let served = self.kernel.serve(actor, Simcall::TestAny { activities });
+                self.completed(actor, served, choice, &kind);
+                transition(actor, choice, kind)
+            }
+            Simcall::Choose(_) => {
+                self.advance(actor, Some(Answer::Chosen(choice)), 0);
+                transition(actor, choice, Kind::Choose)
+            }
+            Simcall::Join(target, timeout) => {
+                let given_up = choice == OTHERWISE;
+                self.advance(actor, Some(Answer::Flag(!given_up)), 0);
+                let kind = Kind::Join { target: target.0, timed: timeout.is_some(), timeout: given_up };
+                transition(actor, choice, kind)
+            }
+            Simcall::Send(request, follow) => {
+                let simcall = Simcall::Send(request, follow);
+                let kind = self.kind_of_request(actor, &simcall);
+                let served = self.kernel.serve(actor, simcall);
+                self.take_message(actor);
+                self.posted(actor, served);
+                transition(actor, choice, kind)
+            }
+            Simcall::Recv(..) => {
+                let kind = self.kind_of_request(actor, &simcall);
+                let served = self.kernel.serve(actor, simcall);
+                let Kind::Recv { mailbox, .. } = kind else { unreachable!("a receive") };
+                self.note_receive(actor, mailbox, &served);
+                self.posted(actor, served);
+                transition(actor, choice, kind)
+            }
+            _ => {
+                let kind = self.kind_of_request(actor, &simcall);
+                if self.keeps_posts && matches!(simcall, Simcall::Exit) {
+                    self.kernel.disown(actor);
+                }
+                self.serve_plain(actor, simcall, &kind);
+                transition(actor, choice, kind)
+            }
+        }
+    }
+
+    fn kind_of_outcome(
+        &self,
+        actor: ActorId,
+        set: &[ActivityId],
+        timed: bool,
+        choice: u32,
+        otherwise: Outcome,
+    ) -> Kind {
+        let awaited = set.iter().filter_map(|&id| self.awaited(actor, id)).collect();
+        let chosen = set.get(choice as usize);
+        let taken = chosen.and_then(|&id| self.awaited(actor, id)).map(|awaited| awaited.post);
+        let outcome = if choice == OTHERWISE { otherwise } else { Outcome::Taken };
+        Kind::Wait { awaited, taken, outcome, timed, single: set.len() == 1 }
+    }
+
+    /// A wait or a test is over.
+    fn completed(&mut self, actor: ActorId, served: Served, choice: u32, kind: &Kind) {
+        let mut answer = match served {
+            Served::Answered(answer) => Some(answer),
+            // A wait of no time has timed out: its answer lies ready.
+            Served::Blocked => {
+                self.settle();
+                self.take_grants();
+                self.processes[actor.index()].granted = false;
+                self.kernel.take_answer(actor)
+            }
+            Served::Then(_) | Served::Gone => unreachable!("a wait is answered"),
+        };
+        if let Some(Answer::Completed { index, .. }) = &mut answer
+            && choice != OTHERWISE
+        {
+            *index = choice;
+        }
+        // What was received tells histories apart, not the identities that the kernel gave.
+        let Kind::Wait { awaited, taken, .. } = kind else { unreachable!("a wait") };
+        let partner = awaited.iter().find(|a| Some(a.post) == *taken).and_then(|a| a.partner);
+        self.advance(actor, answer, fold(&partner));
+    }
+
+    /// A post was made.
+    fn posted(&mut self, actor: ActorId, served: Served) {
+        self.processes[actor.index()].posts += 1;
+        self.settle();
+        match served {
+            Served::Answered(answer) => self.advance(actor, Some(answer), 0),
+            Served::Then(next) => self.stop(actor, next),
+            Served::Blocked | Served::Gone => unreachable!("a post does not wait"),
+        }
+    }
+
+    /// A message was just sent: it is under way now, or in its mailbox where messages do not travel.
+    fn take_message(&mut self, actor: ActorId) {
+        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+        let Some(Effect::UnderWay(activity)) = self.kernel.next_effect() else {
+            unreachable!("messages are held back")
+        };
+        let Some(simurgh_kernel::activity::Kind::Comm(comm)) =
+            self.kernel.activities().get(activity).map(|activity| &activity.kind)
+        else {
+            unreachable!("a message was sent")
+        };
+        let (mailbox, envelope) = (comm.mailbox.0, comm.envelope);
+        *self.comm_mut(activity) = Comm { bits: activity.to_bits(), mailbox, send: Some(post), recv: None };
+        let message = Message { post, activity, mailbox, envelope };
+        if self.network == Network::Mailbox {
+            return self.deliver(&message);
+        }
+        let index = self.messages.partition_point(|other| other.post < post);
+        self.messages.insert(index, message);
+    }
+
+    /// Notes which communication a receive is part of, and the send that it met.
+    fn note_receive(&mut self, actor: ActorId, mailbox: u32, served: &Served) {
+        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+        let id = match served {
+            Served::Answered(Answer::Activity(id)) => *id,
+            Served::Then(Simcall::WaitAny { activities, .. }) => activities[0],
+            // A receive that nobody asks about: all that is known of it is what it met.
+            _ => match self.kernel.next_effect() {
+                Some(Effect::Transfer { activity, .. }) => {
+                    let send = self.comm(activity).and_then(|comm| comm.send);
+                    self.comm_mut(activity).recv = Some(post);
+                    self.meetings.extend(send.map(|send| (post, send)));
+                    return self.kernel.finish(activity, Ok(()));
+                }
+                _ => {
+                    let queue = self.kernel.mailbox(simurgh_kernel::ids::MailboxId(mailbox)).receives;
+                    queue.iter(self.kernel.activities()).last().expect("it was just posted")
+                }
+            },
+        };
+        let known = self.comm(id).and_then(|comm| comm.send);
+        *self.comm_mut(id) = Comm { bits: id.to_bits(), mailbox, send: known, recv: Some(post) };
+        self.meetings.extend(known.map(|send| (post, send)));
+    }
+
+    /// Serves a request that has one outcome, now or after a queue.
+    fn serve_plain(&mut self, actor: ActorId, simcall: Simcall, kind: &Kind) {
+        let process = &mut self.processes[actor.index()];
+        (process.granted, process.timed) = (false, false);
+        let queued = match *kind {
+            Kind::Lock(lock) => Some(Queued::Lock(lock)),
+            Kind::Acquire(semaphore) => Some(Queued::Semaphore(semaphore)),
+            Kind::ConditionPost { condition, lock } => Some(Queued::Condition { condition, lock }),
+            Kind::BarrierPost(barrier) => Some(Queued::Barrier(barrier)),
+            Kind::Interfere if matches!(simcall, Simcall::Suspend(target) if target == actor) => {
+                Some(Queued::Resume)
+            }
+            _ => None,
+        };
+        let could_wait = matches!(
+            simcall,
+            Simcall::Lock(_, Some(_)) | Simcall::Acquire(_, Some(_)) | Simcall::WaitCondition(_, _, Some(_))
+        );
+        match self.kernel.serve(actor, simcall) {
+            Served::Answered(answer) => match queued {
+                Some(queued) => {
+                    let process = &mut self.processes[actor.index()];
+                    process.next = Next::Queued(queued);
+                    process.timed = could_wait;
+                    self.kernel.answer(actor, answer);
+                }
+                None => {
+                    self.settle();
+                    if self.kernel.is_alive(actor) {
+                        self.advance(actor, Some(answer), 0);
+                    }
+                }
+            },
+            Served::Blocked => {
+                let process = &mut self.processes[actor.index()];
+                process.next = Next::Queued(queued.expect("only what may queue is blocked"));
+                process.timed = could_wait;
+            }
+            Served::Gone => {}
+            Served::Then(_) => unreachable!("only posts are followed by a wait"),
+        }
+    }
+
+    /// Carries out what the kernel wants done in the world: all work is over at once.
+    pub(super) fn settle(&mut self) {
+        while let Some(effect) = self.kernel.next_effect() {
+            match effect {
+                Effect::Transfer { activity, .. }
+                | Effect::Execute(activity, _)
+                | Effect::Access(activity, _)
+                | Effect::Parallel(activity, _) => self.kernel.finish(activity, Ok(())),
+                Effect::SetTimer(actor, _) => {
+                    let process = &mut self.processes[actor.index()];
+                    (process.timer, process.timed) = (true, true);
+                }
+                Effect::ClearTimer(actor) => self.processes[actor.index()].timer = false,
+                Effect::Started(actor, request) => self.keep_code(actor, request),
+                Effect::Ended { actor, failed } => self.drop_code(actor, failed),
+                Effect::UnderWay(_) => unreachable!("a send takes its message itself"),
+                Effect::Stop(_) | Effect::Pause(_) | Effect::Continue(_) | Effect::Move(..) => {}
+            }
+        }
+    }
+
+    fn keep_code(&mut self, actor: ActorId, request: SpawnRequest) {
+        debug_assert_eq!(actor.index(), self.count, "actors are numbered in the order of their creation");
+        if self.processes.len() == self.count {
+            self.processes.push(Process::default());
+        }
+        self.processes[self.count].body = Some(request.body);
+        self.count += 1;
+    }
+
+    fn drop_code(&mut self, actor: ActorId, failed: bool) {
+        let host = self.kernel.actor_host(actor);
+        let process = &mut self.processes[actor.index()];
+        process.next = Next::Nothing;
+        (process.granted, process.timer) = (false, false);
+        let mut notes: Vec<Note> = process.returns.drain(..).collect();
+        let on_exit = std::mem::take(&mut process.on_exit);
+        if let Some(body) = process.body.take() {
+            notes.extend(body.dispose(actor, host, SimTime::ZERO));
+        }
+        for note in notes {
+            self.kernel.serve_note(actor, note);
+        }
+        for exit in on_exit.into_iter().rev() {
+            exit(failed);
+        }
+    }
+
+    /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.
+    pub(super) fn wake(&mut self) {
+        loop {
+            self.take_grants();
+            let new = self.processes[..self.count].iter().position(|process| {
+                process.body.is_some() && matches!(process.next, Next::Nothing) && process.returns.is_empty()
+            });
+            let Some(index) = new else { return };
+            self.advance(ActorId::from_index(index), None, 0);
+            self.settle();
+        }
+    }
+
+    fn take_grants(&mut self) {
+        self.kernel.take_ready(&mut self.ready);
+        for actor in self.ready.drain(..) {
+            let process = &mut self.processes[actor.index()];
+            process.granted = matches!(process.next, Next::Queued(_));
+        }
+    }
+
+    /// Runs an actor up to its next request that is not its own affair.
+    fn advance(&mut self, actor: ActorId, answer: Option<Answer>, seen: u64) {
+        self.remember(actor, answer.as_ref(), seen);
+        let mut answer = answer;
+        for _ in 0..LOCAL_MAX {
+            let Some(simcall) = self.resume(actor, answer.take()) else {
+                return self.stop(actor, Simcall::Exit);
+            };
+            match self.serve_local(actor, simcall) {
+                Ok(local) => answer = Some(local),
+                Err(simcall) => return self.stop(actor, simcall),
+            }
+        }
+        self.failures.push((
+            actor.0,
+            format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)"),
+        ));
+        self.stop(actor, Simcall::Exit);
+    }
+
+    /// An actor stands still, and will ask this next.
+    fn stop(&mut self, actor: ActorId, simcall: Simcall) {
+        self.processes[actor.index()].next = Next::Ask(simcall);
+    }
+
+    fn remember(&mut self, actor: ActorId, answer: Option<&Answer>, seen: u64) {
+        let what = match answer {
+            None | Some(Answer::Ready | Answer::Activity(_)) => 0,
+            Some(Answer::Completed { index, result }) => fold(&(1u8, *index, result.is_ok())),
+            Some(Answer::Nothing) => 2,
+            Some(Answer::Actor(actor)) => fold(&(3u8, actor.0)),
+            Some(Answer::Flag(flag)) => fold(&(4u8, *flag)),
+            Some(Answer::Chosen(number)) => fold(&(5u8, *number)),
+            Some(Answer::Probed(probed)) => {
+                fold(&(6u8, probed.map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits()))))
+            }
+            Some(Answer::Number(_) | Answer::Platform(_)) => 7,
+        };
+        let history = &mut self.processes[actor.index()].history;
+        *history = fold(&(*history, what, seen));
+    }
+
+    /// Runs the code of an actor up to its next request; `None` at its end.
+    fn resume(&mut self, actor: ActorId, answer: Option<Answer>) -> Option<Simcall> {
+        let host = self.kernel.actor_host(actor);
+        let process = &mut self.processes[actor.index()];
+        let body = process.body.as_mut().expect("a living actor has code");
+        let resumed = body.resume(actor, host, SimTime::ZERO, answer, &mut process.leavings);
+        process.on_exit.append(&mut process.leavings.on_exit);
+        process.leavings.said.clear();
+        for note in process.leavings.notes.drain(..) {
+            match note {
+                Note::Unlock(_) | Note::Release(_) => process.returns.push_back(note),
+                Note::Forget(_)
+                | Note::NewMutex(_)
+                | Note::NewSemaphore(..)
+                | Note::NewCondition(_)
+                | Note::NewBarrier(..) => self.kernel.serve_note(actor, note),
+            }
+        }
+        let message = match resumed {
+            Resumed::Asked(simcall) => return Some(simcall),
+            Resumed::Ended(Ok(())) => return None,
+            Resumed::Ended(Err(message)) => message,
+            Resumed::Panicked(message) => format!("panicked: {message}"),
+            Resumed::Stray => {
+                "awaits a future that has nothing to do with the program (a channel or timer of another \
+                               runtime?)"
+                    .to_owned()
+            }
+        };
+        self.failures.push((actor.0, message));
+        None
+    }
+
+    /// Serves a request that concerns nobody else; others are given back. After something to be given back in a step
+    /// of its own, all requests are.
+    fn serve_local(&mut self, actor: ActorId, simcall: Simcall) -> Result<Answer, Simcall> {
+        if !self.processes[actor.index()].returns.is_empty() {
+            return Err(simcall);
+        }
+        let simcall = match simcall {
+            Simcall::Sleep(_) | Simcall::Yield => return Ok(Answer::Ready),
+            Simcall::Remaining(_) => return Ok(Answer::Number(0.0)),
+            Simcall::Platform(request) => return Ok(Answer::Platform(answer_platform(&request))),
+            Simcall::Cancel(id) if self.is_over(id) && self.awaited(actor, id).is_none() => {
+                return Ok(Answer::Ready);
+            }
+            Simcall::WaitAny { ref activities, .. } => match activities[..] {
+                // The only thing to wait for is an execution or disk access, which takes no time.
+                [id] if self.is_over(id) && self.awaited(actor, id).is_none() => simcall,
+                _ => return Err(simcall),
+            },
+            Simcall::Execute(..)
+            | Simcall::Access(..)
+            | Simcall::Parallel(..)
+            | Simcall::Pause(_)
+            | Simcall::Continue(_)
+            | Simcall::Migrate(..)
+            | Simcall::BecomeDaemon => simcall,
+            _ => return Err(simcall),
+        };
+        match self.kernel.serve(actor, simcall) {
+            Served::Answered(answer) => {
+                self.settle();
+                Ok(answer)
+            }
+            Served::Then(next) => {
+                self.settle();
+                self.serve_local(actor, next)
+            }
+            Served::Blocked | Served::Gone => unreachable!("what is local is answered at once"),
+        }
+    }
+}
+
+/// Explored programs run on no platform in particular: all is on and idle.
+fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
+    use PlatformRequest::*;
+    match request {
+        HostIsOn(_) | LinkIsOn(_) => PlatformAnswer::Flag(true),
+        HostLoad(_) | LinkLoad(_) | HostEnergy(_) | LinkEnergy(_) | HostPower(_) | Pstate(_) => {
+            PlatformAnswer::Number(0.0)
+        }
+        SetHostState(..) | SetPstate(..) | SetLinkState(..) | SetLinkBandwidth(..) | SetLinkLatency(..)
+        | SetStationRate(..) | SetPriority(..) | SetBound(..) => PlatformAnswer::Done,
+        HostSpeed(_) | LinkBandwidth(_) | LinkLatency(_) => PlatformAnswer::Refused(
+            "time is abstract while a program is explored: there are no speeds".into(),
+        ),
+    }
+}

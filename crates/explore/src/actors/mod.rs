@@ -1,0 +1,334 @@
+//! A program of actors as a [`System`]: the kernel, driven by choosing whose request is served next.
+//!
+//! - [`mod@enabled`]: what may happen next.
+//! - [`mod@execute`]: one step.
+//!
+//! All work is over at once: time is abstract. A communication is complete when its two posts have met, executions,
+//! sleeps and disk accesses take no time, and a wait that may time out may do so as long as nothing of what it waits for
+//! is there. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
+//! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
+
+mod enabled;
+mod execute;
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use simurgh_kernel::context::{Body, Leavings, OnExit};
+use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
+use simurgh_kernel::kernel::Kernel;
+use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
+
+use crate::dependence;
+use crate::system::{Reversal, System};
+use crate::transition::{Kind, Post, Side, Transition};
+use crate::verdict::{Step, Violation};
+
+/// What may arrive before what.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Network {
+    /// A message is in its mailbox when it is sent: first sent, first received.
+    #[default]
+    Mailbox,
+    /// Messages of one sender to one mailbox keep their order, and nothing else is promised.
+    Pairwise,
+    /// Any message under way may arrive next.
+    Unordered,
+}
+
+impl std::str::FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "mailbox" => Ok(Network::Mailbox),
+            "pairwise" => Ok(Network::Pairwise),
+            "unordered" => Ok(Network::Unordered),
+            _ => Err(format!("{text:?} is not a network: mailbox, pairwise or unordered")),
+        }
+    }
+}
+
+/// What an actor that stands still will do next.
+#[derive(Debug, Default)]
+enum Next {
+    /// Nothing: it is new, or has ended.
+    #[default]
+    Nothing,
+    /// To ask this.
+    Ask(Simcall),
+    /// To go on from a queue, once it is granted.
+    Queued(Queued),
+}
+
+/// What an actor queues for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Queued {
+    Lock(u32),
+    Semaphore(u32),
+    Condition {
+        condition: u32,
+        lock: u32,
+    },
+    Barrier(u32),
+    /// Halted by itself.
+    Resume,
+}
+
+/// What is kept of an actor beside the kernel.
+#[derive(Default)]
+struct Process {
+    body: Option<Body>,
+    leavings: Leavings,
+    on_exit: Vec<OnExit>,
+    next: Next,
+    /// Locks and semaphores that it gives back before its next request, each in a step of its own.
+    returns: VecDeque<Note>,
+    /// Whether what it queues for is its.
+    granted: bool,
+    /// Whether it may stop to wait now.
+    timer: bool,
+    /// Whether it might have stopped, at some time since it began to wait.
+    timed: bool,
+    /// How many posts it has made.
+    posts: u32,
+    /// What it has been answered until now, folded: with the same answers it is in the same state.
+    history: u64,
+}
+
+/// What is known of a communication, by its slot in the kernel's table.
+#[derive(Copy, Clone, Default)]
+struct Comm {
+    bits: u64,
+    mailbox: u32,
+    send: Option<Post>,
+    recv: Option<Post>,
+}
+
+/// A message under way.
+#[derive(Copy, Clone, Debug)]
+struct Message {
+    post: Post,
+    activity: ActivityId,
+    mailbox: u32,
+    envelope: Envelope,
+}
+
+/// A program of actors to explore. `F` makes the program anew for each execution: it spawns the actors and makes the
+/// objects that they share.
+pub struct Actors<F> {
+    program: F,
+    network: Network,
+    keeps_posts: bool,
+    kernel: Kernel,
+    processes: Vec<Process>,
+    /// How many of `processes` belong to the present execution.
+    count: usize,
+    comms: Vec<Comm>,
+    /// Sorted by sender and number.
+    messages: Vec<Message>,
+    /// Which send each receive met, in the order in which they met.
+    meetings: Vec<(Post, Post)>,
+    failures: Vec<(u32, String)>,
+    ready: Vec<ActorId>,
+}
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    /// A program that is made anew by a function, and what may arrive before what.
+    pub fn new(network: Network, program: F) -> Self {
+        let mut kernel = Kernel::new(0);
+        kernel.hold_messages(true);
+        let mut actors = Self {
+            program,
+            network,
+            keeps_posts: false,
+            kernel,
+            processes: Vec::new(),
+            count: 0,
+            comms: Vec::new(),
+            messages: Vec::new(),
+            meetings: Vec::new(),
+            failures: Vec::new(),
+            ready: Vec::new(),
+        };
+        actors.reset();
+        actors
+    }
+
+    /// Lets what an actor posted stay in the mailboxes when the actor ends; otherwise what has met nobody is taken back,
+    /// as the kernel does.
+    pub fn keep_posts(mut self) -> Self {
+        self.keeps_posts = true;
+        self
+    }
+
+    /// Which send each receive has met since the start: (receive, send), in the order in which they met.
+    pub fn meetings(&self) -> &[(Post, Post)] {
+        &self.meetings
+    }
+
+    /// The kernel, to look at.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// What an actor asks next, if it does not queue for something.
+    pub fn pending(&self, actor: ActorId) -> Option<&Simcall> {
+        match &self.processes[..self.count].get(actor.index())?.next {
+            Next::Ask(simcall) => Some(simcall),
+            _ => None,
+        }
+    }
+
+    /// What is known of a communication; nothing if the kernel has forgotten it.
+    fn comm(&self, id: ActivityId) -> Option<&Comm> {
+        self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
+    }
+
+    fn comm_mut(&mut self, id: ActivityId) -> &mut Comm {
+        if self.comms.len() <= id.index() {
+            self.comms.resize(id.index() + 1, Comm::default());
+        }
+        &mut self.comms[id.index()]
+    }
+}
+
+impl<F: FnMut(&mut Kernel)> System for Actors<F> {
+    type Transition = Transition;
+
+    fn reset(&mut self) {
+        self.kernel.reset(0);
+        for process in &mut self.processes[..self.count] {
+            // The tables of the notes are kept; the code is dropped outside of any actor, and so leaves no notes.
+            process.body = None;
+            process.on_exit.clear();
+            process.leavings.notes.clear();
+            process.leavings.said.clear();
+            process.returns.clear();
+            process.next = Next::Nothing;
+            (process.granted, process.timer, process.timed) = (false, false, false);
+            (process.posts, process.history) = (0, 0);
+        }
+        self.count = 0;
+        self.comms.clear();
+        self.messages.clear();
+        self.meetings.clear();
+        self.failures.clear();
+        self.ready.clear();
+        (self.program)(&mut self.kernel);
+        self.settle();
+        self.wake();
+    }
+
+    fn enabled(&mut self, into: &mut Vec<Transition>) {
+        self.collect_enabled(into);
+    }
+
+    fn execute(&mut self, step: Step) -> Transition {
+        self.take_step(step)
+    }
+
+    fn step(transition: &Transition) -> Step {
+        transition.step
+    }
+
+    fn process(transition: &Transition) -> u64 {
+        transition.process()
+    }
+
+    fn dependent(a: &Transition, b: &Transition) -> bool {
+        dependence::dependent(a, b)
+    }
+
+    fn reversal(first: &Transition, second: &Transition) -> Reversal {
+        dependence::reversal(first, second)
+    }
+
+    fn disables(transition: &Transition) -> bool {
+        matches!(transition.kind, Kind::Interfere | Kind::Exit { last: true, .. })
+    }
+
+    fn violation_count(&self) -> usize {
+        self.failures.len()
+    }
+
+    fn violation(&self, index: usize) -> Violation {
+        let (actor, message) = self.failures[index].clone();
+        Violation::Failed { actor, message }
+    }
+
+    fn deadlock(&self) -> Option<Violation> {
+        let waits = |&actor: &u32| {
+            let actor = ActorId(actor);
+            self.kernel.is_alive(actor) && !self.kernel.is_daemon(actor)
+        };
+        let actors: Vec<u32> = (0..self.count as u32).filter(waits).collect();
+        (!actors.is_empty()).then_some(Violation::Deadlock { actors })
+    }
+
+    fn fingerprint(&mut self) -> Option<u64> {
+        let mut hasher = foldhash::fast::FixedState::default().build();
+        for (index, process) in self.processes[..self.count].iter().enumerate() {
+            (process.history, process.posts, process.granted).hash(&mut hasher);
+            self.kernel.is_alive(ActorId::from_index(index)).hash(&mut hasher);
+        }
+        for message in &self.messages {
+            message.post.hash(&mut hasher);
+        }
+        for mailbox in 0..self.kernel.mailbox_count() {
+            self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
+        }
+        self.kernel.hash_synchronisation(&mut hasher);
+        Some(hasher.finish())
+    }
+}
+
+trait Build {
+    fn build(&self) -> foldhash::fast::FoldHasher<'static>;
+}
+
+impl Build for foldhash::fast::FixedState {
+    fn build(&self) -> foldhash::fast::FoldHasher<'static> {
+        std::hash::BuildHasher::build_hasher(self)
+    }
+}
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    /// What is in a mailbox, with the order of those posts only that something may tell apart by it.
+    fn fold_mailbox(&self, mailbox: MailboxId) -> u64 {
+        use simurgh_kernel::activity::Kind as Activity;
+        let activities = self.kernel.activities();
+        let queues = self.kernel.mailbox(mailbox);
+        let mut sum = 0u64;
+        for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
+            let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
+            for id in queue.iter(activities) {
+                let (Some(comm), Some(Activity::Comm(posted))) =
+                    (self.comm(id), activities.get(id).map(|activity| &activity.kind))
+                else {
+                    unreachable!("a mailbox holds communications")
+                };
+                let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
+                sum = sum.wrapping_add(fold(&(post, side)));
+                for (before, envelope, criteria) in &earlier {
+                    let seen = match side {
+                        Side::Send => envelope.context == posted.envelope.context,
+                        Side::Recv => dependence::overlap(criteria, &posted.criteria),
+                    };
+                    if seen {
+                        sum = sum.wrapping_add(fold(&(*before, post)));
+                    }
+                }
+                earlier.push((post, posted.envelope, posted.criteria));
+            }
+        }
+        sum
+    }
+}
+
+/// A number for a value, the same in every run.
+fn fold(value: &impl Hash) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,176 @@
+//! When the order of two steps may matter: one pure function.
+//!
+//! From Rosa's thesis, "Performance and correctness assessment of distributed systems" (2011), 3.12, theorems 2 to 7,
+//! made finer in three ways: receives are told apart by what they accept and messages by their context; a wait depends on
+//! the very posts that completed its set, not on any wait or test; and requests for locks and the like are a post and a
+//! wait too, so that what theorem 2 says of sends and receives (a post and its counterpart are independent, whoever is
+//! first) holds for locking and unlocking, acquiring and releasing.
+//!
+//! `independent_steps_commute` (tests/agreement.rs) executes both orders of every pair that is called independent here,
+//! at every reachable state of random programs. Broken on purpose, it fails: so it does, for example, when two sends to one
+//! mailbox, or a lock and a trylock, are called independent; and when a wait does not depend on what completed it,
+//! `every_engine_agrees_with_plain_search` fails.
+
+use simurgh_kernel::simcall::Criteria;
+
+use crate::system::Reversal;
+use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+
+/// Whether the order of two steps may matter, or one may make the other possible.
+pub fn dependent(a: &Transition, b: &Transition) -> bool {
+    // Steps of one process are done in its order.
+    a.process() == b.process() || ordered(a, b) || ordered(b, a)
+}
+
+/// Half of the relation: each pair of kinds is decided where the first of them stands.
+fn ordered(a: &Transition, b: &Transition) -> bool {
+    use Kind::*;
+    let other = b.step.actor;
+    match &a.kind {
+        // Theorem 2: a send and a receive are independent, whoever is first, with criteria too: each meets the oldest
+        // that fits, which the other does not change. Theorem 3: two sends, or two receives, are dependent in one
+        // mailbox only; finer: not if no receive accepts both messages, or no message is accepted by both receives.
+        Send { post, mailbox, envelope } | Arrive { post, mailbox, envelope, .. } => {
+            match &b.kind {
+                Send { mailbox: m, envelope: e, .. } | Arrive { mailbox: m, envelope: e, .. } => {
+                    mailbox == m && envelope.context == e.context
+                }
+                // What was sent arrives.
+                Submit { post: sent } => post == sent,
+                Probe { mailbox: m, criteria } => mailbox == m && criteria.admits(envelope),
+                Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
+                    completed(set, *post, *mailbox, Side::Send)
+                }
+                _ => false,
+            }
+        }
+        Submit { .. } => false,
+        Recv { post, mailbox, criteria } => match &b.kind {
+            Recv { mailbox: m, criteria: c, .. } | Probe { mailbox: m, criteria: c } => {
+                mailbox == m && overlap(criteria, c)
+            }
+            Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
+                completed(set, *post, *mailbox, Side::Recv)
+            }
+            _ => false,
+        },
+        // Theorem 4: waits and tests are independent, also of one communication. A wait that gave up takes posts back.
+        Wait { awaited, outcome: Outcome::Timeout, .. } => withdrawn(awaited, b),
+        Wait { .. } => false,
+        Withdraw(posts) => withdrawn(posts, b),
+        Probe { .. } => false,
+        // Theorems 5 to 7: what is local is independent of all others.
+        Choose => false,
+        // Locking is a post to a queue: two of them are ordered as theorem 3's sends are; locking and unlocking are
+        // independent as theorem 2's send and receive are, since the oldest in the queue is served.
+        Lock(lock) => matches!(b.kind, Lock(l) | TryLock(l) if l == *lock),
+        TryLock(lock) => matches!(b.kind, TryLock(l) | Unlock(l) if l == *lock),
+        // The lock is had because it was given back; giving up leaves the queue before it is given back, or does not.
+        LockWait { lock, .. } => matches!(b.kind, Unlock(l) if l == *lock),
+        Unlock(_) => false,
+        Acquire(semaphore) => matches!(b.kind, Acquire(s) | TryAcquire(s) if s == *semaphore),
+        TryAcquire(semaphore) => matches!(b.kind, TryAcquire(s) | Release(s) if s == *semaphore),
+        AcquireWait { semaphore, .. } => matches!(b.kind, Release(s) if s == *semaphore),
+        Release(_) => false,
+        // To wait for a condition is to give a lock back and to post to the condition's queue. Whoever is notified posts
+        // to the queue of a lock, and a notification does not say of which: it depends on all that concerns locks.
+        ConditionPost { condition, lock } => match &b.kind {
+            ConditionPost { condition: c, .. } => c == condition,
+            TryLock(l) | LockWait { lock: l, .. } => l == lock,
+            ConditionWait { lock: l, .. } => l == lock,
+            Notify(c) => c == condition,
+            _ => false,
+        },
+        ConditionWait { condition, lock, timeout, .. } => match &b.kind {
+            Unlock(l) => l == lock,
+            Notify(c) => c == condition,
+            Lock(l) | TryLock(l) => *timeout && l == lock,
+            LockWait { lock: l, timeout: t, .. } => (*timeout || *t) && l == lock,
+            ConditionWait { lock: l, timeout: t, .. } => (*timeout || *t) && l == lock,
+            _ => false,
+        },
+        Notify(condition) => match &b.kind {
+            Notify(_) | Lock(_) | TryLock(_) | LockWait { .. } | Unlock(_) => true,
+            ConditionWait { .. } => true,
+            ConditionPost { condition: c, .. } => c == condition,
+            _ => false,
+        },
+        // Who comes last is told so.
+        BarrierPost(barrier) => matches!(b.kind, BarrierPost(o) | BarrierWait(o) if o == *barrier),
+        BarrierWait(_) => false,
+        // Actors are numbered in the order of their creation; whoever was created goes on thanks to it.
+        Spawn { child } => matches!(b.kind, Spawn { .. }) || other == *child,
+        Join { target, .. } | IsAlive { target } => match &b.kind {
+            Exit { .. } => other == *target,
+            Spawn { child } => child == target,
+            _ => false,
+        },
+        // Who ends takes back what has met nobody; what has met somebody would have been, a little earlier. Daemons end with the last of the others, which so concerns them all.
+        Exit { withdrawn: posts, last } => *last || withdrawn(posts, b),
+        // To kill, to halt and to let go on is dependent on everything: rare, and not worth a finer look.
+        Interfere => true,
+    }
+}
+
+/// Whether a post, or the arrival of what was posted, completed one of the set, or may yet do so. What has met its partner
+/// depends on that alone; what has not, on all that it might meet, since which of them it will be may change with their order.
+fn completed(set: &[Awaited], post: Post, mailbox: u32, side: Side) -> bool {
+    set.iter().any(|a| match a.partner {
+        Some(partner) => post == partner || post == a.post,
+        None => post == a.post || (mailbox == a.mailbox && side != a.side),
+    })
+}
+
+/// Whether taking these posts back matters to a step: it might have met one of them, or seen it, or waits for it.
+fn withdrawn(posts: &[Awaited], step: &Transition) -> bool {
+    posts.iter().filter(|taken| taken.partner.is_none()).any(|taken| match &step.kind {
+        Kind::Send { mailbox, .. } => taken.side == Side::Recv && taken.mailbox == *mailbox,
+        Kind::Arrive { mailbox, post, .. } => {
+            (taken.side == Side::Recv && taken.mailbox == *mailbox) || *post == taken.post
+        }
+        Kind::Recv { mailbox, .. } | Kind::Probe { mailbox, .. } => {
+            taken.side == Side::Send && taken.mailbox == *mailbox
+        }
+        Kind::Wait { awaited, .. } => awaited.iter().any(|a| a.post == taken.post),
+        Kind::Withdraw(others) => others.iter().any(|a| a.post == taken.post),
+        _ => false,
+    })
+}
+
+/// Whether some message may be accepted by both.
+pub(crate) fn overlap(a: &Criteria, b: &Criteria) -> bool {
+    fn meet<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        }
+    }
+    a.context == b.context && meet(a.source, b.source) && meet(a.tag, b.tag)
+}
+
+/// What may come of a race if the second step is to go first.
+pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
+    use Kind::*;
+    match (&first.kind, &second.kind) {
+        (_, Wait { single: true, timed: false, outcome: Outcome::Taken, awaited, .. }) => {
+            match &first.kind {
+                // Taking back what another waits for is the only other way to complete a wait.
+                Send { .. } | Arrive { .. } | Recv { .. } if awaited.len() == 1 => Reversal::Never,
+                _ => Reversal::Look,
+            }
+        }
+        (_, Wait { .. }) => Reversal::Look,
+        (Submit { .. }, Arrive { .. }) => Reversal::Never,
+        // Whoever gave the lock back, or ended, made it possible.
+        (_, LockWait { timed: false, .. } | Join { timed: false, .. }) => Reversal::Never,
+        // Another may have given what this one got, or notified it, or come to the barrier in its stead.
+        (_, LockWait { .. } | Join { .. } | AcquireWait { .. } | ConditionWait { .. } | BarrierWait(_)) => {
+            Reversal::Look
+        }
+        (Spawn { child }, _) if second.step.actor == *child => Reversal::Never,
+        (Exit { .. } | Withdraw(_) | Interfere, _) | (_, Exit { .. } | Withdraw(_) | Interfere) => {
+            Reversal::Look
+        }
+        _ => Reversal::Same,
+    }
+}

@@ -1,0 +1,63 @@
+//! Dynamic partial order reduction as in Rosa's thesis (2011), Algorithm 4, after Flanagan and Godefroid, "Dynamic partial-order
+//! reduction for model checking software" (POPL 2005).
+//!
+//! Where it departs from Algorithm 4: for each step, the algorithm looks for the last step before it that it depends on. As
+//! printed this includes steps of the same process, behind which an earlier race of another process is lost; as in the paper of
+//! 2005, the last one that does not happen before the process's own previous step is taken here. And where the process is not
+//! possible at the state before (the thesis assumes that it always is), one that must come before it is explored instead.
+
+use crate::reduction::{self, Node, Path, Strategy};
+use crate::session::{Options, Session};
+use crate::system::System;
+use crate::verdict::Exploration;
+
+/// Explores with the reduction of 2005.
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Exploration {
+    reduction::explore::<S, Dpor>(system, options)
+}
+
+struct Dpor;
+
+impl<S: System> Strategy<S> for Dpor {
+    const SLEEPS: bool = false;
+
+    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
+        reduction::add_once::<S>(node, other);
+    }
+
+    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) {
+        let mut seen = None;
+        for race in path.fresh_races(fresh) {
+            // The latest first step of each second one comes first, and is enough.
+            if seen.replace(race.second) != Some(race.second) {
+                backtrack(path, race.first, race.second);
+            }
+        }
+    }
+}
+
+fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) {
+    let process = S::process(&path.trace[second]);
+    if path.is_considered(first, process) || path.consider(first, process) {
+        return;
+    }
+    // Not possible there: then some process whose step between the two must come before the second.
+    let between = (first + 1..second).filter(|&step| path.causality.is_before(step, second));
+    let helpers: Vec<u64> = between.map(|step| S::process(&path.trace[step])).collect();
+    let possible = |helper: &u64| path.nodes[first].enabled.iter().any(|t| S::process(t) == *helper);
+    let helpers: Vec<u64> = helpers.into_iter().filter(possible).collect();
+    if helpers.iter().any(|&helper| path.is_considered(first, helper)) {
+        return;
+    }
+    match helpers.first() {
+        Some(&helper) => {
+            path.consider(first, helper);
+        }
+        None => {
+            let all = path.nodes[first].enabled.clone();
+            for transition in &all {
+                reduction::add_once::<S>(&mut path.nodes[first], transition);
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The loop that the engines with a partial order reduction share; each supplies what it does about a race.
+//!
+//! Stateless depth-first search. At each state on the way there is what is still to be explored, and what is asleep: steps
+//! after which all has been explored, and that nothing since depends on (Godefroid, "Partial-order methods for the
+//! verification of concurrent systems", 1996).
+//!
+//! The papers assume that a process has one possible step at a time. Here a request may have several outcomes (which
+//! activity a wait takes, which number is chosen), so that where one outcome is explored, the others are too. And a step may
+//! end another actor: beside such a step all that was possible is explored ([`System::disables`]).
+
+use std::ops::ControlFlow;
+
+use crate::causality::{Causality, Race};
+use crate::session::{Options, Session};
+use crate::system::System;
+use crate::verdict::Exploration;
+use crate::wakeup::{Branch, WakeupTree};
+
+/// A state on the way of the present execution.
+pub(crate) struct Node<T> {
+    /// What is possible here.
+    pub(crate) enabled: Vec<T>,
+    /// What need not be explored here.
+    pub(crate) sleep: Vec<T>,
+    /// What is to be explored here.
+    pub(crate) rest: WakeupTree<T>,
+    /// What was explored here, or is being.
+    pub(crate) begun: Vec<T>,
+}
+
+/// The present execution.
+pub(crate) struct Path<S: System> {
+    /// The states, from the start; the last is the present one.
+    pub(crate) nodes: Vec<Node<S::Transition>>,
+    /// The steps between them.
+    pub(crate) trace: Vec<S::Transition>,
+    pub(crate) causality: Causality,
+    spare: Vec<Node<S::Transition>>,
+}
+
+/// What an engine does.
+pub(crate) trait Strategy<S: System> {
+    /// Whether it uses sleep sets.
+    const SLEEPS: bool;
+
+    /// Another outcome of the step that is being explored at a state, or another step beside one that disables.
+    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition);
+
+    /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
+    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>);
+}
+
+/// Explores with a strategy.
+pub(crate) fn explore<S: System, R: Strategy<S>>(system: &mut S, options: Options<'_, S>) -> Exploration {
+    let mut session = Session::new(system, options);
+    let mut path =
+        Path { nodes: Vec::new(), trace: Vec::new(), causality: Causality::default(), spare: Vec::new() };
+    let _ = search::<S, R>(&mut path, &mut session);
+    session.conclude()
+}
+
+fn search<S: System, R: Strategy<S>>(
+    path: &mut Path<S>,
+    session: &mut Session<'_, '_, S>,
+) -> ControlFlow<()> {
+    session.begin()?;
+    path.enter::<R>(WakeupTree::default(), session);
+    // The steps before this one were taken by an earlier execution too.
+    let mut fresh = 0;
+    loop {
+        if path.is_over::<R>(session)? {
+            R::races(path, fresh, session);
+            let Some(branch) = path.backtrack::<R>() else { return ControlFlow::Continue(()) };
+            session.begin()?;
+            session.replay(path.trace.iter());
+            fresh = path.trace.len();
+            path.descend::<R>(branch, session)?;
+        } else if let Some(branch) = path.next_branch() {
+            path.descend::<R>(branch, session)?;
+        }
+    }
+}
+
+/// Whether a step is asleep.
+pub(crate) fn is_asleep<S: System>(sleep: &[S::Transition], transition: &S::Transition) -> bool {
+    sleep.iter().any(|asleep| S::step(asleep) == S::step(transition))
+}
+
+impl<S: System> Path<S> {
+    /// Whether the execution ends here; if not, there is something to be explored.
+    fn is_over<R: Strategy<S>>(&mut self, session: &mut Session<'_, '_, S>) -> ControlFlow<(), bool> {
+        let node = self.nodes.last_mut().expect("there is a present state");
+        if node.enabled.is_empty() {
+            session.complete(&self.trace)?;
+            return ControlFlow::Continue(true);
+        }
+        if session.is_cut(&self.trace) {
+            return ControlFlow::Continue(true);
+        }
+        if node.rest.branches.is_empty() {
+            let awake = node.enabled.iter().find(|t| !is_asleep::<S>(&node.sleep, t));
+            match awake.cloned() {
+                Some(transition) => node.rest.push(transition),
+                None => {
+                    session.redundant();
+                    return ControlFlow::Continue(true);
+                }
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Takes what is to be explored next at the present state.
+    fn next_branch(&mut self) -> Option<Branch<S::Transition>> {
+        let node = self.nodes.last_mut()?;
+        while let Some(branch) = node.rest.branches.pop_front() {
+            let step = S::step(&branch.transition);
+            let possible = node.enabled.iter().any(|enabled| S::step(enabled) == step);
+            if possible && !is_asleep::<S>(&node.sleep, &branch.transition) {
+                return Some(branch);
+            }
+        }
+        None
+    }
+
+    /// Goes back to the last state where something is left to be explored, and takes it.
+    fn backtrack<R: Strategy<S>>(&mut self) -> Option<Branch<S::Transition>> {
+        loop {
+            self.spare.extend(self.nodes.pop());
+            let explored = self.trace.pop()?;
+            self.causality.truncate(self.trace.len());
+            let node = self.nodes.last_mut().expect("a state before each step");
+            if R::SLEEPS {
+                node.sleep.push(explored);
+            }
+            if let Some(branch) = self.next_branch() {
+                return Some(branch);
+            }
+        }
+    }
+
+    /// Takes a step from the present state.
+    fn descend<R: Strategy<S>>(
+        &mut self,
+        branch: Branch<S::Transition>,
+        session: &mut Session<'_, '_, S>,
+    ) -> ControlFlow<()> {
+        let node = self.nodes.last_mut().expect("there is a present state");
+        let (step, process) = (S::step(&branch.transition), S::process(&branch.transition));
+        let disables = S::disables(&branch.transition);
+        for index in 0..node.enabled.len() {
+            let other = &node.enabled[index];
+            if (disables || S::process(other) == process) && S::step(other) != step {
+                let other = other.clone();
+                R::alternative(node, &other);
+            }
+        }
+        node.begun.push(branch.transition);
+        session.execute(step, &mut self.trace)?;
+        self.causality.push::<S>(&self.trace);
+        self.enter::<R>(branch.below, session);
+        ControlFlow::Continue(())
+    }
+
+    /// Comes to a new state.
+    fn enter<R: Strategy<S>>(&mut self, rest: WakeupTree<S::Transition>, session: &mut Session<'_, '_, S>) {
+        let fresh = || Node {
+            enabled: Vec::new(),
+            sleep: Vec::new(),
+            rest: WakeupTree::default(),
+            begun: Vec::new(),
+        };
+        let mut node = self.spare.pop().unwrap_or_else(fresh);
+        node.enabled.clear();
+        node.sleep.clear();
+        node.begun.clear();
+        node.rest = rest;
+        session.system.enabled(&mut node.enabled);
+        if R::SLEEPS
+            && let (Some(parent), Some(taken)) = (self.nodes.last(), self.trace.last())
+        {
+            let asleep = parent.sleep.iter().filter(|asleep| !S::dependent(asleep, taken));
+            node.sleep.extend(asleep.cloned());
+        }
+        self.nodes.push(node);
+    }
+
+    /// The processes whose steps were, are, or will be explored at a state.
+    pub(crate) fn is_considered(&self, state: usize, process: u64) -> bool {
+        let node = &self.nodes[state];
+        let rest = node.rest.branches.iter().map(|branch| &branch.transition);
+        node.begun.iter().chain(rest).any(|transition| S::process(transition) == process)
+    }
+
+    /// Adds all steps of a process that are possible at a state; says whether there are any.
+    pub(crate) fn consider(&mut self, state: usize, process: u64) -> bool {
+        let Node { enabled, rest, .. } = &mut self.nodes[state];
+        let mut any = false;
+        for transition in enabled.iter().filter(|transition| S::process(transition) == process) {
+            rest.push(transition.clone());
+            any = true;
+        }
+        any
+    }
+
+    /// The steps between two that did not happen after the first, by their places.
+    pub(crate) fn not_after(&self, first: usize, end: usize, into: &mut Vec<usize>) {
+        into.clear();
+        into.extend((first + 1..end).filter(|&other| !self.causality.is_before(first, other)));
+    }
+
+    /// The races that an execution shows for the first time.
+    pub(crate) fn fresh_races(&self, fresh: usize) -> Vec<Race> {
+        self.causality.races_since(fresh).to_vec()
+    }
+}
+
+/// Adds a step to what is to be explored at a state, unless it was already.
+pub(crate) fn add_once<S: System>(node: &mut Node<S::Transition>, other: &S::Transition) {
+    let step = S::step(other);
+    let mut rest = node.rest.branches.iter().map(|branch| &branch.transition);
+    if !node.begun.iter().any(|begun| S::step(begun) == step) && !rest.any(|t| S::step(t) == step) {
+        node.rest.push(other.clone());
+    }
+}

@@ -1,0 +1,208 @@
+//! What all engines share: counts, bounds, what was found, and whom to tell.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::system::System;
+use crate::verdict::{Exploration, Step, Verdict, Violation};
+
+/// How an exploration is doing.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// How many complete executions were seen.
+    pub executions: u64,
+    /// How many executions were given up because all that was possible had been explored elsewhere.
+    pub redundant: u64,
+    /// How many executions were cut at the bound on their length.
+    pub cut: u64,
+    /// How many steps were taken, repeated ones included.
+    pub transitions: u64,
+    /// How long the longest execution was.
+    pub depth: usize,
+    /// How many different violations were found.
+    pub violations: usize,
+    /// Whether all was seen: known at the end.
+    pub exhausted: bool,
+}
+
+/// Someone who looks at a long exploration now and then, and may stop it: to show progress, or when time is up.
+pub type Watcher<'a> = Box<dyn FnMut(&Progress) -> ControlFlow<()> + 'a>;
+
+/// Someone who looks at the system at the end of each complete execution.
+pub type Visitor<'a, S> = Box<dyn FnMut(&mut S, &[<S as System>::Transition]) + 'a>;
+
+/// How far an exploration goes, and who looks at it.
+pub struct Options<'a, S: System> {
+    /// At most so many steps an execution.
+    pub depth: Option<usize>,
+    /// At most so many executions.
+    pub executions: Option<u64>,
+    /// Whether to go on after a violation, to find those of other kinds.
+    pub all: bool,
+    /// How many executions are between two looks of the watcher.
+    pub every: u64,
+    /// Who may stop it.
+    pub watcher: Option<Watcher<'a>>,
+    /// Who looks at each execution.
+    pub visitor: Option<Visitor<'a, S>>,
+    /// Where the last progress goes.
+    pub report: Option<&'a mut Progress>,
+}
+
+impl<S: System> Default for Options<'_, S> {
+    fn default() -> Self {
+        Self {
+            depth: None,
+            executions: None,
+            all: false,
+            every: 1 << 10,
+            watcher: None,
+            visitor: None,
+            report: None,
+        }
+    }
+}
+
+impl<'a, S: System> Options<'a, S> {
+    /// Goes on after a violation.
+    pub fn all() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    /// Lets someone look at the end of each execution.
+    pub fn visit(self, visitor: impl FnMut(&mut S, &[S::Transition]) + 'a) -> Self {
+        Self { visitor: Some(Box::new(visitor)), ..self }
+    }
+
+    /// Lets someone stop the exploration.
+    pub fn watch(self, watcher: impl FnMut(&Progress) -> ControlFlow<()> + 'a) -> Self {
+        Self { watcher: Some(Box::new(watcher)), ..self }
+    }
+}
+
+/// An exploration under way.
+pub(crate) struct Session<'s, 'a, S: System> {
+    pub(crate) system: &'s mut S,
+    options: Options<'a, S>,
+    progress: Progress,
+    found: BTreeMap<Violation, Vec<Step>>,
+    /// Whether something was left out.
+    bounded: bool,
+}
+
+impl<'s, 'a, S: System> Session<'s, 'a, S> {
+    pub(crate) fn new(system: &'s mut S, options: Options<'a, S>) -> Self {
+        system.reset();
+        Self { system, options, progress: Progress::default(), found: BTreeMap::new(), bounded: false }
+    }
+
+    /// Does a step. Breaks if what it did ends the exploration.
+    pub(crate) fn execute(&mut self, step: Step, trace: &mut Vec<S::Transition>) -> ControlFlow<(), ()> {
+        let before = self.system.violation_count();
+        trace.push(self.system.execute(step));
+        self.progress.transitions += 1;
+        let after = self.system.violation_count();
+        for index in before..after {
+            self.record(self.system.violation(index), trace);
+        }
+        self.go_on()
+    }
+
+    /// Goes back to the start and repeats a schedule.
+    pub(crate) fn replay<'t>(&mut self, trace: impl Iterator<Item = &'t S::Transition>)
+    where
+        S::Transition: 't,
+    {
+        self.system.reset();
+        for transition in trace {
+            self.system.execute(S::step(transition));
+            self.progress.transitions += 1;
+        }
+    }
+
+    /// Whether an execution of this length is cut here; then it is counted as such.
+    pub(crate) fn is_cut(&mut self, trace: &[S::Transition]) -> bool {
+        let cut = self.options.depth.is_some_and(|depth| trace.len() >= depth);
+        if cut {
+            self.bounded = true;
+            self.progress.cut += 1;
+            self.progress.depth = self.progress.depth.max(trace.len());
+        }
+        cut
+    }
+
+    /// Nothing may happen any more: the execution is complete.
+    pub(crate) fn complete(&mut self, trace: &[S::Transition]) -> ControlFlow<()> {
+        self.progress.executions += 1;
+        self.progress.depth = self.progress.depth.max(trace.len());
+        if let Some(visitor) = &mut self.options.visitor {
+            visitor(self.system, trace);
+        }
+        if let Some(deadlock) = self.system.deadlock() {
+            self.record(deadlock, trace);
+        }
+        self.go_on()
+    }
+
+    /// All that is possible was explored elsewhere.
+    pub(crate) fn redundant(&mut self) {
+        self.progress.redundant += 1;
+    }
+
+    /// Whether another execution may begin, of those that remain.
+    pub(crate) fn begin(&mut self) -> ControlFlow<()> {
+        if self.options.executions.is_some_and(|most| self.progress.executions + self.progress.cut >= most) {
+            self.bounded = true;
+            return ControlFlow::Break(());
+        }
+        let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
+        if let Some(watcher) = &mut self.options.watcher
+            && runs.is_multiple_of(self.options.every.max(1))
+            && watcher(&self.progress).is_break()
+        {
+            self.bounded = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Something is left out, by the nature of the engine.
+    pub(crate) fn leave_out(&mut self) {
+        self.bounded = true;
+    }
+
+    fn record(&mut self, violation: Violation, trace: &[S::Transition]) {
+        let steps = || trace.iter().map(S::step).collect();
+        self.found.entry(violation).or_insert_with(steps);
+        self.progress.violations = self.found.len();
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.found.is_empty() || self.options.all {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// What was found.
+    pub(crate) fn conclude(mut self) -> Exploration {
+        self.progress.exhausted = !self.bounded && (self.found.is_empty() || self.options.all);
+        if let Some(report) = self.options.report {
+            *report = self.progress;
+        }
+        let failed = self.found.keys().any(|violation| matches!(violation, Violation::Failed { .. }));
+        let verdict = match (failed, self.found.is_empty(), self.bounded) {
+            (true, ..) => Verdict::Violated,
+            (false, false, _) => Verdict::Deadlock,
+            (false, true, true) => Verdict::NotExhausted,
+            (false, true, false) => Verdict::Holds,
+        };
+        Exploration {
+            verdict,
+            executions: self.progress.executions,
+            transitions: self.progress.transitions,
+            found: self.found.into_iter().collect(),
+        }
+    }
+}

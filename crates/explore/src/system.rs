@@ -1,0 +1,75 @@
+//! What can be explored: anything that starts anew, says what may happen next, and does one thing at a time.
+//!
+//! The engines see nothing else, so that toy graphs, actors, protocol handlers and compiled programs share them all.
+
+use std::fmt::Debug;
+
+use crate::verdict::{Step, Violation};
+
+/// What may come of a race if the second transition is to go first. See [`System::reversal`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Reversal {
+    /// The second transition can take place, as it is, without the first.
+    Same,
+    /// The first makes the second possible, and its process can do nothing else instead.
+    Never,
+    /// It depends: the second may be possible without the first, or its process may do something else instead (a wait
+    /// that times out, or takes another of its activities). An engine goes and looks.
+    Look,
+}
+
+/// A system to explore. It must be deterministic: the same steps from the start lead to the same state.
+///
+/// A process is whatever does its transitions in order. It may have several possible ones at a time, of which it does
+/// one (outcomes of one request). Transitions of one process always depend on each other.
+pub trait System {
+    /// One atomic step: plain data that says all that its dependence on others needs.
+    type Transition: Clone + Debug;
+
+    /// Goes back to the start.
+    fn reset(&mut self);
+
+    /// Appends what may happen next, in an order that depends on the state alone.
+    fn enabled(&mut self, into: &mut Vec<Self::Transition>);
+
+    /// Does an enabled step, and gives it back.
+    fn execute(&mut self, step: Step) -> Self::Transition;
+
+    /// How a transition is written in a schedule. Two enabled transitions have different steps, and a transition keeps
+    /// its step while others that it does not depend on take place.
+    fn step(transition: &Self::Transition) -> Step;
+
+    /// Whose transition it is: the same number for transitions that are done in order by one process.
+    fn process(transition: &Self::Transition) -> u64;
+
+    /// Whether the order of two transitions may matter: false only if, wherever both are possible, neither makes the
+    /// other impossible and both orders lead to the same state. Also true if one may make the other possible.
+    fn dependent(a: &Self::Transition, b: &Self::Transition) -> bool;
+
+    /// What may come of a race of two dependent transitions if the second is to go first.
+    fn reversal(first: &Self::Transition, second: &Self::Transition) -> Reversal {
+        let _ = (first, second);
+        Reversal::Same
+    }
+
+    /// Whether a transition may make those of other processes impossible for ever. Then all that is possible in its place is
+    /// explored beside it; and it must depend on everything.
+    fn disables(transition: &Self::Transition) -> bool {
+        let _ = transition;
+        false
+    }
+
+    /// How many violations there have been since the start.
+    fn violation_count(&self) -> usize;
+
+    /// A violation since the start.
+    fn violation(&self, index: usize) -> Violation;
+
+    /// Whether a state in which nothing may happen is a deadlock.
+    fn deadlock(&self) -> Option<Violation>;
+
+    /// A number that equal states share, and different ones hardly ever.
+    fn fingerprint(&mut self) -> Option<u64> {
+        None
+    }
+}

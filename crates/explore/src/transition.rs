@@ -1,0 +1,219 @@
+//! The steps of actors as an engine sees them: plain data, with all that their dependence needs.
+
+use simurgh_kernel::simcall::{Criteria, Envelope};
+use smallvec::SmallVec;
+
+use crate::verdict::Step;
+
+/// A send or receive, named by who posted it and how many posts that actor had made before: a name that does not change
+/// with the order of what others do.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Post {
+    /// Who.
+    pub actor: u32,
+    /// Which one.
+    pub number: u32,
+}
+
+/// Which end of a communication.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Side {
+    /// The sending end.
+    Send,
+    /// The receiving end.
+    Recv,
+}
+
+/// A post that an actor waits for, or takes back.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Awaited {
+    /// Which.
+    pub post: Post,
+    /// Where.
+    pub mailbox: u32,
+    /// Which end.
+    pub side: Side,
+    /// The post that it met, if it has.
+    pub partner: Option<Post>,
+}
+
+/// What came of a wait or a test.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// This one of the set is over.
+    Taken,
+    /// The time was up; what of the set had not met was taken back.
+    Timeout,
+    /// None was over: only a test says so.
+    Nothing,
+}
+
+/// What a step does. Requests that may have to queue are two steps, a post that is always possible and a wait, so that
+/// a step that is possible stays so until it is taken (Rosa's thesis, 3.7).
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    /// Posts a message, which is in the mailbox at once.
+    Send {
+        /// Its name.
+        post: Post,
+        /// Where to.
+        mailbox: u32,
+        /// What is written on it.
+        envelope: Envelope,
+    },
+    /// Posts a message, which is under way then.
+    Submit {
+        /// Its name.
+        post: Post,
+    },
+    /// A message under way reaches its mailbox.
+    Arrive {
+        /// Its name.
+        post: Post,
+        /// Where.
+        mailbox: u32,
+        /// What is written on it.
+        envelope: Envelope,
+        /// Whether messages of one sender to one mailbox keep their order.
+        ordered: bool,
+    },
+    /// Posts a receive.
+    Recv {
+        /// Its name.
+        post: Post,
+        /// Where from.
+        mailbox: u32,
+        /// Which messages it accepts.
+        criteria: Criteria,
+    },
+    /// Waits for one of a set, or tests it.
+    Wait {
+        /// The communications of the set.
+        awaited: SmallVec<[Awaited; 1]>,
+        /// Which of them was taken, if it is a communication that was.
+        taken: Option<Post>,
+        /// What came of it.
+        outcome: Outcome,
+        /// Whether the wait may time out.
+        timed: bool,
+        /// Whether the set holds but one activity.
+        single: bool,
+    },
+    /// Takes posts back, unless they have met somebody.
+    Withdraw(SmallVec<[Awaited; 1]>),
+    /// Looks into a mailbox.
+    Probe {
+        /// Which.
+        mailbox: u32,
+        /// What for.
+        criteria: Criteria,
+    },
+    /// Chooses a number.
+    Choose,
+    /// Queues for a lock.
+    Lock(u32),
+    /// Takes a lock if it is free.
+    TryLock(u32),
+    /// Has a lock that it queued for, or has waited too long for it.
+    LockWait {
+        /// Which.
+        lock: u32,
+        /// Whether it may give up.
+        timed: bool,
+        /// Whether it did.
+        timeout: bool,
+    },
+    /// Gives a lock back.
+    Unlock(u32),
+    /// Queues for one from a semaphore.
+    Acquire(u32),
+    /// Takes one from a semaphore if there is one.
+    TryAcquire(u32),
+    /// Has one that it queued for, or has waited too long for it.
+    AcquireWait {
+        /// Which.
+        semaphore: u32,
+        /// Whether it may give up.
+        timed: bool,
+        /// Whether it did.
+        timeout: bool,
+    },
+    /// Gives one to a semaphore.
+    Release(u32),
+    /// Gives a lock back and queues for a notification.
+    ConditionPost {
+        /// Which.
+        condition: u32,
+        /// The lock.
+        lock: u32,
+    },
+    /// Was notified and has its lock back, or stops to wait for the notification.
+    ConditionWait {
+        /// Which.
+        condition: u32,
+        /// The lock.
+        lock: u32,
+        /// Whether it may give up.
+        timed: bool,
+        /// Whether it did; what remains is to get the lock back.
+        timeout: bool,
+    },
+    /// Wakes one or all that wait for a condition.
+    Notify(u32),
+    /// Comes to a barrier.
+    BarrierPost(u32),
+    /// All have come to the barrier.
+    BarrierWait(u32),
+    /// Creates an actor.
+    Spawn {
+        /// Which.
+        child: u32,
+    },
+    /// Sees that an actor has ended, or has waited too long for it.
+    Join {
+        /// Which.
+        target: u32,
+        /// Whether it may give up.
+        timed: bool,
+        /// Whether it did.
+        timeout: bool,
+    },
+    /// Looks whether an actor has ended.
+    IsAlive {
+        /// Which.
+        target: u32,
+    },
+    /// Ends.
+    Exit {
+        /// The posts that it takes back, unless they have met somebody.
+        withdrawn: SmallVec<[Awaited; 1]>,
+        /// Whether daemons end with it.
+        last: bool,
+    },
+    /// Interferes with other actors: kills, halts, lets go on.
+    Interfere,
+}
+
+/// One step of an actor, or of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transition {
+    /// How it is written in a schedule.
+    pub step: Step,
+    /// What it does.
+    pub kind: Kind,
+}
+
+impl Transition {
+    /// Whose it is: an actor, a pair of sender and mailbox (a channel that keeps its order), or a single message.
+    pub fn process(&self) -> u64 {
+        match self.kind {
+            Kind::Arrive { post, mailbox, ordered: true, .. } => {
+                1 << 63 | u64::from(post.actor) << 32 | u64::from(mailbox)
+            }
+            Kind::Arrive { post, ordered: false, .. } => {
+                3 << 62 | u64::from(post.actor) << 32 | u64::from(post.number)
+            }
+            _ => u64::from(self.step.actor),
+        }
+    }
+}

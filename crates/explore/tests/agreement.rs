@@ -1,0 +1,180 @@
+//! Random small programs: every engine against plain search, and both orders of every independent pair.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{Engine, Op, Played, Program, canonical, system};
+use proptest::prelude::*;
+use simurgh_explore::{
+    Exploration, Network, Options, Progress, Step, System, Verdict, Violation, dfs, dpor, optimal, source,
+};
+
+/// More executions than this, and plain search is not waited for.
+const MOST: u64 = 5_000;
+
+fn operation() -> impl Strategy<Value = Op> {
+    let mailbox = 0..2u32;
+    prop_oneof![
+        4 => mailbox.clone().prop_map(Op::Send),
+        4 => mailbox.clone().prop_map(Op::Recv),
+        2 => mailbox.clone().prop_map(Op::Isend),
+        2 => mailbox.clone().prop_map(Op::Irecv),
+        2 => mailbox.clone().prop_map(Op::Dsend),
+        1 => (mailbox.clone(), 0..3u32).prop_map(|(mailbox, source)| Op::RecvFrom(mailbox, source)),
+        1 => mailbox.clone().prop_map(Op::RecvTimed),
+        1 => mailbox.prop_map(Op::Probe),
+        2 => Just(Op::WaitAny),
+        1 => Just(Op::TestAny),
+        1 => Just(Op::WaitAll),
+        2 => (0..2u32).prop_map(Op::Lock),
+        1 => Just(Op::LockTimed(0)),
+        1 => Just(Op::TryLock(0)),
+        2 => (0..2u32).prop_map(Op::Unlock),
+        1 => (0..2u32).prop_map(Op::Acquire),
+        1 => (0..2u32).prop_map(Op::Release),
+        1 => Just(Op::Barrier),
+        1 => Just(Op::Choose(2)),
+        1 => Just(Op::Sleep),
+        1 => (0..3u32).prop_map(Op::Expect),
+    ]
+}
+
+fn program() -> impl Strategy<Value = Program> {
+    prop::collection::vec(prop::collection::vec(operation(), 1..4), 2..5)
+        .prop_filter("small", |program| program.iter().map(Vec::len).sum::<usize>() <= 8)
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    prop_oneof![2 => Just(Network::Mailbox), 1 => Just(Network::Pairwise), 1 => Just(Network::Unordered)]
+}
+
+/// What an engine saw: the final states, and the traces.
+struct Seen {
+    found: Exploration,
+    progress: Progress,
+    states: BTreeSet<u64>,
+    traces: BTreeSet<Vec<Step>>,
+}
+
+impl Seen {
+    fn violations(&self) -> Vec<&Violation> {
+        self.found.found.iter().map(|(violation, _)| violation).collect()
+    }
+}
+
+fn see(program: &Program, network: Network, engine: Engine) -> Seen {
+    let (mut states, mut traces) = (BTreeSet::new(), BTreeSet::new());
+    let mut progress = Progress::default();
+    let mut options = Options::all().visit(|system: &mut Played, trace| {
+        states.insert(system.fingerprint().expect("actors have one"));
+        traces.insert(canonical(trace));
+    });
+    options.executions = Some(MOST);
+    options.report = Some(&mut progress);
+    let found = engine(&mut system(program, network), options);
+    Seen { found, progress, states, traces }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_engine_agrees_with_plain_search(program in program(), network in network()) {
+        let plain = see(&program, network, dfs::explore);
+        prop_assume!(plain.progress.exhausted);
+        let engines: [(&str, Engine); 3] =
+            [("dpor", dpor::explore), ("source", source::explore), ("optimal", optimal::explore)];
+        for (name, engine) in engines {
+            let seen = see(&program, network, engine);
+            prop_assert_eq!(seen.found.verdict, plain.found.verdict, "{}", name);
+            prop_assert_eq!(seen.violations(), plain.violations(), "{}", name);
+            prop_assert_eq!(&seen.states, &plain.states, "{}", name);
+            prop_assert_eq!(&seen.traces, &plain.traces, "{}", name);
+            if name == "optimal" {
+                prop_assert_eq!(seen.found.executions as usize, plain.traces.len());
+                prop_assert_eq!(seen.progress.redundant, 0);
+            }
+            for (violation, schedule) in &seen.found.found {
+                prop_assert!(shows(&program, network, schedule, violation), "{}: {:?}", name, schedule);
+            }
+        }
+        let first = optimal::explore(&mut system(&program, network), Options::default());
+        prop_assert_eq!(first.verdict == Verdict::Holds, plain.found.verdict == Verdict::Holds);
+    }
+
+    #[test]
+    fn independent_steps_commute(program in program(), network in network()) {
+        commute(&program, network)?;
+    }
+}
+
+/// Whether a schedule, repeated, shows a violation.
+fn shows(program: &Program, network: Network, schedule: &[Step], violation: &Violation) -> bool {
+    let mut system = system(program, network);
+    schedule.iter().for_each(|&step| drop(system.execute(step)));
+    let failed = (0..system.violation_count()).any(|index| system.violation(index) == *violation);
+    failed || (enabled(&mut system).is_empty() && system.deadlock().as_ref() == Some(violation))
+}
+
+fn enabled(system: &mut Played) -> BTreeSet<(Step, u64)> {
+    let mut enabled = Vec::new();
+    system.enabled(&mut enabled);
+    enabled.iter().map(|transition| (transition.step, transition.process())).collect()
+}
+
+fn go(system: &mut Played, schedule: &[Step]) {
+    system.reset();
+    schedule.iter().for_each(|&step| drop(system.execute(step)));
+}
+
+/// At every reachable state: both orders of independent steps lead to the same, and what makes another step possible or
+/// impossible is dependent on it.
+fn commute(program: &Program, network: Network) -> Result<(), TestCaseError> {
+    let mut system = system(program, network);
+    let mut seen = BTreeSet::new();
+    let mut todo = vec![Vec::new()];
+    while let Some(schedule) = todo.pop() {
+        go(&mut system, &schedule);
+        if !seen.insert(system.fingerprint()) || seen.len() > 300 {
+            continue;
+        }
+        let here = enabled(&mut system);
+        // Each step as it takes place here, with what is possible after it.
+        let mut after = Vec::new();
+        for &(step, process) in &here {
+            go(&mut system, &schedule);
+            let taken = system.execute(step);
+            after.push((step, process, taken, enabled(&mut system)));
+        }
+        for (a, process, taken, then) in &after {
+            for &(b, other) in then.difference(&here) {
+                if other == *process {
+                    continue;
+                }
+                go(&mut system, &schedule);
+                system.execute(*a);
+                let enabled = system.execute(b);
+                prop_assert!(Played::dependent(taken, &enabled), "{taken:?} makes possible {enabled:?}");
+            }
+            for (b, other, second, and_then) in after.iter().filter(|(_, other, ..)| other > process) {
+                if Played::dependent(taken, second) {
+                    continue;
+                }
+                prop_assert!(then.contains(&(*b, *other)), "{taken:?} ends {second:?}");
+                prop_assert!(and_then.contains(&(*a, *process)), "{second:?} ends {taken:?}");
+                let mut states = [a, b].map(|_| (None, BTreeSet::new()));
+                for (state, order) in states.iter_mut().zip([[a, b], [b, a]]) {
+                    go(&mut system, &schedule);
+                    order.iter().for_each(|&&step| drop(system.execute(step)));
+                    *state = (system.fingerprint(), enabled(&mut system));
+                }
+                prop_assert_eq!(&states[0], &states[1], "{:?} and {:?} after {:?}", taken, second, schedule);
+            }
+            let mut longer = schedule.clone();
+            longer.push(*a);
+            todo.push(longer);
+        }
+    }
+    Ok(())
+}

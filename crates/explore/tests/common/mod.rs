@@ -1,0 +1,256 @@
+//! Small programs for the tests: lists of operations, one an actor, played by a coroutine.
+#![allow(dead_code)]
+
+use std::collections::BTreeSet;
+
+use simurgh_explore::transition::{Kind, Post, Transition};
+use simurgh_explore::{Actors, Exploration, Network, Options, Progress, Step, System, Verdict};
+use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
+use simurgh_kernel::ids::{ActivityId, BarrierId, MailboxId, MutexId, SemaphoreId};
+use simurgh_kernel::kernel::Kernel;
+use simurgh_kernel::simcall::{
+    ActivitySet, Answer, Criteria, Envelope, Follow, OnTimeout, RecvRequest, SendRequest, Simcall,
+    SpawnRequest,
+};
+use simurgh_platform::HostId;
+
+/// What an actor does next.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    Send(u32),
+    Isend(u32),
+    Dsend(u32),
+    Recv(u32),
+    RecvFrom(u32, u32),
+    RecvTimed(u32),
+    Irecv(u32),
+    WaitAll,
+    WaitAny,
+    TestAny,
+    Probe(u32),
+    Lock(u32),
+    LockTimed(u32),
+    TryLock(u32),
+    Unlock(u32),
+    Acquire(u32),
+    Release(u32),
+    Barrier,
+    Choose(u32),
+    Sleep,
+    /// Fails unless the last message received came from this actor.
+    Expect(u32),
+}
+
+pub type Program = Vec<Vec<Op>>;
+
+struct Player {
+    me: u32,
+    ops: Vec<Op>,
+    at: usize,
+    pending: Vec<ActivityId>,
+    /// How many of the pending have been waited for by a `WaitAll` under way.
+    waited: usize,
+    held: Vec<u32>,
+    last: Option<u32>,
+    asked: Option<Op>,
+}
+
+impl Player {
+    fn digest(&mut self, answer: Option<Answer>) {
+        let Some(op) = self.asked.take() else { return };
+        match (op, answer) {
+            (Op::Isend(_) | Op::Irecv(_), Some(Answer::Activity(id))) => self.pending.push(id),
+            (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { result, .. })) => {
+                if let Ok(Some(payload)) = result {
+                    self.last = payload.downcast::<u32>().ok().map(|sender| *sender);
+                }
+            }
+            (Op::WaitAny | Op::TestAny, Some(Answer::Completed { index, result })) => {
+                if let Ok(Some(payload)) = result {
+                    self.last = payload.downcast::<u32>().ok().map(|sender| *sender);
+                }
+                self.pending.remove(index as usize);
+            }
+            (Op::Lock(lock) | Op::LockTimed(lock) | Op::TryLock(lock), Some(Answer::Flag(true))) => {
+                self.held.push(lock);
+            }
+            _ => {}
+        }
+    }
+
+    fn send(&self, mailbox: u32, follow: Follow) -> Simcall {
+        let envelope = Envelope { source: self.me, ..Envelope::default() };
+        let payload = Some(Box::new(self.me) as _);
+        let mailbox = MailboxId(mailbox);
+        Simcall::Send(SendRequest { mailbox, bytes: 8.0, rate: None, envelope, payload }, follow)
+    }
+
+    fn recv(&self, mailbox: u32, source: Option<u32>, follow: Follow) -> Simcall {
+        let criteria = Criteria { source, ..Criteria::default() };
+        Simcall::Recv(RecvRequest { mailbox: MailboxId(mailbox), rate: None, criteria }, follow)
+    }
+
+    fn wait(&self, activities: &[ActivityId]) -> Simcall {
+        Simcall::WaitAny {
+            activities: ActivitySet::from_slice(activities),
+            timeout: None,
+            on_timeout: OnTimeout::Keep,
+            release: true,
+        }
+    }
+
+    fn ask(&mut self, op: Op) -> Option<Simcall> {
+        Some(match op {
+            Op::Send(m) => self.send(m, Follow::Wait(None)),
+            Op::Isend(m) => self.send(m, Follow::Return),
+            Op::Dsend(m) => self.send(m, Follow::Detach),
+            Op::Recv(m) => self.recv(m, None, Follow::Wait(None)),
+            Op::RecvFrom(m, source) => self.recv(m, Some(source), Follow::Wait(None)),
+            Op::RecvTimed(m) => self.recv(m, None, Follow::Wait(Some(1.0))),
+            Op::Irecv(m) => self.recv(m, None, Follow::Return),
+            Op::WaitAll => {
+                if self.waited == self.pending.len() {
+                    self.waited = 0;
+                    self.pending.clear();
+                    return None;
+                }
+                self.waited += 1;
+                self.at -= 1;
+                self.wait(&self.pending[self.waited - 1..self.waited])
+            }
+            Op::WaitAny if self.pending.is_empty() => return None,
+            Op::WaitAny => self.wait(&self.pending),
+            Op::TestAny => Simcall::TestAny { activities: ActivitySet::from_slice(&self.pending) },
+            Op::Probe(m) => Simcall::Probe(MailboxId(m), Criteria::default()),
+            Op::Lock(m) | Op::LockTimed(m) | Op::TryLock(m) if self.held.contains(&m) => return None,
+            Op::Lock(m) => Simcall::Lock(MutexId(m), None),
+            Op::LockTimed(m) => Simcall::Lock(MutexId(m), Some(1.0)),
+            Op::TryLock(m) => Simcall::TryLock(MutexId(m)),
+            Op::Unlock(m) => {
+                let place = self.held.iter().position(|&held| held == m)?;
+                self.held.remove(place);
+                Simcall::Unlock(MutexId(m))
+            }
+            Op::Acquire(s) => Simcall::Acquire(SemaphoreId(s), None),
+            Op::Release(s) => Simcall::Release(SemaphoreId(s)),
+            Op::Barrier => Simcall::Arrive(BarrierId(0)),
+            Op::Choose(n) => Simcall::Choose(n),
+            Op::Sleep => Simcall::Sleep(1.0),
+            Op::Expect(_) => return None,
+        })
+    }
+}
+
+impl Coroutine for Player {
+    fn resume(&mut self, port: &mut Port) -> Option<Ending> {
+        self.digest(port.answer.take());
+        loop {
+            let Some(&op) = self.ops.get(self.at) else { return Some(Ok(())) };
+            self.at += 1;
+            if let Op::Expect(sender) = op
+                && self.last != Some(sender)
+            {
+                return Some(Err(format!("expected {sender}, got {:?}", self.last)));
+            }
+            if let Some(simcall) = self.ask(op) {
+                self.asked = Some(op);
+                port.simcall = Some(simcall);
+                return None;
+            }
+        }
+    }
+}
+
+/// A program as a system.
+pub type Played = Actors<Box<dyn FnMut(&mut Kernel)>>;
+
+/// Makes a system of a program.
+pub fn system(program: &Program, network: Network) -> Played {
+    let program = program.clone();
+    Actors::new(
+        network,
+        Box::new(move |kernel: &mut Kernel| {
+            kernel.new_semaphore(SemaphoreId(0), 1);
+            kernel.new_semaphore(SemaphoreId(1), 0);
+            kernel.new_barrier(BarrierId(0), 2);
+            for (index, ops) in program.iter().enumerate() {
+                let player = Player {
+                    me: index as u32,
+                    ops: ops.clone(),
+                    at: 0,
+                    pending: Vec::new(),
+                    waited: 0,
+                    held: Vec::new(),
+                    last: None,
+                    asked: None,
+                };
+                let host = HostId::from_index(0);
+                kernel.spawn(SpawnRequest::new(String::new(), host, Body::Coroutine(Box::new(player))));
+            }
+        }),
+    )
+}
+
+/// One receiver that takes a message of each of the others.
+pub fn fan_in(processes: usize) -> Program {
+    let mut program = vec![vec![Op::Recv(0); processes - 1]];
+    program.extend(vec![vec![Op::Send(0)]; processes - 1]);
+    program
+}
+
+/// Groups of three: one that receives from the two others.
+pub fn threes(groups: u32) -> Program {
+    (0..groups).flat_map(|m| [vec![Op::Recv(m); 2], vec![Op::Send(m)], vec![Op::Send(m)]]).collect()
+}
+
+/// Which send each receive got, and which choice each wait made.
+pub type Way = (Vec<(Post, Post)>, Vec<Step>);
+
+/// The way that an execution took.
+pub fn way(system: &Played, trace: &[Transition]) -> Way {
+    let mut meetings = system.meetings().to_vec();
+    meetings.sort_unstable();
+    let chose = |t: &&Transition| matches!(t.kind, Kind::Wait { single: false, .. });
+    let mut choices: Vec<Step> = trace.iter().filter(chose).map(|t| t.step).collect();
+    choices.sort_by_key(|step| step.actor);
+    (meetings, choices)
+}
+
+/// An engine.
+pub type Engine = fn(&mut Played, Options<'_, Played>) -> Exploration;
+
+/// All ways of a program that an engine sees, in at most so many executions.
+pub fn ways(mut system: Played, most: Option<u64>, engine: Engine) -> (BTreeSet<Way>, Exploration, bool) {
+    let mut all = BTreeSet::new();
+    let mut progress = Progress::default();
+    let mut options = Options::all().visit(|system: &mut Played, trace: &[Transition]| {
+        all.insert(way(system, trace));
+    });
+    options.executions = most;
+    options.report = Some(&mut progress);
+    let found = engine(&mut system, options);
+    (all, found, progress.exhausted)
+}
+
+/// The verdict of an engine, how many executions it saw, and how many it began in vain.
+pub fn tally(program: &Program, network: Network, engine: Engine) -> (Verdict, u64, u64) {
+    let mut progress = Progress::default();
+    let options = Options { report: Some(&mut progress), ..Options::all() };
+    let found = engine(&mut system(program, network), options);
+    (found.verdict, found.executions, progress.redundant)
+}
+
+/// A trace as the least of its linearisations: two executions are of one Mazurkiewicz trace if these are equal.
+pub fn canonical(trace: &[Transition]) -> Vec<Step> {
+    let mut left: Vec<usize> = (0..trace.len()).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let first = |&place: &usize| {
+            let mut earlier = left[..place].iter();
+            !earlier.any(|&other| Played::dependent(&trace[other], &trace[left[place]]))
+        };
+        let least = (0..left.len()).filter(first).min_by_key(|&place| trace[left[place]].step);
+        order.push(trace[left.remove(least.expect("the first of them is one"))].step);
+    }
+    order
+}

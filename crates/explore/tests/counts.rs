@@ -1,0 +1,94 @@
+//! Exact numbers of executions, each with its reason.
+
+mod common;
+
+use common::{Op, fan_in, system, tally, threes};
+use simurgh_explore::{Network, Options, Verdict, dfs, dpor, optimal, pct, random, source};
+
+#[test]
+fn plain_search_counts_every_interleaving() {
+    // A send and its wait, a receive and its wait, and two ends: the posts come in either order, after both of them each
+    // side has two steps left: 2 * C(4, 2) orders.
+    let found = dfs::explore(&mut system(&fan_in(2), Network::Mailbox), Options::all());
+    assert_eq!((found.verdict, found.executions), (Verdict::Holds, 12));
+    // Two actors of three choices and an end each: C(8, 4) orders of 2^3 * 2^3 outcomes.
+    let choices = vec![vec![Op::Choose(2); 3]; 2];
+    let found = dfs::explore(&mut system(&choices, Network::Mailbox), Options::all());
+    assert_eq!(found.executions, 70 * 64);
+}
+
+#[test]
+fn a_bound_is_never_silent() {
+    let options = Options { executions: Some(100), ..Options::all() };
+    let found = dfs::explore(&mut system(&fan_in(4), Network::Mailbox), options);
+    assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 100));
+    let options = Options { depth: Some(3), ..Options::all() };
+    let found = dfs::explore(&mut system(&threes(1), Network::Mailbox), options);
+    assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 0));
+}
+
+#[test]
+fn one_execution_for_each_order_of_messages() {
+    for (processes, orders) in [(2, 1), (3, 2), (4, 6), (5, 24), (6, 120)] {
+        for network in [Network::Mailbox, Network::Pairwise, Network::Unordered] {
+            let program = fan_in(processes);
+            assert_eq!(tally(&program, network, optimal::explore), (Verdict::Holds, orders, 0));
+            assert_eq!(tally(&program, network, source::explore).1, orders);
+        }
+    }
+}
+
+#[test]
+fn groups_of_three_are_independent() {
+    for (groups, orders) in [(1, 2), (2, 4), (3, 8), (4, 16)] {
+        for engine in [dpor::explore, source::explore, optimal::explore] {
+            let found = tally(&threes(groups), Network::Mailbox, engine);
+            assert_eq!(found, (Verdict::Holds, orders, 0));
+        }
+    }
+}
+
+#[test]
+fn named_receives_leave_no_choice_to_their_receiver() {
+    // The messages still meet in one mailbox in some order, which only a receive that takes any could tell.
+    let program = vec![vec![Op::RecvFrom(0, 1), Op::RecvFrom(0, 2)], vec![Op::Send(0)], vec![Op::Send(0)]];
+    let found = optimal::explore(&mut system(&program, Network::Mailbox), Options::all());
+    assert_eq!((found.verdict, found.executions), (Verdict::Holds, 2));
+}
+
+#[test]
+fn timeouts_may_always_fire() {
+    // The message is there in time or not; then its sender waits for ever.
+    let program = vec![vec![Op::RecvTimed(0)], vec![Op::Send(0)]];
+    for engine in [dfs::explore, dpor::explore, source::explore, optimal::explore] {
+        let found = engine(&mut system(&program, Network::Mailbox), Options::all());
+        assert_eq!(found.verdict, Verdict::Deadlock);
+    }
+    assert_eq!(tally(&program, Network::Mailbox, optimal::explore), (Verdict::Deadlock, 2, 0));
+}
+
+#[test]
+fn walks_find_what_a_seed_finds_again() {
+    // Only one of six orders ends with the second sender.
+    let mut program = fan_in(4);
+    program[0].push(Op::Expect(2));
+    let walk = |seed| {
+        let options = Options { executions: Some(200), ..Options::default() };
+        random::explore(&mut system(&program, Network::Mailbox), seed, options)
+    };
+    assert_eq!(walk(1).verdict, Verdict::Violated);
+    assert_eq!(walk(1), walk(1));
+    let options = Options { executions: Some(200), ..Options::default() };
+    let found = pct::explore(&mut system(&program, Network::Mailbox), 1, 3, options);
+    assert_eq!(found.verdict, Verdict::Violated);
+    let options = Options { executions: Some(50), ..Options::default() };
+    let found = pct::explore(&mut system(&fan_in(3), Network::Mailbox), 1, 3, options);
+    assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 50));
+}
+
+/// `cargo test --release -p simurgh-explore --test counts -- --ignored` says how fast it is.
+#[test]
+#[ignore = "for measuring"]
+fn one_receiver_and_eight_senders() {
+    assert_eq!(tally(&fan_in(9), Network::Mailbox, optimal::explore), (Verdict::Holds, 40_320, 0));
+}
