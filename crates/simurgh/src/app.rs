@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use simurgh_platform::Platform;
 
+use crate::command::check::CheckOptions;
 use crate::command::simulate::{RunOptions, simulate};
 use crate::error::{Exit, Result};
 use crate::program::Program;
@@ -27,6 +28,16 @@ enum Verb<O: Args> {
         #[command(flatten)]
         run: RunOptions,
         /// The platform file (SimGrid XML); the built-in platform if there is none
+        #[arg(long, short, value_name = "FILE")]
+        platform: Option<std::path::PathBuf>,
+        #[command(flatten)]
+        options: O,
+    },
+    /// Explores every order in which the messages of the program can be received
+    Check {
+        #[command(flatten)]
+        check: CheckOptions,
+        /// The platform file (SimGrid XML), for its hosts; the built-in platform if there is none
         #[arg(long, short, value_name = "FILE")]
         platform: Option<std::path::PathBuf>,
         #[command(flatten)]
@@ -101,15 +112,30 @@ impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
     }
 
     fn execute(&self, verb: Verb<O>) -> Result<Exit> {
-        let Verb::Run { run, platform, options } = verb;
-        let platform = match (platform, &self.own) {
+        match verb {
+            Verb::Run { run, platform, options } => {
+                let mut program = Program::with_seed(self.platform_for(platform, &options)?, run.seed);
+                (self.app)(&mut program, &options)?;
+                simulate(program, &run, None)
+            }
+            Verb::Check { check, platform, options } => {
+                let platform = self.platform_for(platform, &options)?;
+                let make = || {
+                    let mut program = Program::new(Arc::clone(&platform));
+                    (self.app)(&mut program, &options)?;
+                    Ok(program)
+                };
+                crate::command::check::check(make, &check)
+            }
+        }
+    }
+
+    fn platform_for(&self, file: Option<std::path::PathBuf>, options: &O) -> Result<Arc<Platform>> {
+        Ok(Arc::new(match (file, &self.own) {
             (Some(path), _) => Platform::from_file(path)?,
-            (None, Some(own)) => own(&options)?,
+            (None, Some(own)) => own(options)?,
             (None, None) => Platform::builtin(),
-        };
-        let mut program = Program::with_seed(Arc::new(platform), run.seed);
-        (self.app)(&mut program, &options)?;
-        simulate(program, &run, None)
+        }))
     }
 }
 

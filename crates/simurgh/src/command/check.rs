@@ -1,4 +1,4 @@
-//! `simurgh check FILE`: explores every order in which the messages of a scenario can be received.
+//! `check`: explores every order in which the messages of a scenario or program can be received.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use simurgh_platform::Platform;
 
 use super::print;
 use crate::error::{Error, Exit, Result};
+use crate::program::Program;
 use crate::scenario::{Scenario, play};
 
 /// The arguments of `simurgh check`.
@@ -20,6 +21,13 @@ use crate::scenario::{Scenario, play};
 pub struct CheckArguments {
     /// The scenario (.toml)
     pub file: PathBuf,
+    #[command(flatten)]
+    options: CheckOptions,
+}
+
+/// What can be said about any exploration.
+#[derive(Args, Clone, Debug)]
+pub struct CheckOptions {
     /// How the orders are explored
     #[arg(long, value_enum, default_value_t = Engine::Receives)]
     pub engine: Engine,
@@ -55,15 +63,13 @@ pub enum NetworkName {
     Unordered,
 }
 
-/// Makes the actors of a scenario anew.
-struct Again {
-    scenario: Scenario,
-    platform: Arc<Platform>,
-}
+/// Makes the actors of a program anew.
+struct Again<F>(F);
 
-impl Factory for Again {
+impl<F: FnMut() -> Result<Program>> Factory for Again<F> {
     fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
-        if let Ok((program, _)) = play(&self.scenario, Arc::clone(&self.platform), 0) {
+        // It was made once before the exploration: what does not depend on anything succeeds again.
+        if let Ok(program) = (self.0)() {
             let (made, shared) = program.into_parts();
             actors.extend(made);
             notes.extend(shared);
@@ -71,28 +77,36 @@ impl Factory for Again {
     }
 }
 
-/// Does it.
+/// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     let scenario = Scenario::from_file(&arguments.file)?;
     let platform = Arc::new(match &scenario.platform {
         Some(path) => Platform::from_file(path)?,
         None => Platform::builtin(),
     });
-    play(&scenario, Arc::clone(&platform), 0)?;
-    let names: Vec<_> = scenario.actors.iter().map(|actor| actor.name.clone()).collect();
-    let network = match arguments.network {
+    check(|| play(&scenario, Arc::clone(&platform), 0).map(|(program, _)| program), &arguments.options)
+}
+
+/// Explores the program that `make` makes, again and again.
+pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Result<Exit> {
+    let names: Vec<_> = make()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
+    let network = match options.network {
         NetworkName::Mailbox => Network::Mailbox,
         NetworkName::Pairwise => Network::Pairwise,
         NetworkName::Unordered => Network::Unordered,
     };
     let limits =
-        search::Limits { all: arguments.all, executions: arguments.executions, ..search::Limits::default() };
-    let mut actors = Actors::new(Again { scenario, platform });
+        search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
+    let mut actors = Actors::new(Again(make));
     let watch = Stopwatch::start();
-    let found = search::explore(&mut actors, network, limits, &mut |_| true)
-        .map_err(|error| Error::input(error.to_string()))?;
+    // An actor that panics is a finding, told once: not a message for every execution.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let found = search::explore(&mut actors, network, limits, &mut |_| true);
+    std::panic::set_hook(hook);
+    let found = found.map_err(|error| Error::input(error.to_string()))?;
     let seconds = watch.seconds();
-    print(&if arguments.json { json(&found, &names, seconds) } else { human(&found, &names, seconds) });
+    print(&if options.json { json(&found, &names, seconds) } else { human(&found, &names, seconds) });
     Ok(match found.verdict {
         Verdict::Holds => Exit::Fine,
         Verdict::Violated | Verdict::Deadlock => Exit::Failed,
