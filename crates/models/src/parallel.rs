@@ -31,7 +31,6 @@ struct Task {
     /// What the TCP window allows.
     window: f64,
     user_bound: f64,
-    priority: f64,
 }
 
 /// A variable, idle, and how long to wait before it takes part.
@@ -76,8 +75,7 @@ impl Parallel {
         check_sizes(what)?;
         let Ground { platform, cpu, network } = ground;
         let mut weights: BTreeMap<Resource, f64> = BTreeMap::new();
-        let mut task =
-            Task { window: f64::INFINITY, user_bound: f64::INFINITY, priority: 1.0, flops: Vec::new() };
+        let mut task = Task { window: f64::INFINITY, user_bound: f64::INFINITY, flops: Vec::new() };
         for (&host, &flops) in what.hosts.iter().zip(&what.flops) {
             let slot = cpu.slot(platform, host);
             if !cpu.hosts[slot].on {
@@ -94,9 +92,7 @@ impl Parallel {
             let latency = network.find_route(platform, src, dst)?;
             wait = wait.max(latency);
             widest = widest.max(latency * bytes);
-            for &link in network.found() {
-                *weights.entry(Resource::Link(link)).or_default() += bytes;
-            }
+            add_route(&mut weights, platform, network, bytes);
         }
         if widest > 0.0 && self.gamma > 0.0 {
             task.window = self.gamma / (2.0 * widest);
@@ -111,7 +107,6 @@ impl Parallel {
             flops: vec![(what.host, 1.0 / threads)],
             window: f64::INFINITY,
             user_bound: what.bound.unwrap_or(f64::INFINITY),
-            priority: what.priority,
         };
         let weights = BTreeMap::from([(Resource::Host(what.host), 1.0)]);
         self.add(ground, task, &weights, 0.0, tag)
@@ -126,29 +121,22 @@ impl Parallel {
     ) -> Result<Started, Refused> {
         let Ground { platform, cpu, network } = ground;
         let latency = network.find_route(platform, what.src, what.dst)?;
-        let mut weights: BTreeMap<Resource, f64> = BTreeMap::new();
-        for &link in network.found() {
-            *weights.entry(Resource::Link(link)).or_default() += 1.0;
-        }
+        let mut weights = BTreeMap::new();
+        add_route(&mut weights, platform, network, 1.0);
         let window = match latency > 0.0 && self.gamma > 0.0 {
             true => self.gamma / (2.0 * latency),
             false => f64::INFINITY,
         };
         let user_bound = what.rate.filter(|&rate| rate > 0.0).unwrap_or(f64::INFINITY);
-        let task = Task { flops: Vec::new(), window, user_bound, priority: 1.0 };
-        Ok(self.add(Ground { platform, cpu, network }, task, &weights, latency, tag))
+        let task = Task { flops: Vec::new(), window, user_bound };
+        // A message of no bytes is a task without parts: it is over at once.
+        let wait = if what.bytes < 1.0 { 0.0 } else { latency };
+        Ok(self.add(Ground { platform, cpu, network }, task, &weights, wait, tag))
     }
 
-    /// Gives a task its share: its wait is over, or it is resumed.
+    /// Gives a task its share: its wait is over, or it is resumed. There are no priorities here.
     pub fn resume(&mut self, variable: VariableId) {
-        self.system.set_penalty(variable, 1.0 / self.tasks[variable.index()].priority);
-    }
-
-    pub fn set_priority(&mut self, variable: VariableId, priority: f64, active: bool) {
-        self.tasks[variable.index()].priority = priority;
-        if active {
-            self.resume(variable);
-        }
+        self.system.set_penalty(variable, 1.0);
     }
 
     pub fn set_bound(&mut self, variable: VariableId, bound: Option<f64>, cpu: &Cpu) {
@@ -234,6 +222,17 @@ impl Parallel {
         self.owners.push(resource);
         self.constraints.insert(resource, id);
         id
+    }
+}
+
+/// Bytes on each link of the way found last. Those of one task do not add up on a fat pipe.
+fn add_route(weights: &mut BTreeMap<Resource, f64>, platform: &Platform, network: &Network, bytes: f64) {
+    for &link in network.found() {
+        let weight = weights.entry(Resource::Link(link)).or_default();
+        *weight = match platform.link(link).sharing {
+            LinkSharing::FatPipe => weight.max(bytes),
+            LinkSharing::Shared | LinkSharing::Wifi => *weight + bytes,
+        };
     }
 }
 

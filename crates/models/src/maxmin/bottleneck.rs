@@ -53,7 +53,7 @@ fn parts(system: &System, remaining: &[f64], growing: &[usize]) -> Vec<f64> {
         for used in system.uses(VariableId(index as u32)) {
             let c = used.constraint.index();
             match system.constraints[c].sharing {
-                Sharing::Shared => users[c] += 1.0 / system.variables[index].penalty,
+                Sharing::Shared => users[c] += 1.0,
                 Sharing::FatPipe => users[c] = 1.0,
             }
         }

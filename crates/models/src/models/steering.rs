@@ -67,18 +67,18 @@ impl Models {
         }
     }
 
-    /// Changes the share of an action compared to the others; 1 is usual.
+    /// Changes the share of an action compared to the others; 1 is usual. Parallel tasks, and executions with
+    /// several threads, have no priority.
     pub fn set_priority(&mut self, action: ActionId, priority: f64) {
         let Some(index) = self.actions.find(action) else { return };
         let variable = self.variable_of(index);
         let action = self.actions.at(index);
         let active = !action.suspended && action.phase == Phase::Moving && action.remaining > 0.0;
         match action.engine {
-            Engine::Timer => {}
+            Engine::Timer | Engine::Parallel => {}
             Engine::Cpu => self.cpu.set_priority(variable, priority, !active),
             Engine::Network => self.network.set_priority(variable, priority, active),
             Engine::Disk => self.disks.set_priority(variable, priority, !active),
-            Engine::Parallel => self.parallel.set_priority(variable, priority, active),
         }
     }
 
