@@ -1,8 +1,9 @@
 //! Processors: cores, power states, priorities, bounds and threads.
 //!
 //! A host is a constraint of cores × speed × scale. An execution weighs 1 on it, with a penalty of
-//! 1 / priority, and is bounded by one core (k threads: by k cores, with a penalty of 1 / k, for k times the
-//! work), so priorities count only where the capacity or the bounds bind.
+//! 1 / priority, and is bounded by one core, so priorities count only where the capacity or the bounds bind.
+//! One of k threads has a penalty of 1 / k, is bounded by k cores, and does k times the work; it has neither
+//! a priority nor a bound of its own.
 
 use simurgh_platform::{HostId, Platform};
 
@@ -47,6 +48,17 @@ struct ExecutionState {
     priority: f64,
     user_bound: f64,
     host: u32,
+}
+
+impl ExecutionState {
+    /// Sets what is given of the priority and the bound, which those of several threads ignore.
+    fn prefer(&mut self, priority: Option<f64>, bound: Option<Option<f64>>) {
+        if self.threads > 1.0 {
+            return;
+        }
+        self.priority = priority.unwrap_or(self.priority);
+        self.user_bound = bound.map_or(self.user_bound, |bound| bound.unwrap_or(f64::INFINITY));
+    }
 }
 
 const NOT_YET: u32 = u32::MAX;
@@ -97,12 +109,13 @@ impl Cpu {
 
     /// A variable for an execution of action `tag`.
     pub fn start(&mut self, slot: usize, what: &Execution, tag: u32) -> VariableId {
-        let execution = ExecutionState {
+        let mut execution = ExecutionState {
             threads: f64::from(what.threads.max(1)),
-            priority: what.priority,
-            user_bound: what.bound.unwrap_or(f64::INFINITY),
+            priority: 1.0,
+            user_bound: f64::INFINITY,
             host: slot as u32,
         };
+        execution.prefer(Some(what.priority), Some(what.bound));
         let constraint = ConstraintId(slot as u32);
         let bound = self.bound(&execution);
         let uses = [Use { constraint, weight: 1.0 }];
@@ -115,14 +128,14 @@ impl Cpu {
     }
 
     pub fn set_priority(&mut self, variable: VariableId, priority: f64, suspended: bool) {
-        self.executions[variable.index()].priority = priority;
+        self.executions[variable.index()].prefer(Some(priority), None);
         if !suspended {
             self.resume(variable);
         }
     }
 
     pub fn set_bound(&mut self, variable: VariableId, bound: Option<f64>) {
-        self.executions[variable.index()].user_bound = bound.unwrap_or(f64::INFINITY);
+        self.executions[variable.index()].prefer(None, Some(bound));
         let bound = self.bound(&self.executions[variable.index()]);
         self.system.set_bound(variable, bound);
     }

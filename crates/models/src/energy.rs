@@ -29,7 +29,8 @@ pub(crate) struct HostPower {
     off: f64,
 }
 
-/// `wattage_range`: the watts when idle and when full; `wattage_off`.
+/// `wattage_range`: the watts when idle and when full. A link that is off draws its idle watts, unless
+/// `wattage_off` says otherwise.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LinkPower {
     idle: f64,
@@ -135,8 +136,12 @@ fn link_power(link: &Link<'_>) -> Result<Option<LinkPower>, Error> {
     let Some(&[idle, busy]) = numbers(text).as_deref() else {
         return Err(bad("wattage_range", text, "idle:busy in watts is expected"));
     };
-    let off = link.property("wattage_off").unwrap_or("0");
-    let off = off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?;
+    let off = match link.property("wattage_off") {
+        Some(off) => {
+            off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?
+        }
+        None => idle,
+    };
     Ok(Some(LinkPower { idle, busy, off }))
 }
 

@@ -27,11 +27,12 @@ pub struct Execution {
     pub host: HostId,
     /// How much each thread computes.
     pub flops: f64,
-    /// Its share compared to the others of the host; 1 is usual, 2 gets twice as much.
+    /// Its share compared to the others of the host; 1 is usual, 2 gets twice as much. Ignored if it has several
+    /// threads.
     pub priority: f64,
-    /// The most it may get, in flop/s.
+    /// The most it may get, in flop/s. Ignored if it has several threads.
     pub bound: Option<f64>,
-    /// How many cores it can fill.
+    /// How many cores it can fill. Each thread counts as one execution.
     pub threads: u32,
 }
 

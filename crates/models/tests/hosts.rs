@@ -50,6 +50,59 @@ fn threads_fill_cores() {
 }
 
 #[test]
+fn each_thread_counts_as_an_execution() {
+    const SPEED: f64 = 8.095e9;
+    let (platform, host) = one_host(SPEED, 4);
+    let platform = Arc::new(platform);
+    let rows: [(&[u32], f64); 13] = [
+        (&[1], 1.0),
+        (&[2], 1.0),
+        (&[3], 1.0),
+        (&[4], 1.0),
+        (&[5], 1.25),
+        (&[6], 1.5),
+        (&[7], 1.75),
+        (&[8], 2.0),
+        (&[4, 1], 1.25),
+        (&[4, 4], 2.0),
+        (&[2, 1], 1.0),
+        (&[6, 2], 2.0),
+        (&[3, 3, 1], 1.75),
+    ];
+    for (counts, expected) in rows {
+        let mut models = Models::new(platform.clone(), &Config::default()).unwrap();
+        let plan: Vec<(f64, Work)> = counts.iter().map(|&count| (0.0, threads(host, SPEED, count))).collect();
+        assert_dates(&play(&mut models, &plan), &vec![expected; counts.len()]);
+    }
+}
+
+#[test]
+fn several_threads_have_neither_priority_nor_bound() {
+    const SPEED: f64 = 8.095e9;
+    let (platform, host) = one_host(SPEED, 4);
+    let platform = Arc::new(platform);
+    let work = |threads, priority, bound| {
+        (0.0, Work::Execute(Execution { threads, priority, bound, ..Execution::new(host, SPEED) }))
+    };
+    let rows = [
+        (vec![work(2, 2.0, None), work(4, 1.0, None)], vec![1.5, 1.5]),
+        (vec![work(2, 1.0, Some(SPEED / 2.0))], vec![1.0]),
+        (vec![work(4, 1.0, Some(SPEED * 1.5))], vec![1.0]),
+        (vec![work(1, 1.0, Some(SPEED / 2.0))], vec![2.0]),
+    ];
+    for (plan, expected) in rows {
+        let mut models = Models::new(platform.clone(), &Config::default()).unwrap();
+        assert_dates(&play(&mut models, &plan), &expected);
+    }
+    let mut models = Models::new(platform, &Config::default()).unwrap();
+    let id = models.execute(Execution { threads: 4, ..Execution::new(host, SPEED) }, 0).unwrap();
+    models.set_priority(id, 0.5);
+    models.set_bound(id, Some(1.0));
+    assert_eq!(models.step(Some(SimTime::new(0.5)), &mut Step::default()), Progress::Reached);
+    assert_eq!(models.remaining(id), Some(2.0 * SPEED), "the flops of all threads");
+}
+
+#[test]
 fn a_speed_that_follows_a_profile() {
     for (start, flops, expected) in [(10.0, 40.0, 15.0), (0.0, 220.0, 30.0), (10.0, 260.0, 45.0)] {
         let mut platform = Platform::builder();
@@ -223,6 +276,86 @@ fn joules_of_the_energy_example() {
     assert_dates(&[models.now().seconds()], &[30.0]);
     assert_dates(&joules, &[2905.0, 2100.0, 3000.0]);
     assert!(models.set_host_pstate(one, 3).unwrap_err().to_string().contains("there is no number 3"));
+}
+
+#[test]
+fn watts_of_a_host_follow_its_load() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let speeds = [100e6, 50e6, 20e6];
+    let per_state = "100.0:93.33333333333333:200.0, 93.0:90.0:170.0, 90.0:90.0:150.0";
+    let alone = "100.0:200.0:200.0, 93.0:170.0:170.0, 90.0:150.0:150.0";
+    let [one, two] = [("one", 4, per_state), ("two", 1, alone)].map(|(name, cores, watts)| {
+        let host = platform.host(zone, name, speeds[0]).cores(cores).power_states(&speeds, 0);
+        host.property("wattage_per_state", watts).property("wattage_off", "10").id()
+    });
+    let platform = Arc::new(platform.build().unwrap());
+    let slow = |host| Work::Execute(Execution { bound: Some(2.5e7), ..Execution::new(host, 1e8) });
+    let rows: [(Vec<Work>, f64, f64); 9] = [
+        (vec![compute(one, 1e8); 1], 1.0, 120.0),
+        (vec![compute(one, 1e8); 2], 1.0, 146.666667),
+        (vec![compute(one, 1e8); 3], 1.0, 173.333333),
+        (vec![compute(one, 1e8); 4], 1.0, 200.0),
+        (vec![compute(one, 1e8); 5], 1.25, 250.0),
+        (vec![compute(one, 1e8); 6], 1.5, 300.0),
+        (vec![threads(one, 1e8, 2)], 1.0, 146.666667),
+        (vec![slow(one)], 4.0, 400.0),
+        (vec![slow(two)], 4.0, 800.0),
+    ];
+    for (works, end, joules) in rows {
+        let mut models = Models::new(platform.clone(), &Config::default()).unwrap();
+        let host = if works == [slow(two)] { two } else { one };
+        let plan: Vec<(f64, Work)> = works.into_iter().map(|work| (0.0, work)).collect();
+        play(&mut models, &plan);
+        assert_dates(&[models.now().seconds(), models.host_energy(host).unwrap()], &[end, joules]);
+    }
+    // Another power state in mid execution: 120 W for 0.25 s, then 110 W for 1.5 s.
+    let mut models = Models::new(platform, &Config::default()).unwrap();
+    models.execute(Execution::new(one, 1e8), 0).unwrap();
+    let mut step = Step::default();
+    models.step(Some(SimTime::new(0.25)), &mut step);
+    models.set_host_pstate(one, 1).unwrap();
+    while models.step(None, &mut step) != Progress::Idle {}
+    assert_dates(&[models.now().seconds(), models.host_energy(one).unwrap()], &[1.75, 30.0 + 165.0]);
+    // Off, and on again: idle at once.
+    models.set_host_state(two, false);
+    play(&mut models, &[(0.0, Work::Sleep(1.0))]);
+    models.set_host_state(two, true);
+    play(&mut models, &[(0.0, Work::Sleep(1.0))]);
+    assert_dates(&[models.host_energy(two).unwrap()], &[175.0 + 10.0 + 100.0]);
+}
+
+#[test]
+fn acknowledgements_load_a_link_and_an_off_one_still_draws() {
+    let rows = [
+        (
+            &[("network/model", "CM02"), ("network/crosstraffic", "0")][..],
+            [10.75, 11.75, 13.25, 14.25, 15.25],
+        ),
+        (&[], [10.811856, 11.811856, 13.435567, 14.476804, 15.476804]),
+    ];
+    for (settings, expected) in rows {
+        let mut pair = Pair::new(1e5, 0.0);
+        pair.platform.link_property(pair.link, "wattage_range", "1:3");
+        let (a, b, link) = (pair.a, pair.b, pair.link);
+        let mut models = models(pair.build(), &config(settings));
+        let slow = Work::Transfer(Transfer { rate: Some(5e4), ..Transfer::new(a, b, 25000.0) });
+        let mut joules = Vec::new();
+        play(&mut models, &[(0.0, Work::Sleep(10.0))]);
+        for plan in [
+            vec![(0.0, send(a, b, 25000.0))],
+            vec![(0.0, Work::Sleep(1.0))],
+            vec![(0.0, send(a, b, 25000.0)); 2],
+            vec![(0.0, slow)],
+        ] {
+            play(&mut models, &plan);
+            joules.push(models.link_energy(link).unwrap());
+        }
+        models.set_link_state(link, false);
+        play(&mut models, &[(0.0, Work::Sleep(1.0))]);
+        joules.push(models.link_energy(link).unwrap());
+        assert_dates(&joules, &expected);
+    }
 }
 
 #[test]

@@ -82,7 +82,8 @@ impl Models {
         }
     }
 
-    /// Changes the most that an action may get, in flop/s or B/s. Disk operations have no bound.
+    /// Changes the most that an action may get, in flop/s or B/s. Disk operations, and executions with several
+    /// threads, have no bound.
     pub fn set_bound(&mut self, action: ActionId, bound: Option<f64>) {
         let Some(index) = self.actions.find(action) else { return };
         let variable = self.variable_of(index);
@@ -94,7 +95,7 @@ impl Models {
         }
     }
 
-    /// The work left now: flops, bytes, seconds of a timer, the part left (1 to 0) of a parallel task.
+    /// The work left now: flops (of all threads together), bytes, seconds of a timer, the part left (1 to 0) of a parallel task.
     pub fn remaining(&self, action: ActionId) -> Option<f64> {
         let index = self.actions.find(action)?;
         let action = self.actions.at(index);

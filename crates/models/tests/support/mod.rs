@@ -8,7 +8,7 @@ use simurgh_models::*;
 use simurgh_platform::{HostId, LinkId, Platform, PlatformBuilder, Routing, ZoneId};
 
 /// One thing to start.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Work {
     Execute(Execution),
     Transfer(Transfer),
