@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use simurgh_models::*;
-use simurgh_platform::{ClusterSpec, Platform, Profile, ProfileTarget, Routing, Sharing};
+use simurgh_platform::{ClusterSpec, HostId, LinkId, Platform, Profile, ProfileTarget, Routing, Sharing};
 use std::sync::Arc;
 use support::*;
 
@@ -208,6 +208,96 @@ fn a_latency_that_changes_keeps_the_wait_and_moves_the_window() {
     let mut models = models(pair.build(), &config(&[("network/model", "Raw")]));
     let expected = 0.1 + 1e8 / (4194304.0 / 0.4);
     assert_dates(&play(&mut models, &[(0.0, send(a, b, 1e8))]), &[expected]);
+}
+
+/// Two stations, at 54, 36 or 24 Mbps, an access point, and a host behind a wire of 100 Mbps.
+fn cell() -> (Arc<Platform>, LinkId, [HostId; 3]) {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("cell", Routing::Full);
+    let [one, two, node] = ["one", "two", "node"].map(|name| platform.host(zone, name, 1e8).id());
+    let air = platform.wifi_link(zone, "air", &[54e6 / 8.0, 36e6 / 8.0, 24e6 / 8.0], 0.0);
+    let wire = platform.link(zone, "wire", 100e6 / 8.0, 0.0).id();
+    // A message between stations goes up to the access point and down again.
+    for (from, to) in [(one, one), (one, two), (two, two)] {
+        platform.route(zone, from, to, [air, air]);
+    }
+    platform.route(zone, one, node, [air, wire]);
+    platform.route(zone, two, node, [air, wire]);
+    (Arc::new(platform.build().unwrap()), air, [one, two, node])
+}
+
+#[test]
+fn stations_share_the_air() {
+    let (platform, air, [one, two, node]) = cell();
+    // The rates of both, what is sent, and when it ends: CM02, without cross-traffic, and LV08.
+    type Row<'a> = ([usize; 2], &'a [(HostId, HostId, f64)], [&'a [f64]; 3]);
+    let rows: [Row<'_>; 14] = [
+        ([0, 0], &[(one, two, 1e7)], [&[3.111111], &[2.962963], &[3.207331]]),
+        ([0, 0], &[(one, node, 1e7)], [&[1.555556], &[1.481481], &[1.603666]]),
+        ([0, 0], &[(node, one, 1e7)], [&[1.555556], &[1.481481], &[1.603666]]),
+        (
+            [0, 0],
+            &[(one, node, 1e7), (two, node, 1e7)],
+            [&[3.111111, 3.111111], &[2.962963, 2.962963], &[3.207331, 3.207331]],
+        ),
+        (
+            [0, 0],
+            &[(one, node, 1e7), (node, two, 1e7)],
+            [&[3.111111, 3.111111], &[2.962963, 2.962963], &[3.207331, 3.207331]],
+        ),
+        (
+            [0, 0],
+            &[(one, two, 1e7), (two, one, 1e7)],
+            [&[6.222222, 6.222222], &[5.925926, 5.925926], &[6.414662, 6.414662]],
+        ),
+        ([1, 0], &[(one, two, 1e7)], [&[3.888889], &[3.703704], &[4.009164]]),
+        ([1, 0], &[(two, one, 1e7)], [&[3.888889], &[3.703704], &[4.009164]]),
+        ([1, 0], &[(one, node, 1e7)], [&[2.333333], &[2.222222], &[2.405498]]),
+        (
+            [1, 0],
+            &[(one, node, 1e7), (two, node, 1e7)],
+            [&[3.888889, 3.888889], &[3.703704, 3.703704], &[4.009164, 4.009164]],
+        ),
+        (
+            [1, 0],
+            &[(one, node, 5e6), (two, node, 1e7)],
+            [&[1.944444, 2.722222], &[1.851852, 2.592593], &[2.004582, 2.806415]],
+        ),
+        (
+            [1, 0],
+            &[(one, two, 1e7), (one, node, 1e7)],
+            [&[6.222222, 6.222222], &[5.925926, 5.925926], &[6.414662, 6.414662]],
+        ),
+        ([1, 2], &[(one, two, 1e7)], [&[5.833333], &[5.555556], &[6.013746]]),
+        // To itself: up to the access point and down again.
+        ([0, 2], &[(one, one, 1e6)], [&[0.311111], &[0.296296], &[0.320733]]),
+    ];
+    let settings: [&[(&str, &str)]; 3] =
+        [&[("network/model", "CM02")], &[("network/model", "CM02"), ("network/crosstraffic", "0")], &[]];
+    for (rates, messages, expected) in rows {
+        for (settings, expected) in settings.iter().zip(expected) {
+            let mut models = Models::new(platform.clone(), &config(settings)).unwrap();
+            models.set_station_rate(air, one, rates[0]).unwrap();
+            models.set_station_rate(air, two, rates[1]).unwrap();
+            let plan: Vec<(f64, Work)> =
+                messages.iter().map(|&(from, to, bytes)| (0.0, send(from, to, bytes))).collect();
+            assert_dates(&play(&mut models, &plan), expected);
+        }
+    }
+}
+
+#[test]
+fn another_wifi_rate_does_not_touch_a_flow_under_way() {
+    let (platform, air, [one, _, node]) = cell();
+    let mut models = Models::new(platform, &config(&[("network/model", "CM02")])).unwrap();
+    models.set_station_rate(air, one, 1).unwrap();
+    let id = models.transfer(Transfer::new(one, node, 1e7), 0).unwrap();
+    let mut step = Step::default();
+    models.step(Some(SimTime::new(1.0)), &mut step);
+    assert_eq!(models.remaining(id).map(f64::round), Some(5714286.0));
+    models.set_station_rate(air, one, 0).unwrap();
+    models.step(None, &mut step);
+    assert_dates(&[models.now().seconds()], &[2.333333]);
 }
 
 #[test]
