@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(contention.begin(1, b, c), [(0, 1.93), (1, 1.93)]);
         assert_eq!(contention.end(0, a, c), [], "no message joins a and c any more");
         assert_eq!(contention.begin(2, a, d), [(2, 1.0)]);
-        assert_eq!(contention.begin(3, c, d), [(1, 1.0), (2, 1.93), (3, 1.93)]);
+        assert_eq!(contention.begin(3, c, d), [(2, 1.93), (1, 1.0), (3, 1.93)]);
     }
 
     #[test]

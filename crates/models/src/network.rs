@@ -195,7 +195,7 @@ impl Network {
         &self.route.links
     }
 
-    /// A variable, idle, for a transfer of action `tag`.
+    /// A variable for a transfer of action `tag`; idle if there is a latency to wait for.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
         let bytes = what.bytes.max(0.0).trunc();
         if let Some(wait) = self.numbers.constant {
@@ -208,10 +208,12 @@ impl Network {
         let flow = self.flow(what, latency, bytes);
         self.collect_uses(platform, what, has_reverse);
         let bound = self.bound(&flow);
-        let variable = self.system.add_variable(tag, 0.0, bound, &self.uses);
-        self.keep(variable, flow);
         let bytes = if self.route.links.is_empty() { 0.0 } else { bytes };
-        Ok(Started { variable, wait: self.numbers.latency_factor.of(self.sized(what)) * latency, bytes })
+        let wait = self.numbers.latency_factor.of(self.sized(what)) * latency;
+        let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
+        let variable = self.system.add_variable(tag, penalty, bound, &self.uses);
+        self.keep(variable, flow);
+        Ok(Started { variable, wait, bytes })
     }
 
     /// Bytes move at this times the value of the variable.

@@ -173,6 +173,52 @@ fn a_limited_link_takes_flows_two_by_two() {
 }
 
 #[test]
+fn acknowledgements_wait_for_a_slot_but_take_none() {
+    // Two messages one way each: the second waits for the first to end, unless there is no latency.
+    for (latency, expected) in [(1e-3, [1.043938, 2.074866]), (0.0, [1.077474, 1.177474])] {
+        let mut platform = Platform::builder();
+        let zone = platform.zone("world", Routing::Full);
+        let [a, b] = ["a", "b"].map(|name| platform.host(zone, name, 1e9).id());
+        let link = platform.split_link(zone, "link", 1e6, latency);
+        platform.route(zone, a, b, [link.up]);
+        let mut models = models(platform.build().unwrap(), &config(&[("maxmin/concurrency-limit", "1")]));
+        assert_dates(&play(&mut models, &[(0.0, send(a, b, 1e6)), (0.1, send(b, a, 1e6))]), &expected);
+    }
+}
+
+#[test]
+fn slots_are_freed_link_by_link() {
+    // Over both links, then, in this order, back over both and over the second alone: the last passes the other,
+    // as the second link is freed before the first is looked at again.
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let [a, b, c] = ["a", "b", "c"].map(|name| platform.host(zone, name, 1e9).id());
+    let near = platform.link(zone, "near", 1e6, 1e-3).id();
+    let far = platform.link(zone, "far", 1e6, 1e-3).id();
+    platform.route(zone, a, c, [near, far]);
+    platform.route(zone, a, b, [near]);
+    let settings =
+        [("maxmin/concurrency-limit", "1"), ("network/model", "CM02"), ("network/crosstraffic", "0")];
+    let mut models = models(platform.build().unwrap(), &config(&settings));
+    let plan = [(0.0, send(a, c, 1e6)), (0.1, send(c, a, 1e6)), (0.2, send(a, b, 1e6))];
+    assert_dates(&play(&mut models, &plan), &[1.002, 3.002, 2.002]);
+}
+
+#[test]
+fn the_oldest_flow_gets_the_slot_even_if_its_latency_ended_last() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Full);
+    let [a, b, c] = ["a", "b", "c"].map(|name| platform.host(zone, name, 1e9).id());
+    let shared = platform.link(zone, "shared", 1e6, 1e-3).id();
+    let far = platform.link(zone, "far", 1e8, 30e-3).id();
+    platform.route(zone, a, b, [shared]);
+    platform.route(zone, c, b, [far, shared]);
+    let mut models = models(platform.build().unwrap(), &config(&[("maxmin/concurrency-limit", "1")]));
+    let plan = [(0.0, send(a, b, 1e6)), (0.05, send(c, b, 1e5)), (0.1, send(a, b, 1e5))];
+    assert_dates(&play(&mut models, &plan), &[1.095484, 1.203732, 1.311979]);
+}
+
+#[test]
 fn stations_of_a_wifi_cell_share_its_time() {
     let Some(platform) = reference_platform("wifi.xml") else { return };
     let [one, two] = hosts(&platform, ["Station 1", "Station 2"]);

@@ -109,9 +109,12 @@ impl System {
             state: State::Idle,
             ..Variable::default()
         };
-        let id = VariableId(index);
-        self.set_penalty(id, penalty);
-        id
+        if penalty > 0.0 && penalty.is_finite() {
+            self.variables[index as usize].penalty = penalty;
+            let may_start = self.has_own_slots(index);
+            self.activate_or_stage(index, may_start);
+        }
+        VariableId(index)
     }
 
     /// Forgets a variable. Its slots go to those that wait for them.
@@ -144,7 +147,8 @@ impl System {
         } else {
             variable.penalty = penalty;
             if variable.state == State::Idle {
-                self.activate_or_stage(id.0);
+                let may_start = self.has_all_slots(id.0);
+                self.activate_or_stage(id.0, may_start);
             }
         }
     }
@@ -349,29 +353,36 @@ impl System {
         self.touched = touched;
     }
 
-    /// A variable with a penalty becomes active, unless one of its constraints has no slot left.
-    fn activate_or_stage(&mut self, index: u32) {
-        let Variable { first, count, .. } = self.variables[index as usize];
-        if self.has_slots(index) {
+    /// A variable with a penalty becomes active, or waits for slots: the place in the line is that of its creation,
+    /// or of when it became idle.
+    fn activate_or_stage(&mut self, index: u32, may_start: bool) {
+        if may_start {
             self.activate(index);
             return;
         }
         self.variables[index as usize].state = State::Staged;
+        let Variable { first, count, .. } = self.variables[index as usize];
         for element in first..first + count {
-            // To the end of the line: slots go to those that have waited longest.
-            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
-            self.elements.unlink(&mut constraint.idle, element);
-            self.elements.push_back(&mut constraint.idle, element);
-            constraint.staged += 1;
+            self.constraints[self.elements.constraint(element) as usize].staged += 1;
         }
     }
 
-    fn has_slots(&self, index: u32) -> bool {
+    /// Whether there is a slot wherever it would take one: all that is asked of a variable created with a penalty.
+    fn has_own_slots(&self, index: u32) -> bool {
         let Variable { first, count, .. } = self.variables[index as usize];
-        (first..first + count).all(|element| {
-            let constraint = &self.constraints[self.elements.constraint(element) as usize];
-            !self.elements.takes_slot(element) || constraint.slots_taken < constraint.limit
-        })
+        (first..first + count).all(|element| !self.elements.takes_slot(element) || self.has_slot(element))
+    }
+
+    /// Whether there is a slot on each of its constraints, even where it would take none: acknowledgements wait
+    /// for a full link too.
+    fn has_all_slots(&self, index: u32) -> bool {
+        let Variable { first, count, .. } = self.variables[index as usize];
+        (first..first + count).all(|element| self.has_slot(element))
+    }
+
+    fn has_slot(&self, element: u32) -> bool {
+        let constraint = &self.constraints[self.elements.constraint(element) as usize];
+        constraint.slots_taken < constraint.limit
     }
 
     fn activate(&mut self, index: u32) {
@@ -412,11 +423,14 @@ impl System {
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
             }
-            constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
             self.soil(number);
         }
+        // Constraint by constraint, so that its first constraints may go to one that does not need the others
+        // before an older one can have them all. The reference does so.
         for element in first..first + count {
-            self.unstage(self.elements.constraint(element));
+            let number = self.elements.constraint(element);
+            self.constraints[number as usize].slots_taken -= u32::from(self.elements.takes_slot(element));
+            self.unstage(number);
         }
     }
 
@@ -430,7 +444,7 @@ impl System {
             }
             let next = self.elements.next(element);
             let variable = self.elements.variable(element);
-            if self.variables[variable as usize].state == State::Staged && self.has_slots(variable) {
+            if self.variables[variable as usize].state == State::Staged && self.has_all_slots(variable) {
                 self.activate(variable);
             }
             element = next;

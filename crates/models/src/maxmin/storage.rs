@@ -264,7 +264,7 @@ impl Elements {
         self.all[element as usize].next
     }
 
-    /// Acknowledgements and wifi shares, which weigh less than 1, do not count as flows.
+    /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
     pub fn takes_slot(&self, element: u32) -> bool {
         self.all[element as usize].weight >= 1.0
     }
