@@ -62,6 +62,10 @@ impl Cluster {
 
     /// A star: limiter, private link, backbone; then the same the other way, no link twice.
     fn flat(&self, from: u32, to: u32, route: &mut Vec<LinkId>) {
+        if from == to && from >= self.hosts {
+            // The router has no links of its own.
+            return;
+        }
         let start = route.len();
         if from < self.hosts {
             route.extend(self.blocks.limiter(from));

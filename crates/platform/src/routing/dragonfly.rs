@@ -54,9 +54,8 @@ impl Dragonfly {
             self.black(blocks, at, target.chassis, route);
         }
         route.push(blocks.private(to, 0, Direction::Down));
-        if from != to {
-            route.extend(blocks.limiter(to));
-        }
+        // To itself, a host passes its limiter twice: once out, once in.
+        route.extend(blocks.limiter(to));
     }
 
     fn green(&self, blocks: &Blocks, at: Router, blade: u32, route: &mut Vec<LinkId>) -> Router {

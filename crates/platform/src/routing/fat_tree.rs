@@ -101,12 +101,14 @@ impl FatTree {
     }
 
     fn limit(&self, blocks: &Blocks, level: usize, node: u32, start: usize, route: &mut Vec<LinkId>) {
-        let limiter = match level {
-            0 => blocks.limiter(node),
-            _ => self.limiters.get(level - 1).map(|first| LinkId(first + node)),
-        };
-        if let Some(limiter) = limiter {
-            add_once(route, start, limiter);
+        match level {
+            // A host to itself passes its limiter twice: once out, once in.
+            0 => route.extend(blocks.limiter(node)),
+            _ => {
+                if let Some(first) = self.limiters.get(level - 1) {
+                    add_once(route, start, LinkId(first + node));
+                }
+            }
         }
     }
 }

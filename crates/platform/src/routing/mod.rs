@@ -131,14 +131,9 @@ impl<'a> Finder<'a> {
         }
         let common = &zones[src_zone.index()];
         if let Some(bypass) = self.zone_bypass(src_zone, common, src, dst) {
-            if src != bypass.gateways.0 {
-                self.global(src, bypass.gateways.0)?;
-            }
+            self.to_or_from_bypass(src, bypass.gateways.0)?;
             self.links.extend_from_slice(&bypass.links);
-            if dst != bypass.gateways.1 {
-                self.global(bypass.gateways.1, dst)?;
-            }
-            return Ok(());
+            return self.to_or_from_bypass(bypass.gateways.1, dst);
         }
         let start = self.links.len();
         let ends = self.within(src_zone, src_member, dst_member)?;
@@ -153,6 +148,16 @@ impl<'a> Finder<'a> {
             self.global(ends.dst, dst)?;
         }
         Ok(())
+    }
+
+    /// A part of a route by a bypass of zones. An end that is the gateway itself goes to itself, by its loopback or
+    /// however its zone does that; as in the reference, it does not do so on other routes. Where there is no
+    /// way to itself, it needs none.
+    fn to_or_from_bypass(&mut self, src: Point, dst: Point) -> Result<(), DeadEnd> {
+        match self.global(src, dst) {
+            Err(DeadEnd { reason: Reason::NoWayToItself, .. }) if src == dst => Ok(()),
+            result => result,
+        }
     }
 
     /// Appends the route of a zone between two of its members, and says where it leaves and enters them.

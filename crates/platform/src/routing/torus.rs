@@ -36,11 +36,11 @@ impl Torus {
         to: u32,
         route: &mut Vec<LinkId>,
     ) -> Result<(), Reason> {
+        let start = route.len();
+        route.extend(blocks.limiter(from));
         if from == to {
             return Err(Reason::NoWayToItself);
         }
-        let start = route.len();
-        route.extend(blocks.limiter(from));
         let mut at = from;
         let mut step = 1;
         for (dimension, &size) in self.sizes.iter().enumerate() {
