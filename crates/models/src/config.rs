@@ -24,7 +24,7 @@ pub struct Config {
     pub bandwidth_factor: Option<Factor>,
     /// The S of the penalty, instead of the model's.
     pub weight_s: Option<f64>,
-    /// How long a message lasts in the constant model, in seconds.
+    /// How long a message lasts in the constant model, in seconds, where no latency factor is given.
     pub constant_latency: f64,
     /// Whether executions and transfers go through the parallel-task model.
     pub host_model: HostModel,
@@ -134,6 +134,11 @@ impl Config {
             NetworkKind::Smpi | NetworkKind::Infiniband => Factor::by_size(&SMPI_LATENCY),
             NetworkKind::Cm02 | NetworkKind::Raw | NetworkKind::Constant => Factor::constant(1.0),
         })
+    }
+
+    /// How long messages last in the constant model: as many seconds as the latency factor, if one is given.
+    pub fn constant_durations(&self) -> Factor {
+        self.latency_factor.clone().unwrap_or_else(|| Factor::constant(self.constant_latency))
     }
 
     /// The bandwidth factor in force.

@@ -66,7 +66,8 @@ struct Numbers {
     weight_s: f64,
     reverse_weight: f64,
     gamma: f64,
-    constant: Option<f64>,
+    /// How long a message lasts, whatever the network.
+    constant: Option<Factor>,
     loopback: LinkId,
     loopback_bandwidth: Option<f64>,
     loopback_latency: Option<f64>,
@@ -110,7 +111,7 @@ impl Network {
                 weight_s: config.penalty_weight(),
                 reverse_weight: config.reverse_weight(),
                 gamma: config.tcp_gamma,
-                constant: (config.network == NetworkKind::Constant).then_some(config.constant_latency),
+                constant: (config.network == NetworkKind::Constant).then(|| config.constant_durations()),
                 loopback: platform.loopback(),
                 loopback_bandwidth: config.loopback_bandwidth,
                 loopback_latency: config.loopback_latency,
@@ -198,7 +199,7 @@ impl Network {
     /// A variable for a transfer of action `tag`; idle if there is a latency to wait for.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
         let bytes = what.bytes.max(0.0).trunc();
-        if let Some(wait) = self.numbers.constant {
+        if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
             self.keep(variable, Flow::empty(what));
             return Ok(Started { variable, wait, bytes: 0.0 });

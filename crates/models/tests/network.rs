@@ -439,11 +439,39 @@ fn empty_messages_and_messages_to_oneself() {
 }
 
 #[test]
-fn constant_messages_last_a_second_each() {
-    let pair = Pair::new(1e6, 1e-3);
+fn constant_messages_last_a_second_each_or_their_latency_factor() {
+    let rows = [
+        (None, [1.0, 2.0]),
+        (Some(("network/latency-factor", "2.5")), [2.5, 5.0]),
+        (Some(("network/constant-latency", "0.5")), [0.5, 1.0]),
+    ];
+    for (setting, expected) in rows {
+        let pair = Pair::new(1e6, 1e-3);
+        let (a, b) = (pair.a, pair.b);
+        let mut config = config(setting.as_slice());
+        config.network = NetworkKind::Constant;
+        let mut models = models(pair.build(), &config);
+        assert_dates(&play(&mut models, &[(0.0, send(a, b, 1e9)), (-1.0, send(b, a, 0.0))]), &expected);
+    }
+}
+
+#[test]
+fn a_bandwidth_of_nothing_is_waited_out() {
+    let mut pair = Pair::new(1e6, 0.0);
+    let profile = Profile::parse("1 0\n5 1e6\n", "link.profile").unwrap();
+    pair.platform.profile(ProfileTarget::LinkBandwidth(pair.link), Arc::new(profile));
     let (a, b) = (pair.a, pair.b);
-    let mut models = models(pair.build(), &config(&[("network/model", "Constant")]));
-    assert_dates(&play(&mut models, &[(0.0, send(a, b, 1e9)), (-1.0, send(b, a, 0.0))]), &[1.0, 2.0]);
+    let mut models = models(pair.build(), &config(&[("network/model", "Raw")]));
+    assert_dates(&play(&mut models, &[(0.0, send(a, b, 2e6))]), &[6.0]);
+}
+
+#[test]
+fn a_concurrency_limit_is_for_links_not_for_hosts() {
+    let pair = Pair::new(1e6, 1e-3);
+    let a = pair.a;
+    let mut models = models(pair.build(), &config(&[("maxmin/concurrency-limit", "1")]));
+    let plan = [(0.0, compute(a, 1e9)), (0.0, Work::Sleep(5.0)), (0.0, compute(a, 1e9))];
+    assert_dates(&play(&mut models, &plan), &[2.0, 5.0, 2.0]);
 }
 
 #[test]

@@ -131,9 +131,9 @@ impl<'a> Finder<'a> {
         }
         let common = &zones[src_zone.index()];
         if let Some(bypass) = self.zone_bypass(src_zone, common, src, dst) {
-            self.to_or_from_bypass(src, bypass.gateways.0)?;
+            self.around_bypass(src, bypass.gateways.0)?;
             self.links.extend_from_slice(&bypass.links);
-            return self.to_or_from_bypass(bypass.gateways.1, dst);
+            return self.around_bypass(bypass.gateways.1, dst);
         }
         let start = self.links.len();
         let ends = self.within(src_zone, src_member, dst_member)?;
@@ -153,7 +153,7 @@ impl<'a> Finder<'a> {
     /// A part of a route by a bypass of zones. An end that is the gateway itself goes to itself, by its loopback or
     /// however its zone does that; as in the reference, it does not do so on other routes. Where there is no
     /// way to itself, it needs none.
-    fn to_or_from_bypass(&mut self, src: Point, dst: Point) -> Result<(), DeadEnd> {
+    fn around_bypass(&mut self, src: Point, dst: Point) -> Result<(), DeadEnd> {
         match self.global(src, dst) {
             Err(DeadEnd { reason: Reason::NoWayToItself, .. }) if src == dst => Ok(()),
             result => result,
