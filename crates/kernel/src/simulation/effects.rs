@@ -1,0 +1,158 @@
+//! From the kernel to the world: what it wants done is done by the models, and the code of actors is kept and dropped.
+
+use simurgh_models::{ActionId, Refused, Transfer};
+
+use super::{ActorFailure, Code, Error, KILL, Simulation, TIMER};
+use crate::activity::Kind;
+use crate::context::{Leavings, part};
+use crate::ids::{ActivityId, ActorId};
+use crate::kernel::Effect;
+use crate::simcall::{Failure, SpawnRequest};
+
+impl Simulation {
+    /// Carries out what the kernel wants done in the world.
+    pub(super) fn settle(&mut self) -> Result<(), Error> {
+        while let Some(effect) = self.kernel.next_effect() {
+            match effect {
+                Effect::Transfer { activity, src, dst, bytes, rate } => {
+                    let what = Transfer { src, dst, bytes, rate };
+                    let started = self.models.transfer(what, activity.to_bits());
+                    self.started(activity, started)?;
+                }
+                Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
+                Effect::Execute(activity, what) => {
+                    let started = self.models.execute(what, activity.to_bits());
+                    self.started(activity, started)?;
+                }
+                Effect::Access(activity, what) => {
+                    let started = self.models.io(what, activity.to_bits());
+                    self.started(activity, started)?;
+                }
+                Effect::Parallel(activity, what) => {
+                    let started = self.models.parallel(what, activity.to_bits());
+                    self.started(activity, started)?;
+                }
+                Effect::Move(activity, mut what) => {
+                    if let Some(action) = self.action(activity) {
+                        // Each thread does all of the flops; what is left is told for all of them together.
+                        let left =
+                            self.models.remaining(action).map(|all| all / f64::from(what.threads.max(1)));
+                        what.flops = left.unwrap_or(what.flops);
+                        self.models.cancel(action);
+                        let started = self.models.execute(what, activity.to_bits());
+                        self.started(activity, started)?;
+                    }
+                }
+                Effect::Stop(activity) => {
+                    if let Some(action) = self.actions[activity.index()].take() {
+                        self.models.cancel(action);
+                        self.explained(activity, action);
+                    }
+                }
+                Effect::Pause(activity) => {
+                    if let Some(action) = self.action(activity) {
+                        self.models.suspend(action);
+                    }
+                }
+                Effect::Continue(activity) => {
+                    if let Some(action) = self.action(activity) {
+                        self.models.resume(action);
+                    }
+                }
+                Effect::SetTimer(actor, duration) => {
+                    let action = self.models.timer(duration, TIMER | u64::from(actor.0));
+                    self.code[actor.index()].timer = Some(action);
+                }
+                Effect::ClearTimer(actor) => {
+                    if let Some(action) = self.code[actor.index()].timer.take() {
+                        self.models.cancel(action);
+                    }
+                }
+                Effect::Started(actor, request) => {
+                    let host = request.host;
+                    self.keep_code(actor, request);
+                    if !self.models.host_is_on(host) {
+                        self.die_with_host(actor, host)?;
+                    }
+                }
+                Effect::Ended { actor, failed } => self.drop_code(actor, failed),
+            }
+        }
+        self.publish();
+        Ok(())
+    }
+
+    pub(super) fn action(&self, activity: ActivityId) -> Option<ActionId> {
+        self.actions.get(activity.index()).copied().flatten()
+    }
+
+    fn started(&mut self, activity: ActivityId, started: Result<ActionId, Refused>) -> Result<(), Error> {
+        if self.actions.len() <= activity.index() {
+            self.actions.resize(activity.index() + 1, None);
+        }
+        self.actions[activity.index()] = None;
+        match started {
+            Ok(action) => self.actions[activity.index()] = Some(action),
+            Err(Refused::Off(resource)) => self.kernel.finish(activity, Err(Failure::Resource(resource))),
+            Err(Refused::NoRoute(source)) => {
+                let (sender, receiver) = self.ends_of(activity);
+                return Err(Error::NoRoute { sender, receiver, source: Box::new(source) });
+            }
+            Err(other) => {
+                let (actor, _) = self.ends_of(activity);
+                return Err(Error::Refused { actor, reason: other.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Who is at the two ends of an activity, for messages.
+    fn ends_of(&self, activity: ActivityId) -> (String, String) {
+        let name = |actor: ActorId| format!("actor {:?}", self.kernel.actor_name(actor));
+        match self.kernel.activities().get(activity).map(|activity| &activity.kind) {
+            Some(Kind::Comm(comm)) => (
+                comm.sender.map_or_else(String::new, |end| name(end.actor)),
+                comm.receiver.map_or_else(String::new, |end| name(end.actor)),
+            ),
+            Some(Kind::Execution { actor, .. } | Kind::Access { actor, .. } | Kind::Parallel { actor }) => {
+                (name(*actor), String::new())
+            }
+            None => (String::new(), String::new()),
+        }
+    }
+
+    fn keep_code(&mut self, actor: ActorId, request: SpawnRequest) {
+        debug_assert_eq!(actor.index(), self.code.len());
+        let kill = request.kill_at.map(|date| {
+            let delay = (date - self.models.now().seconds()).max(0.0);
+            self.models.timer(delay, KILL | u64::from(actor.0))
+        });
+        self.code.push(Code { body: Some(request.body), reboot: request.reboot, kill, ..Code::default() });
+    }
+
+    fn drop_code(&mut self, actor: ActorId, failed: bool) {
+        let (host, now) = (self.kernel.actor_host(actor), self.models.now());
+        let code = &mut self.code[actor.index()];
+        code.asked = None;
+        if let Some(kill) = code.kill.take() {
+            self.models.cancel(kill);
+        }
+        let mut notes = std::mem::take(&mut code.leavings.notes);
+        if let Some(body) = code.body.take() {
+            notes.extend(body.dispose(actor, host, now));
+        }
+        let mut parting = Leavings::default();
+        let panics = part(std::mem::take(&mut code.on_exit), failed, actor, host, now, &mut parting);
+        notes.append(&mut parting.notes);
+        code.leavings.said.append(&mut parting.said);
+        self.pass_on(actor);
+        for note in notes {
+            self.kernel.serve_note(actor, note);
+        }
+        for message in panics {
+            let name = self.kernel.actor_name(actor).to_owned();
+            let message = format!("panicked in what it does at its end: {message}");
+            self.failures.push(ActorFailure { actor, name, host, at: now, message });
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! From the world to the kernel: what ended or changed at an instant, and who is told.
+
+use simurgh_models::{ActionId, Change, Ended, Explanation, Outcome, Step};
+use simurgh_platform::HostId;
+
+use super::{Error, Purpose, Simulation, purpose};
+use crate::event::Event;
+use crate::ids::{ActivityId, ActorId};
+use crate::simcall::{Failure, SpawnRequest};
+
+impl Simulation {
+    /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
+    pub(super) fn digest(&mut self, step: &mut Step) -> Result<(), Error> {
+        for change in std::mem::take(&mut step.changes) {
+            self.changed(change)?;
+        }
+        let all = std::mem::take(&mut step.ended);
+        for (place, ended) in all.iter().enumerate() {
+            if let Purpose::Activity(activity) = purpose(ended.token) {
+                self.time_out_waiters(activity, &all[place..]);
+            }
+            match purpose(ended.token) {
+                Purpose::Activity(activity) => {
+                    if self.action(activity) != Some(ended.action) {
+                        continue;
+                    }
+                    self.actions[activity.index()] = None;
+                    self.explained(activity, ended.action);
+                    let result = match ended.outcome {
+                        Outcome::Done => Ok(()),
+                        Outcome::Failed(resource) => Err(Failure::Resource(resource)),
+                    };
+                    self.kernel.finish(activity, result);
+                }
+                Purpose::Timer(actor) => {
+                    let timer = &mut self.code[actor.index()].timer;
+                    if *timer == Some(ended.action) {
+                        *timer = None;
+                        self.kernel.timer_fired(actor);
+                    }
+                }
+                Purpose::Kill(actor) => self.kernel.end(actor, true),
+                Purpose::Start(index) => {
+                    if let Some(request) = self.late.get_mut(index).and_then(Option::take) {
+                        self.spawn(request)?;
+                    }
+                }
+            }
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// A timeout at the instant of the completion wins, also where the two come in the other order.
+    fn time_out_waiters(&mut self, activity: ActivityId, ended: &[Ended]) {
+        let Some(waiters) = self.kernel.activities().get(activity).map(|found| found.waiters.clone()) else {
+            return;
+        };
+        for actor in waiters {
+            let timer = &mut self.code[actor.index()].timer;
+            if timer.is_some_and(|timer| ended.iter().any(|ended| ended.action == timer)) {
+                *timer = None;
+                self.kernel.timer_fired(actor);
+            }
+        }
+    }
+
+    fn changed(&mut self, change: Change) -> Result<(), Error> {
+        match change {
+            Change::HostOff(host) => {
+                self.tell(Event::HostState(host, false));
+                for actor in self.kernel.actors_on(host) {
+                    self.die_with_host(actor, host)?;
+                }
+            }
+            Change::HostOn(host) => {
+                self.tell(Event::HostState(host, true));
+                let (now, later): (Vec<_>, Vec<_>) =
+                    std::mem::take(&mut self.boots).into_iter().partition(|(at, _)| *at == host);
+                self.boots = later;
+                for (_, request) in now {
+                    self.spawn(request)?;
+                }
+            }
+            Change::LinkOff(link) => self.tell(Event::LinkState(link, false)),
+            Change::LinkOn(link) => self.tell(Event::LinkState(link, true)),
+            Change::HostSpeed(_) | Change::LinkBandwidth(_) | Change::LinkLatency(_) => {}
+        }
+        self.settle()
+    }
+
+    pub(super) fn die_with_host(&mut self, actor: ActorId, host: HostId) -> Result<(), Error> {
+        if let Some(reboot) = self.code[actor.index()].reboot.clone() {
+            let name = self.kernel.actor_name(actor).to_owned();
+            let body = reboot();
+            let daemon = self.kernel.is_daemon(actor);
+            let request = SpawnRequest { name, host, body, daemon, kill_at: None, reboot: Some(reboot) };
+            self.boots.push((host, request));
+        }
+        self.kernel.end(actor, true);
+        self.settle()
+    }
+
+    pub(super) fn tell(&mut self, event: Event) {
+        if !self.observers.is_empty() {
+            self.events.push(event);
+        }
+    }
+
+    pub(super) fn explained(&mut self, activity: ActivityId, action: ActionId) {
+        if !self.explaining {
+            return;
+        }
+        if let Some(explanation) = self.models.take_explanation(action) {
+            let explanation: Box<Explanation> = Box::new(explanation);
+            self.tell(Event::Explained { activity, explanation });
+        }
+    }
+
+    /// Tells the observers what has happened since the last time.
+    pub(super) fn publish(&mut self) {
+        if self.observers.is_empty() {
+            return;
+        }
+        let now = self.models.now();
+        let mut events = std::mem::take(&mut self.events);
+        self.kernel.take_events(&mut events);
+        for usage in self.models.take_usage() {
+            events.push(Event::Used(usage));
+        }
+        for event in &events {
+            let at = if let Event::Used(usage) = event { usage.at } else { now };
+            for observer in &mut self.observers {
+                observer.event(at, event);
+            }
+        }
+        events.clear();
+        self.events = events;
+    }
+}

@@ -1,0 +1,405 @@
+//! The driver of simulated time: lets the actors run until all wait, serves what they ask, and lets the models say
+//! when the next of them goes on (Rosa's thesis, Algorithm 3).
+//!
+//! - [`report`]: what a simulation tells.
+//! - `effects`: from the kernel to the world.
+//! - `happenings`: from the world to the kernel.
+
+mod effects;
+mod happenings;
+pub mod report;
+
+pub use report::{ActorFailure, End, Error, Listener, Pacing, Report, Said, Status, Watcher};
+
+use std::sync::Arc;
+
+use simurgh_models::{ActionId, Models, Progress, SimTime, Step, Token};
+use simurgh_platform::{HostId, Platform};
+
+use crate::context::{Body, Leavings, OnExit, Resumed};
+use crate::event::{Event, Observer};
+use crate::ids::{ActivityId, ActorId};
+use crate::kernel::{Kernel, Served};
+use crate::platform_requests;
+use crate::simcall::{Answer, ExecRequest, Reboot, Simcall, SpawnRequest};
+
+/// The code of an actor and what belongs to it.
+#[derive(Default)]
+struct Code {
+    body: Option<Body>,
+    on_exit: Vec<OnExit>,
+    /// A simcall that is not served yet, and for how many turns it is held.
+    asked: Option<(Simcall, u8)>,
+    reboot: Option<Reboot>,
+    timer: Option<ActionId>,
+    kill: Option<ActionId>,
+    leavings: Leavings,
+}
+
+/// A simulation: a program, a platform, and time.
+pub struct Simulation {
+    kernel: Kernel,
+    models: Models,
+    platform: Arc<Platform>,
+    code: Vec<Code>,
+    actions: Vec<Option<ActionId>>,
+    /// Actors to be created later.
+    late: Vec<Option<SpawnRequest>>,
+    /// Actors that start again when their host does.
+    boots: Vec<(HostId, SpawnRequest)>,
+    observers: Vec<Box<dyn Observer>>,
+    events: Vec<Event>,
+    explaining: bool,
+    pacing: Pacing,
+    watcher: Option<Watcher>,
+    listener: Option<Listener>,
+    failures: Vec<ActorFailure>,
+    rounds: u64,
+    turns: u64,
+    steps: u64,
+}
+
+/// What a token of the models stands for.
+enum Purpose {
+    Activity(ActivityId),
+    Timer(ActorId),
+    Kill(ActorId),
+    Start(usize),
+}
+
+const KIND: u64 = 3 << 62;
+const TIMER: u64 = 1 << 62;
+const KILL: u64 = 2 << 62;
+const START: u64 = 3 << 62;
+
+/// Reads the token that the models carry for an activity, as explanations name those who share a resource.
+pub fn activity_of(token: Token) -> Option<ActivityId> {
+    (token & KIND == 0).then(|| ActivityId::from_bits(token))
+}
+
+fn purpose(token: Token) -> Purpose {
+    let number = token & !KIND;
+    match token & KIND {
+        TIMER => Purpose::Timer(ActorId(number as u32)),
+        KILL => Purpose::Kill(ActorId(number as u32)),
+        START => Purpose::Start(number as usize),
+        _ => Purpose::Activity(ActivityId::from_bits(number)),
+    }
+}
+
+impl Simulation {
+    /// A simulation without actors.
+    pub fn new(models: Models, seed: u64) -> Self {
+        let platform = Arc::clone(models.platform());
+        Self {
+            kernel: Kernel::new(seed),
+            models,
+            platform,
+            code: Vec::new(),
+            actions: Vec::new(),
+            late: Vec::new(),
+            boots: Vec::new(),
+            observers: Vec::new(),
+            events: Vec::new(),
+            explaining: false,
+            pacing: Pacing::Single,
+            watcher: None,
+            listener: None,
+            failures: Vec::new(),
+            rounds: 0,
+            turns: 0,
+            steps: 0,
+        }
+    }
+
+    /// How many turns an operation takes within an instant.
+    pub fn set_pacing(&mut self, pacing: Pacing) {
+        self.pacing = pacing;
+    }
+
+    /// Lets someone see all that happens.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observers.push(observer);
+        self.kernel.listen(true);
+        self.models.record_usage(true);
+    }
+
+    /// Whether the models explain each duration, as [`Event::Explained`].
+    pub fn explain(&mut self, on: bool) {
+        self.explaining = on;
+        self.models.record_explanations(on);
+    }
+
+    /// Lets someone look at a long run now and then.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
+    }
+
+    /// Lets someone hear what the actors say, in the order in which their requests are served.
+    pub fn hear(&mut self, listener: Listener) {
+        self.listener = Some(listener);
+    }
+
+    /// The actors and mailboxes.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The actors and mailboxes, to prepare synchronisation objects.
+    pub fn kernel_mut(&mut self) -> &mut Kernel {
+        &mut self.kernel
+    }
+
+    /// The resources.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The resources, to be set before the start.
+    pub fn models_mut(&mut self) -> &mut Models {
+        &mut self.models
+    }
+
+    /// Creates an actor that starts now. On a host that is off it ends at once, and comes again when the host does if
+    /// it knows how to start again.
+    ///
+    /// # Errors
+    /// None that a new actor can cause by itself.
+    pub fn spawn(&mut self, request: SpawnRequest) -> Result<ActorId, Error> {
+        let actor = self.kernel.spawn(request);
+        self.settle()?;
+        Ok(actor)
+    }
+
+    /// Creates an actor that starts at a date.
+    pub fn spawn_at(&mut self, date: SimTime, request: SpawnRequest) {
+        let token = START | self.late.len() as u64;
+        self.late.push(Some(request));
+        self.models.timer(date - self.models.now(), token);
+    }
+
+    /// Runs until all actors have ended, nothing can happen any more, or the date is reached.
+    ///
+    /// # Errors
+    /// What the program asks and the platform cannot do at all, such as a message between hosts without a route.
+    pub fn run(&mut self, until: Option<SimTime>) -> Result<Report, Error> {
+        let mut step = Step::default();
+        let mut ready = Vec::new();
+        let end = loop {
+            self.run_actors(&mut ready)?;
+            if self.is_interrupted() {
+                break End::Interrupted;
+            }
+            match self.models.step(until, &mut step) {
+                Progress::Reached => {
+                    self.kernel.set_now(self.models.now());
+                    break End::Reached;
+                }
+                Progress::Idle if self.wait_for_boot() => {}
+                Progress::Idle => break self.last_state(),
+                Progress::Moved => {
+                    self.steps += 1;
+                    self.kernel.set_now(self.models.now());
+                    self.publish();
+                    self.digest(&mut step)?;
+                }
+            }
+        };
+        self.publish();
+        Ok(Report {
+            clock: self.models.now(),
+            end,
+            failures: std::mem::take(&mut self.failures),
+            actors: self.kernel.actor_count(),
+            messages: self.kernel.messages(),
+            rounds: self.rounds,
+            turns: self.turns,
+            steps: self.steps,
+        })
+    }
+
+    fn is_interrupted(&mut self) -> bool {
+        const EVERY: u64 = 1 << 10;
+        if !self.steps.is_multiple_of(EVERY) {
+            return false;
+        }
+        let status = Status {
+            clock: self.models.now(),
+            turns: self.turns,
+            steps: self.steps,
+            living: self.kernel.living(),
+        };
+        self.watcher.as_mut().is_some_and(|watcher| watcher(&status).is_break())
+    }
+
+    /// When all that is left are actors whose host is off, time goes on to the next change of the platform; but not for
+    /// daemons, who never keep a simulation going.
+    fn wait_for_boot(&mut self) -> bool {
+        if self.boots.iter().all(|(_, request)| request.daemon) {
+            return false;
+        }
+        let Some(date) = self.models.next_profile_date() else { return false };
+        // The alarm names no late actor: it only lets the models reach the date.
+        self.models.timer(date - self.models.now(), START | !KIND);
+        true
+    }
+
+    fn last_state(&self) -> End {
+        let blocked: Vec<_> = self.kernel.blocked().into_iter().filter(|blocked| !blocked.daemon).collect();
+        if blocked.is_empty() { End::Finished } else { End::Deadlock(blocked) }
+    }
+
+    /// Lets the actors run, round after round, until all of them wait.
+    fn run_actors(&mut self, ready: &mut Vec<ActorId>) -> Result<(), Error> {
+        loop {
+            ready.clear();
+            self.kernel.take_ready(ready);
+            if ready.is_empty() {
+                return Ok(());
+            }
+            self.rounds += 1;
+            for &actor in ready.iter() {
+                self.run_actor(actor);
+            }
+            for &actor in ready.iter() {
+                self.serve_actor(actor)?;
+            }
+            if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
+                self.end_daemons()?;
+            }
+        }
+    }
+
+    /// Runs the code of an actor up to its next simcall.
+    fn run_actor(&mut self, actor: ActorId) {
+        if self.code[actor.index()].asked.is_some() || !self.kernel.may_run(actor) {
+            return;
+        }
+        self.turns += 1;
+        let answer = self.kernel.take_answer(actor);
+        let host = self.kernel.actor_host(actor);
+        let now = self.models.now();
+        let code = &mut self.code[actor.index()];
+        let Some(body) = &mut code.body else { return };
+        let resumed = body.resume(actor, host, now, answer, &mut code.leavings);
+        code.on_exit.append(&mut code.leavings.on_exit);
+        let failure = match resumed {
+            Resumed::Asked(simcall) => {
+                let turns = hold(self.pacing, &simcall);
+                code.asked = Some((simcall, turns));
+                return;
+            }
+            Resumed::Ended(Ok(())) => None,
+            Resumed::Ended(Err(message)) => Some(message),
+            Resumed::Panicked(message) => Some(format!("panicked: {message}")),
+            Resumed::Stray => Some(
+                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
+                    .to_owned(),
+            ),
+        };
+        code.asked = Some((if failure.is_some() { Simcall::Kill(actor) } else { Simcall::Exit }, 0));
+        if let Some(message) = failure {
+            let name = self.kernel.actor_name(actor).to_owned();
+            self.failures.push(ActorFailure { actor, name, host, at: now, message });
+        }
+    }
+
+    fn serve_actor(&mut self, actor: ActorId) -> Result<(), Error> {
+        let Some((mut simcall, turns)) = self.code[actor.index()].asked.take() else { return Ok(()) };
+        if !self.code[actor.index()].leavings.said.is_empty() {
+            self.pass_on(actor);
+        }
+        if turns > 0 {
+            self.code[actor.index()].asked = Some((simcall, turns - 1));
+            self.kernel.postpone(actor);
+            return Ok(());
+        }
+        for note in std::mem::take(&mut self.code[actor.index()].leavings.notes) {
+            self.kernel.serve_note(actor, note);
+            self.settle()?;
+        }
+        loop {
+            if let Some(answer) = self.answer_platform(actor, &simcall) {
+                // What a change takes down goes before whoever made it goes on, who may be among it.
+                let mut news = Step::default();
+                while self.models.has_news() {
+                    self.models.step(None, &mut news);
+                    self.digest(&mut news)?;
+                }
+                self.kernel.answer(actor, answer);
+                return Ok(());
+            }
+            let begins_work = matches!(simcall, Simcall::Execute(..) | Simcall::Access(..));
+            match self.kernel.serve(actor, simcall) {
+                Served::Answered(answer) => {
+                    self.settle()?;
+                    self.kernel.answer(actor, answer);
+                    return Ok(());
+                }
+                Served::Blocked | Served::Gone => return self.settle(),
+                Served::Then(next) => {
+                    self.settle()?;
+                    if begins_work && self.pacing == Pacing::Reference {
+                        self.code[actor.index()].asked = Some((next, 0));
+                        self.kernel.postpone(actor);
+                        return Ok(());
+                    }
+                    simcall = next;
+                }
+            }
+        }
+    }
+
+    fn pass_on(&mut self, actor: ActorId) {
+        let said = std::mem::take(&mut self.code[actor.index()].leavings.said);
+        let Some(listener) = &mut self.listener else { return };
+        let host = self.platform.host(self.kernel.actor_host(actor)).name;
+        for text in &said {
+            listener(&Said { at: self.models.now(), actor: self.kernel.actor_name(actor), host, text });
+        }
+    }
+
+    fn end_daemons(&mut self) -> Result<(), Error> {
+        for index in 0..self.kernel.actor_count() {
+            self.kernel.end(ActorId::from_index(index), true);
+        }
+        self.settle()
+    }
+
+    /// What concerns resources is answered here: the kernel knows none.
+    fn answer_platform(&mut self, actor: ActorId, simcall: &Simcall) -> Option<Answer> {
+        if !self.kernel.is_alive(actor) {
+            return None;
+        }
+        match simcall {
+            Simcall::Platform(request) => {
+                self.kernel.retune(request);
+                let action = |id: ActivityId| self.actions.get(id.index()).copied().flatten();
+                Some(Answer::Platform(platform_requests::answer(&mut self.models, request, &action)))
+            }
+            Simcall::Remaining(id) => {
+                let action = self.actions.get(id.index()).copied().flatten();
+                let is_there = self.kernel.activities().get(*id).is_some();
+                let left = action.filter(|_| is_there).and_then(|action| self.models.remaining(action));
+                Some(Answer::Number(left.unwrap_or(0.0)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// For how many turns a simcall is held before it is served. The reference's programs ask several things of its kernel
+/// for one operation; what is counted here are the requests before the one that acts.
+fn hold(pacing: Pacing, simcall: &Simcall) -> u8 {
+    if pacing == Pacing::Single {
+        return 0;
+    }
+    match simcall {
+        Simcall::Send(..) | Simcall::Recv(..) => 1,
+        Simcall::Execute(ExecRequest { priority, bound, .. }, _) => {
+            2 + u8::from(priority.is_some()) + u8::from(bound.is_some())
+        }
+        Simcall::Access(..) => 3,
+        _ => 0,
+    }
+}
