@@ -74,9 +74,8 @@ impl Scenario {
     /// # Errors
     /// Where it cannot be understood, and what to do.
     pub fn parse(text: &str, name: &str, directory: &Path) -> Result<Scenario> {
-        let line_of = |offset: usize| {
-            1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|&&b| b == b'\n').count()
-        };
+        let ends: Vec<usize> = text.match_indices('\n').map(|(offset, _)| offset).collect();
+        let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
         let raw: RawScenario = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(span.start));
             let found = error.span().and_then(|span| text.get(span)).unwrap_or_default();
