@@ -62,10 +62,14 @@ pub(super) fn solve(system: &mut System) {
     let mut scratch = std::mem::take(&mut system.scratch);
     reach(system, &mut scratch);
     let mut heap = BinaryHeap::from(std::mem::take(&mut scratch.heap));
-    while let Some(least) = pop_full(system, &mut heap, &mut scratch.full) {
+    let mut left = scratch.variables.len();
+    // Once all are fixed, the constraints still in the heap have nobody to fix: they need not be taken out in order.
+    while left > 0
+        && let Some(least) = pop_full(system, &mut heap, &mut scratch.full)
+    {
         let lowest = lowest_bound(system, &scratch.full);
         for position in 0..scratch.full.len() {
-            fix_users(system, scratch.full[position], least, lowest);
+            left -= fix_users(system, scratch.full[position], least, lowest);
         }
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.
@@ -274,8 +278,10 @@ fn lowest_bound(system: &System, full: &[u32]) -> f64 {
 }
 
 /// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
-fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) {
+/// Answers how many.
+fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) -> usize {
     let bounded = lowest < least;
+    let mut count = 0;
     let mut someone_left = false;
     let mut element = system.constraints[full as usize].active.head;
     while element != NONE {
@@ -290,6 +296,7 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) {
             continue;
         }
         variable.fixed = true;
+        count += 1;
         let (value, cause) = match bounded {
             true => (variable.bound, FixedBy::Bound),
             false => (least / variable.penalty, FixedBy::Constraint(ConstraintId(full))),
@@ -304,6 +311,7 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) {
     }
     // Rounding may leave a rest of usage without anyone to use it.
     system.constraints[full as usize].gone |= !someone_left;
+    count
 }
 
 /// Takes what a variable just fixed uses off its constraints.
