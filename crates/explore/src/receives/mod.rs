@@ -23,17 +23,7 @@ pub mod search;
 
 use smallvec::SmallVec;
 
-/// What may arrive before what.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Network {
-    /// A send is in the mailbox when it is posted.
-    #[default]
-    Mailbox,
-    /// What one process sent to one mailbox arrives in the order it was sent; nothing else is promised.
-    Pairwise,
-    /// Any message under way may arrive next.
-    Unordered,
-}
+pub use crate::actors::Network;
 
 /// Where sends and receives meet.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

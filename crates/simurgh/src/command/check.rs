@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use simurgh_explore::receives::actors::{Actors, Factory};
-use simurgh_explore::receives::{Network, search};
-use simurgh_explore::{Exploration, Verdict, Violation};
+use simurgh_explore::receives::actors::{self, Factory};
+use simurgh_explore::receives::search;
+use simurgh_explore::{
+    Actors, Exploration, Network, Options, Verdict, Violation, dfs, dpor, optimal, source,
+};
+use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_platform::Platform;
 
@@ -48,8 +52,16 @@ pub struct CheckOptions {
 /// How the orders are explored.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// One execution for each way in which the messages can be received.
+    /// One execution for each way in which the messages can be received
     Receives,
+    /// One execution for each order of steps that matters (wakeup trees)
+    Optimal,
+    /// Source sets and sleep sets
+    Source,
+    /// Dynamic partial order reduction, as in 2011
+    Dpor,
+    /// Every interleaving: slow, and obviously complete
+    Dfs,
 }
 
 /// What may arrive before what.
@@ -90,27 +102,51 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 /// Explores the program that `make` makes, again and again.
 pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Result<Exit> {
     let names: Vec<_> = make()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
-    let network = match options.network {
-        NetworkName::Mailbox => Network::Mailbox,
-        NetworkName::Pairwise => Network::Pairwise,
-        NetworkName::Unordered => Network::Unordered,
-    };
-    let limits =
-        search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
-    let mut actors = Actors::new(Again(make));
     let watch = Stopwatch::start();
     // An actor that panics is a finding, told once: not a message for every execution.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let found = search::explore(&mut actors, network, limits, &mut |_| true);
+    let found = explore(make, options);
     std::panic::set_hook(hook);
-    let found = found.map_err(|error| Error::input(error.to_string()))?;
+    let found = found?;
     let seconds = watch.seconds();
     print(&if options.json { json(&found, &names, seconds) } else { human(&found, &names, seconds) });
     Ok(match found.verdict {
         Verdict::Holds => Exit::Fine,
         Verdict::Violated | Verdict::Deadlock => Exit::Failed,
         Verdict::NotExhausted => Exit::NotExhausted,
+    })
+}
+
+fn explore(make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Result<Exploration> {
+    let network = match options.network {
+        NetworkName::Mailbox => Network::Mailbox,
+        NetworkName::Pairwise => Network::Pairwise,
+        NetworkName::Unordered => Network::Unordered,
+    };
+    let mut again = Again(make);
+    if options.engine == Engine::Receives {
+        let limits =
+            search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
+        return search::explore(&mut actors::Actors::new(again), network, limits, &mut |_| true)
+            .map_err(|error| Error::input(error.to_string()));
+    }
+    let (mut spawned, mut notes) = (Vec::new(), Vec::new());
+    let mut system = Actors::new(network, |kernel: &mut Kernel| {
+        again.make(&mut spawned, &mut notes);
+        for note in notes.drain(..) {
+            kernel.serve_note(ActorId(0), note);
+        }
+        for request in spawned.drain(..) {
+            kernel.spawn(request);
+        }
+    });
+    let limits = Options { all: options.all, executions: Some(options.executions), ..Options::default() };
+    Ok(match options.engine {
+        Engine::Optimal => optimal::explore(&mut system, limits),
+        Engine::Source => source::explore(&mut system, limits),
+        Engine::Dpor => dpor::explore(&mut system, limits),
+        Engine::Dfs | Engine::Receives => dfs::explore(&mut system, limits),
     })
 }
 
