@@ -172,7 +172,7 @@ impl World {
                 steps.push(world);
             }
         }
-        for process in 0..program.len() {
+        for (process, operations) in program.iter().enumerate() {
             if let Some(&first) = self.blocked[process].first() {
                 if self.posts[first].4.is_some() {
                     let mut world = self.clone();
@@ -181,7 +181,7 @@ impl World {
                 }
                 continue;
             }
-            let Some(&operation) = program[process].get(self.next[process]) else { continue };
+            let Some(&operation) = operations.get(self.next[process]) else { continue };
             let mut world = self.clone();
             world.next[process] += 1;
             match operation {
