@@ -1,7 +1,7 @@
 //! A program of actors as a [`System`]: the kernel, driven by choosing whose request is served next.
 //!
-//! - [`mod@enabled`]: what may happen next.
-//! - [`mod@execute`]: one step.
+//! - `enabled`: what may happen next.
+//! - `execute`: one step.
 //!
 //! All work is over at once: time is abstract. A communication is complete when its two posts have met, executions,
 //! sleeps and disk accesses take no time, and a wait that may time out may do so as long as nothing of what it waits for

@@ -1,7 +1,7 @@
 //! Scenarios: small programs written as data, in TOML.
 //!
 //! - [`operation`]: what an actor can do, and how it is written.
-//! - [`file`]: the TOML file.
+//! - [`file`](mod@file): the TOML file.
 //! - [`play`](mod@play): a scenario as a program, and the record of what each operation came to.
 
 pub mod file;
