@@ -15,11 +15,13 @@ use simurgh_kernel::simcall::Criteria;
 
 use crate::system::Reversal;
 use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+use crate::verdict::Step;
 
 /// Whether the order of two steps may matter, or one may make the other possible.
 pub fn dependent(a: &Transition, b: &Transition) -> bool {
     // Steps of one process are done in its order.
-    a.process() == b.process() || ordered(a, b) || ordered(b, a)
+    let same = a.step.actor == b.step.actor && (a.step.actor != Step::NETWORK || a.process() == b.process());
+    same || ordered(a, b) || ordered(b, a)
 }
 
 /// Half of the relation: each pair of kinds is decided where the first of them stands.

@@ -10,6 +10,50 @@
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
 //! - [`transition`], [`dependence`]: the steps of actors, and when their order matters.
 //! - [`actors`]: a program of actors as a system.
+//!
+//! Two actors send to a third, which expects the first of them to be first:
+//!
+//! ```
+//! use simurgh_explore::{Actors, Network, Options, Verdict, optimal};
+//! use simurgh_kernel::context::{Body, call};
+//! use simurgh_kernel::ids::MailboxId;
+//! use simurgh_kernel::kernel::Kernel;
+//! use simurgh_kernel::simcall::{
+//!     Answer, Criteria, Envelope, Follow, RecvRequest, SendRequest, Simcall, SpawnRequest,
+//! };
+//! use simurgh_platform::HostId;
+//!
+//! async fn receive() -> Result<(), String> {
+//!     let request = RecvRequest { mailbox: MailboxId(0), rate: None, criteria: Criteria::default() };
+//!     match call(Simcall::Recv(request, Follow::Wait(None))).await {
+//!         Answer::Completed { result: Ok(Some(payload)), .. } if payload.is::<&str>() => Ok(()),
+//!         other => Err(format!("the number came first: {other:?}")),
+//!     }
+//! }
+//!
+//! async fn send(payload: Box<dyn std::any::Any + Send>) -> Result<(), String> {
+//!     let (mailbox, envelope) = (MailboxId(0), Envelope::default());
+//!     let request = SendRequest { mailbox, bytes: 8.0, rate: None, envelope, payload: Some(payload) };
+//!     call(Simcall::Send(request, Follow::Detach)).await;
+//!     Ok(())
+//! }
+//!
+//! let mut system = Actors::new(Network::Mailbox, |kernel: &mut Kernel| {
+//!     let bodies = [
+//!         Body::Future(Box::pin(receive())),
+//!         Body::Future(Box::pin(send(Box::new("text")))),
+//!         Body::Future(Box::pin(send(Box::new(42)))),
+//!     ];
+//!     for (body, name) in bodies.into_iter().zip(["receiver", "writer", "counter"]) {
+//!         kernel.spawn(SpawnRequest::new(name.into(), HostId::from_index(0), body));
+//!     }
+//! });
+//! let found = optimal::explore(&mut system, Options::default());
+//! assert_eq!((found.verdict, found.executions), (Verdict::Violated, 1));
+//! let (_, schedule) = &found.found[0];
+//! // The receive is posted, the counter sends and ends, and the receiver has its message.
+//! assert_eq!(schedule.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0", "2", "0"]);
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod actors;

@@ -106,7 +106,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         otherwise: Outcome,
         into: &mut Vec<Transition>,
     ) {
-        let awaited: SmallVec<[Awaited; 1]> = set.iter().filter_map(|&id| self.awaited(actor, id)).collect();
+        if !timed && !set.iter().any(|&id| self.is_over(id)) {
+            return;
+        }
+        let awaited = self.awaited_set(actor, set);
         let single = set.len() == 1;
         let mut some = false;
         for (index, &id) in set.iter().enumerate() {
@@ -143,12 +146,20 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         Some(Awaited { post, mailbox: comm.mailbox, side, partner })
     }
 
+    pub(super) fn awaited_set(&self, actor: ActorId, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+        match set {
+            // Almost always.
+            [id] => self.awaited(actor, *id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),
+            _ => set.iter().filter_map(|&id| self.awaited(actor, id)).collect(),
+        }
+    }
+
     /// What an actor that ends takes back, and what it would take back had it not met somebody.
     pub(super) fn left_behind(&self, actor: ActorId) -> SmallVec<[Awaited; 1]> {
         if self.keeps_posts {
             return SmallVec::new();
         }
-        self.kernel.owned(actor).iter().filter_map(|&id| self.awaited(actor, id)).collect()
+        self.awaited_set(actor, self.kernel.owned(actor))
     }
 
     /// What a request does that can always be served, in one way.

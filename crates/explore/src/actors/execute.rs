@@ -153,7 +153,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         choice: u32,
         otherwise: Outcome,
     ) -> Kind {
-        let awaited = set.iter().filter_map(|&id| self.awaited(actor, id)).collect();
+        let awaited = self.awaited_set(actor, set);
         let chosen = set.get(choice as usize);
         let taken = chosen.and_then(|&id| self.awaited(actor, id)).map(|awaited| awaited.post);
         let outcome = if choice == OTHERWISE { otherwise } else { Outcome::Taken };
@@ -181,7 +181,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         // What was received tells histories apart, not the identities that the kernel gave.
         let Kind::Wait { awaited, taken, .. } = kind else { unreachable!("a wait") };
         let partner = awaited.iter().find(|a| Some(a.post) == *taken).and_then(|a| a.partner);
-        self.advance(actor, answer, fold(&partner));
+        let seen = partner.map_or(0, |post| mix(u64::from(post.actor) + 1, u64::from(post.number)));
+        self.advance(actor, answer, seen);
     }
 
     /// A post was made.
@@ -336,11 +337,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn wake(&mut self) {
         loop {
             self.take_grants();
-            let new = self.processes[..self.count].iter().position(|process| {
-                process.body.is_some() && matches!(process.next, Next::Nothing) && process.returns.is_empty()
-            });
-            let Some(index) = new else { return };
-            self.advance(ActorId::from_index(index), None, 0);
+            if self.begun == self.count {
+                return;
+            }
+            let new = ActorId::from_index(self.begun);
+            self.begun += 1;
+            if self.processes[new.index()].body.is_some() {
+                self.advance(new, None, 0);
+            }
             self.settle();
         }
     }
@@ -381,18 +385,20 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn remember(&mut self, actor: ActorId, answer: Option<&Answer>, seen: u64) {
         let what = match answer {
             None | Some(Answer::Ready | Answer::Activity(_)) => 0,
-            Some(Answer::Completed { index, result }) => fold(&(1u8, *index, result.is_ok())),
+            Some(Answer::Completed { index, result }) => {
+                mix(1, u64::from(*index) << 1 | u64::from(result.is_ok()))
+            }
             Some(Answer::Nothing) => 2,
-            Some(Answer::Actor(actor)) => fold(&(3u8, actor.0)),
-            Some(Answer::Flag(flag)) => fold(&(4u8, *flag)),
-            Some(Answer::Chosen(number)) => fold(&(5u8, *number)),
+            Some(Answer::Actor(actor)) => mix(3, u64::from(actor.0)),
+            Some(Answer::Flag(flag)) => mix(4, u64::from(*flag)),
+            Some(Answer::Chosen(number)) => mix(5, u64::from(*number)),
             Some(Answer::Probed(probed)) => {
                 fold(&(6u8, probed.map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits()))))
             }
             Some(Answer::Number(_) | Answer::Platform(_)) => 7,
         };
         let history = &mut self.processes[actor.index()].history;
-        *history = fold(&(*history, what, seen));
+        *history = mix(mix(*history, what), seen);
     }
 
     /// Runs the code of an actor up to its next request; `None` at its end.
@@ -467,6 +473,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Served::Blocked | Served::Gone => unreachable!("what is local is answered at once"),
         }
     }
+}
+
+/// Folds one number into another.
+fn mix(into: u64, number: u64) -> u64 {
+    let folded = u128::from(into ^ 0x9E37_79B9_7F4A_7C15) * u128::from(number ^ 0xD6E8_FEB8_6659_FD93);
+    (folded as u64 ^ (folded >> 64) as u64).rotate_left(23)
 }
 
 /// Explored programs run on no platform in particular: all is on and idle.

@@ -124,6 +124,8 @@ pub struct Actors<F> {
     processes: Vec<Process>,
     /// How many of `processes` belong to the present execution.
     count: usize,
+    /// How many of them have begun to run.
+    begun: usize,
     comms: Vec<Comm>,
     /// Sorted by sender and number.
     messages: Vec<Message>,
@@ -145,6 +147,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             kernel,
             processes: Vec::new(),
             count: 0,
+            begun: 0,
             comms: Vec::new(),
             messages: Vec::new(),
             meetings: Vec::new(),
@@ -210,6 +213,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             (process.posts, process.history) = (0, 0);
         }
         self.count = 0;
+        self.begun = 0;
         self.comms.clear();
         self.messages.clear();
         self.meetings.clear();
