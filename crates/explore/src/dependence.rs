@@ -75,7 +75,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         AcquireWait { semaphore, .. } => matches!(b.kind, Release(s) if s == *semaphore),
         Release(_) => false,
         // To wait for a condition is to give a lock back and to post to the condition's queue. Whoever is notified posts
-        // to the queue of a lock, and a notification does not say of which: it depends on all that concerns locks.
+        // to the queue of a lock, and a notification does not say of which: it depends on all that queues for locks.
         ConditionPost { condition, lock } => match &b.kind {
             ConditionPost { condition: c, .. } => c == condition,
             TryLock(l) | LockWait { lock: l, .. } => l == lock,
@@ -92,7 +92,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
             _ => false,
         },
         Notify(condition) => match &b.kind {
-            Notify(_) | Lock(_) | TryLock(_) | LockWait { .. } | Unlock(_) => true,
+            Notify(_) | Lock(_) | TryLock(_) => true,
             ConditionWait { .. } => true,
             ConditionPost { condition: c, .. } => c == condition,
             _ => false,
@@ -164,7 +164,8 @@ pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
         (_, Wait { .. }) => Reversal::Look,
         (Submit { .. }, Arrive { .. }) => Reversal::Never,
         // Whoever gave the lock back, or ended, made it possible.
-        (_, LockWait { timed: false, .. } | Join { timed: false, .. }) => Reversal::Never,
+        (Unlock(_), LockWait { timed: false, .. })
+        | (Exit { last: false, .. }, Join { timed: false, .. }) => Reversal::Never,
         // Another may have given what this one got, or notified it, or come to the barrier in its stead.
         (_, LockWait { .. } | Join { .. } | AcquireWait { .. } | ConditionWait { .. } | BarrierWait(_)) => {
             Reversal::Look

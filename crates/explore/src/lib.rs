@@ -51,7 +51,7 @@
 //! let found = optimal::explore(&mut system, Options::default());
 //! assert_eq!((found.verdict, found.executions), (Verdict::Violated, 1));
 //! let (_, schedule) = &found.found[0];
-//! // The receive is posted, the counter sends and ends, and the receiver has its message.
+//! // The receive is posted, the counter sends, and the receiver has its message.
 //! assert_eq!(schedule.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0", "2", "0"]);
 //! ```
 #![forbid(unsafe_code)]

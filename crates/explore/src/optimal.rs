@@ -24,8 +24,8 @@ struct Optimal;
 impl<S: System> Strategy<S> for Optimal {
     const SLEEPS: bool = true;
 
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
-        insert::<S>(node, &mut vec![other]);
+    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>) {
+        insert::<S>(node, sequence);
     }
 
     fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) {

@@ -43,8 +43,9 @@ pub(crate) trait Strategy<S: System> {
     /// Whether it uses sleep sets.
     const SLEEPS: bool;
 
-    /// Another outcome of the step that is being explored at a state, or another step beside one that disables.
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition);
+    /// Another outcome of the step that is being explored at a state, or another step beside one that disables: the last of a
+    /// sequence, whose other steps have nothing to do with it.
+    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>);
 
     /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
     fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>);
@@ -152,7 +153,10 @@ impl<S: System> Path<S> {
             let other = &node.enabled[index];
             if (disables || S::process(other) == process) && S::step(other) != step {
                 let other = other.clone();
-                R::alternative(node, &other);
+                R::alternative(node, &mut vec![&other]);
+                for sequence in &branch.besides {
+                    R::alternative(node, &mut sequence.iter().chain([&other]).collect());
+                }
             }
         }
         node.begun.push(branch.transition);

@@ -18,8 +18,8 @@ struct Source;
 impl<S: System> Strategy<S> for Source {
     const SLEEPS: bool = true;
 
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
-        reduction::add_once::<S>(node, other);
+    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>) {
+        reduction::add_once::<S>(node, sequence[0]);
     }
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) {

@@ -187,10 +187,10 @@ pub enum Kind {
     Exit {
         /// The posts that it takes back, unless they have met somebody.
         withdrawn: SmallVec<[Awaited; 1]>,
-        /// Whether daemons end with it.
+        /// Whether there are daemons, which end with the last of the others: this may be it, in another order.
         last: bool,
     },
-    /// Interferes with other actors: kills, halts, lets go on.
+    /// Interferes with other actors: kills, halts, lets go on, or ends them by leaving only daemons.
     Interfere,
 }
 

@@ -12,6 +12,9 @@ use crate::system::System;
 pub(crate) struct Branch<T> {
     pub(crate) transition: T,
     pub(crate) below: WakeupTree<T>,
+    /// Sequences that this step has nothing to do with and that will be explored after it. If the step is one outcome of
+    /// several, they are to be explored with the other outcomes too: the papers know no such steps.
+    pub(crate) besides: Vec<Vec<T>>,
 }
 
 /// The branches from a state, in the order in which they are explored.
@@ -53,7 +56,7 @@ pub(crate) fn weak_initial<S: System>(step: &S::Transition, sequence: &[&S::Tran
 impl<T> WakeupTree<T> {
     /// A single step.
     pub(crate) fn push(&mut self, transition: T) {
-        self.branches.push_back(Branch { transition, below: Self::default() });
+        self.branches.push_back(Branch { transition, below: Self::default(), besides: Vec::new() });
     }
 }
 
@@ -65,7 +68,9 @@ pub(crate) fn insert<S: System>(tree: &mut WakeupTree<S::Transition>, sequence: 
             Weak::Initial(index) => {
                 sequence.remove(index);
             }
-            Weak::Independent => {}
+            Weak::Independent => {
+                branch.besides.push(sequence.iter().map(|&transition| transition.clone()).collect());
+            }
         }
         if !branch.below.branches.is_empty() && !sequence.is_empty() {
             insert::<S>(&mut branch.below, sequence);

@@ -21,7 +21,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         for index in 0..self.count {
             let actor = ActorId::from_index(index);
-            if self.kernel.may_run(actor) {
+            if self.kernel.is_alive(actor) && !self.kernel.is_suspended(actor) {
                 self.enabled_of(actor, into);
             }
         }
@@ -178,9 +178,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Spawn(_) => Kind::Spawn { child: self.count as u32 },
             Simcall::Exit => Kind::Exit {
                 withdrawn: self.left_behind(actor),
-                last: self.kernel.living_regular() == 1
-                    && self.kernel.living() > 1
-                    && !self.kernel.is_daemon(actor),
+                last: !self.kernel.is_daemon(actor)
+                    && (0..self.count).any(|other| self.kernel.is_daemon(ActorId::from_index(other))),
             },
             Simcall::IsAlive(target) => Kind::IsAlive { target: target.0 },
             Simcall::Lock(lock, timeout) if at_once(timeout) => Kind::TryLock(lock.0),
@@ -196,7 +195,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Notify(condition, _) => Kind::Notify(condition.0),
             Simcall::Arrive(barrier) => Kind::BarrierPost(barrier.0),
             Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
-            Simcall::Kill(_) | Simcall::KillAll | Simcall::Suspend(_) | Simcall::Resume(_) => Kind::Interfere,
+            Simcall::Kill(_)
+            | Simcall::KillAll
+            | Simcall::Suspend(_)
+            | Simcall::Resume(_)
+            | Simcall::BecomeDaemon => Kind::Interfere,
             Simcall::WaitAny { .. } | Simcall::TestAny { .. } | Simcall::Choose(_) | Simcall::Join(..) => {
                 unreachable!("these have several outcomes, or none")
             }
@@ -209,7 +212,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             | Simcall::Continue(_)
             | Simcall::Remaining(_)
             | Simcall::Migrate(..)
-            | Simcall::BecomeDaemon
             | Simcall::Platform(_) => unreachable!("what is local is never pending"),
         }
     }

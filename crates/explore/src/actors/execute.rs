@@ -52,6 +52,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
         let process = &mut self.processes[actor.index()];
+        process.acted = true;
         if let Some(note) = process.returns.pop_front() {
             self.kernel.serve_note(actor, note);
             return transition(actor, choice, kind_of_return(&note));
@@ -457,8 +458,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             | Simcall::Parallel(..)
             | Simcall::Pause(_)
             | Simcall::Continue(_)
-            | Simcall::Migrate(..)
-            | Simcall::BecomeDaemon => simcall,
+            | Simcall::Migrate(..) => simcall,
+            // At its start this is nobody's business; later it may end all.
+            Simcall::BecomeDaemon if !self.processes[actor.index()].acted => simcall,
             _ => return Err(simcall),
         };
         match self.kernel.serve(actor, simcall) {

@@ -90,6 +90,8 @@ struct Process {
     timer: bool,
     /// Whether it might have stopped, at some time since it began to wait.
     timed: bool,
+    /// Whether it has taken a step.
+    acted: bool,
     /// How many posts it has made.
     posts: u32,
     /// What it has been answered until now, folded: with the same answers it is in the same state.
@@ -210,7 +212,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             process.returns.clear();
             process.next = Next::Nothing;
             (process.granted, process.timer, process.timed) = (false, false, false);
-            (process.posts, process.history) = (0, 0);
+            (process.acted, process.posts, process.history) = (false, 0, 0);
         }
         self.count = 0;
         self.begun = 0;

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use simurgh_explore::transition::{Kind, Post, Transition};
 use simurgh_explore::{Actors, Exploration, Network, Options, Progress, Step, System, Verdict};
 use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
-use simurgh_kernel::ids::{ActivityId, BarrierId, MailboxId, MutexId, SemaphoreId};
+use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Follow, OnTimeout, RecvRequest, SendRequest, Simcall,
-    SpawnRequest,
+    SpawnRequest, Wake,
 };
 use simurgh_platform::HostId;
 
@@ -34,7 +34,21 @@ pub enum Op {
     Unlock(u32),
     Acquire(u32),
     Release(u32),
+    AcquireTimed(u32),
     Barrier,
+    WaitCondition,
+    WaitConditionTimed,
+    NotifyOne,
+    NotifyAll,
+    Join(u32),
+    JoinTimed(u32),
+    IsAlive(u32),
+    Cancel,
+    Spawn(u32),
+    Kill(u32),
+    Suspend(u32),
+    Resume(u32),
+    BecomeDaemon,
     Choose(u32),
     Sleep,
     /// Fails unless the last message received came from this actor.
@@ -56,6 +70,19 @@ struct Player {
 }
 
 impl Player {
+    fn body(me: u32, ops: Vec<Op>) -> Body {
+        Body::Coroutine(Box::new(Player {
+            me,
+            ops,
+            at: 0,
+            pending: Vec::new(),
+            waited: 0,
+            held: Vec::new(),
+            last: None,
+            asked: None,
+        }))
+    }
+
     fn digest(&mut self, answer: Option<Answer>) {
         let Some(op) = self.asked.take() else { return };
         match (op, answer) {
@@ -133,7 +160,25 @@ impl Player {
             }
             Op::Acquire(s) => Simcall::Acquire(SemaphoreId(s), None),
             Op::Release(s) => Simcall::Release(SemaphoreId(s)),
+            Op::AcquireTimed(s) => Simcall::Acquire(SemaphoreId(s), Some(1.0)),
             Op::Barrier => Simcall::Arrive(BarrierId(0)),
+            Op::WaitCondition | Op::WaitConditionTimed if !self.held.contains(&0) => return None,
+            Op::WaitCondition => Simcall::WaitCondition(ConditionId(0), MutexId(0), None),
+            Op::WaitConditionTimed => Simcall::WaitCondition(ConditionId(0), MutexId(0), Some(1.0)),
+            Op::NotifyOne => Simcall::Notify(ConditionId(0), Wake::One),
+            Op::NotifyAll => Simcall::Notify(ConditionId(0), Wake::All),
+            Op::Join(actor) => Simcall::Join(ActorId(actor), None),
+            Op::JoinTimed(actor) => Simcall::Join(ActorId(actor), Some(1.0)),
+            Op::IsAlive(actor) => Simcall::IsAlive(ActorId(actor)),
+            Op::Cancel => Simcall::Cancel(self.pending.pop()?),
+            Op::Spawn(mailbox) => {
+                let body = Player::body(100 + self.me, vec![Op::Send(mailbox)]);
+                Simcall::Spawn(SpawnRequest::new(String::new(), HostId::from_index(0), body))
+            }
+            Op::Kill(actor) => Simcall::Kill(ActorId(actor)),
+            Op::Suspend(actor) => Simcall::Suspend(ActorId(actor)),
+            Op::Resume(actor) => Simcall::Resume(ActorId(actor)),
+            Op::BecomeDaemon => Simcall::BecomeDaemon,
             Op::Choose(n) => Simcall::Choose(n),
             Op::Sleep => Simcall::Sleep(1.0),
             Op::Expect(_) => return None,
@@ -174,18 +219,8 @@ pub fn system(program: &Program, network: Network) -> Played {
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
             for (index, ops) in program.iter().enumerate() {
-                let player = Player {
-                    me: index as u32,
-                    ops: ops.clone(),
-                    at: 0,
-                    pending: Vec::new(),
-                    waited: 0,
-                    held: Vec::new(),
-                    last: None,
-                    asked: None,
-                };
-                let host = HostId::from_index(0);
-                kernel.spawn(SpawnRequest::new(String::new(), host, Body::Coroutine(Box::new(player))));
+                let body = Player::body(index as u32, ops.clone());
+                kernel.spawn(SpawnRequest::new(String::new(), HostId::from_index(0), body));
             }
         }),
     )

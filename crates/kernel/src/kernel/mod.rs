@@ -290,6 +290,11 @@ impl Kernel {
         self.actors[actor.index()].alive
     }
 
+    /// Whether an actor is halted.
+    pub fn is_suspended(&self, actor: ActorId) -> bool {
+        self.actors[actor.index()].suspended
+    }
+
     /// Whether an actor is a daemon.
     pub fn is_daemon(&self, actor: ActorId) -> bool {
         self.actors[actor.index()].daemon
