@@ -140,7 +140,8 @@ fn explore(make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Res
         for request in spawned.drain(..) {
             kernel.spawn(request);
         }
-    });
+    })
+    .keep_posts();
     let limits = Options { all: options.all, executions: Some(options.executions), ..Options::default() };
     Ok(match options.engine {
         Engine::Optimal => optimal::explore(&mut system, limits),
@@ -212,8 +213,10 @@ fn human(found: &Exploration, names: &[String], seconds: f64) -> String {
         text.push_str(&format!("{}\n  schedule: {}\n", describe(violation, names), steps.join(" ")));
     }
     text.push_str(&format!(
-        "{}: {} executions, {} steps, {seconds:.3} s\n",
-        found.verdict, found.executions, found.transitions
+        "{}: {}, {} steps, {seconds:.3} s\n",
+        found.verdict,
+        super::summary::count(found.executions, "execution"),
+        found.transitions
     ));
     text
 }

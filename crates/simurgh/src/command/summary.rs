@@ -239,7 +239,8 @@ fn energy(outcome: &Outcome) -> String {
     if total > 0.0 { format!(", {total:.3} J") } else { String::new() }
 }
 
-fn count(n: u64, noun: &str) -> String {
+/// A number of things, in words.
+pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
