@@ -51,6 +51,8 @@ pub(crate) struct Action {
     pub class: Class,
     pub phase: Phase,
     pub suspended: bool,
+    /// Its place in the order in which all work was started.
+    pub order: u64,
 }
 
 /// Remaining work below this is nothing (1e-5 of work in 1e-9 of time).
@@ -92,6 +94,7 @@ impl Action {
 pub(crate) struct Actions {
     slots: Vec<Action>,
     free: Vec<u32>,
+    started: u64,
 }
 
 impl Actions {
@@ -102,6 +105,8 @@ impl Actions {
 
     /// Adds an action; its generation is set here.
     pub fn insert(&mut self, mut action: Action) -> ActionId {
+        self.started += 1;
+        action.order = self.started;
         match self.free.pop() {
             Some(index) => {
                 let slot = &mut self.slots[index as usize];

@@ -210,6 +210,7 @@ impl Models {
             class,
             phase: Phase::Moving,
             suspended: false,
+            order: 0,
         })
     }
 

@@ -218,6 +218,14 @@ impl System {
         &self.changed
     }
 
+    /// Puts the changed variables into the order of a key of their tags.
+    pub fn sort_changed_by_key(&mut self, mut key: impl FnMut(u32) -> u64) {
+        let System { changed, variables, .. } = self;
+        if changed.len() > 1 {
+            changed.sort_unstable_by_key(|variable| key(variables[variable.index()].tag));
+        }
+    }
+
     /// Asks for every constraint whose load may have changed to be in [`System::touched`].
     pub fn watch(&mut self, on: bool) {
         self.watched = on;

@@ -68,6 +68,8 @@ impl Models {
         let mut solved = false;
         if cpu.system.solve() {
             solved = true;
+            // Dates set together count as set in the order in which the work was started.
+            cpu.system.sort_changed_by_key(|tag| actions.at(tag).order);
             for &variable in cpu.system.changed() {
                 let index = cpu.system.tag(variable);
                 actions.at_mut(index).set_rate(index, cpu.system.value(variable), now, host_dates);
@@ -75,6 +77,7 @@ impl Models {
         }
         if network.system.solve() {
             solved = true;
+            network.system.sort_changed_by_key(|tag| actions.at(tag).order);
             for &variable in network.system.changed() {
                 let index = network.system.tag(variable);
                 let rate = network.system.value(variable) * network.factor(variable);
