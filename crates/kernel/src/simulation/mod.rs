@@ -14,7 +14,7 @@ pub use report::{ActorFailure, End, Error, Listener, Pacing, Report, Said, Statu
 use std::sync::Arc;
 
 use simurgh_models::{ActionId, Models, Progress, SimTime, Step, Token};
-use simurgh_platform::{HostId, Platform};
+use simurgh_platform::{HostId, Platform, ProfileTarget, Repeat};
 
 use crate::context::{Body, Leavings, OnExit, Resumed};
 use crate::event::{Event, Observer};
@@ -233,15 +233,26 @@ impl Simulation {
     }
 
     /// When all that is left are actors whose host is off, time goes on to the next change of the platform; but not for
-    /// daemons, who never keep a simulation going.
+    /// daemons, who never keep a simulation going, nor for a host that never comes back.
     fn wait_for_boot(&mut self) -> bool {
-        if self.boots.iter().all(|(_, request)| request.daemon) {
+        if !self.boots.iter().any(|(host, request)| !request.daemon && self.comes_back(*host)) {
             return false;
         }
         let Some(date) = self.models.next_profile_date() else { return false };
         // The alarm names no late actor: it only lets the models reach the date.
         self.models.timer(date - self.models.now(), START | !KIND);
         true
+    }
+
+    /// Whether a profile will turn a host on.
+    fn comes_back(&self, host: HostId) -> bool {
+        let now = self.models.now().seconds();
+        let of_host =
+            self.platform.profiles().iter().filter(|bound| bound.target == ProfileTarget::HostState(host));
+        of_host.map(|bound| &bound.profile).any(|profile| {
+            let again = matches!(profile.repeat, Repeat::Periodic(_));
+            profile.events.iter().any(|event| event.value != 0.0 && (again || event.date > now))
+        })
     }
 
     fn last_state(&self) -> End {
