@@ -1,15 +1,14 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
 
+mod report;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use simurgh_explore::receives::actors::{self, Factory};
 use simurgh_explore::receives::search;
-use simurgh_explore::{
-    Actors, Exploration, Network, Options, Verdict, Violation, dfs, dpor, optimal, source,
-};
+use simurgh_explore::{Actors, Exploration, Network, Options, Verdict, dfs, dpor, optimal, source};
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
@@ -110,7 +109,11 @@ pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOp
     std::panic::set_hook(hook);
     let found = found?;
     let seconds = watch.seconds();
-    print(&if options.json { json(&found, &names, seconds) } else { human(&found, &names, seconds) });
+    print(&if options.json {
+        report::json(&found, &names, seconds)
+    } else {
+        report::human(&found, &names, seconds)
+    });
     Ok(match found.verdict {
         Verdict::Holds => Exit::Fine,
         Verdict::Violated | Verdict::Deadlock => Exit::Failed,
@@ -163,60 +166,4 @@ impl Stopwatch {
     fn seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
-}
-
-fn describe(violation: &Violation, names: &[String]) -> String {
-    let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
-    match violation {
-        Violation::Failed { actor, message } => format!("{} failed: {message}", name(*actor)),
-        Violation::Deadlock { actors } => {
-            let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();
-            format!("deadlock: {} wait for ever", who.join(", "))
-        }
-    }
-}
-
-fn json(found: &Exploration, names: &[String], seconds: f64) -> String {
-    #[derive(Serialize)]
-    struct Out {
-        verdict: String,
-        executions: u64,
-        transitions: u64,
-        seconds: f64,
-        counterexamples: Vec<OutFound>,
-    }
-    #[derive(Serialize)]
-    struct OutFound {
-        what: String,
-        schedule: Vec<String>,
-    }
-    let counterexamples = found.found.iter().map(|(violation, schedule)| OutFound {
-        what: describe(violation, names),
-        schedule: schedule.iter().map(ToString::to_string).collect(),
-    });
-    let out = Out {
-        verdict: found.verdict.to_string(),
-        executions: found.executions,
-        transitions: found.transitions,
-        seconds,
-        counterexamples: counterexamples.collect(),
-    };
-    let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
-    text.push('\n');
-    text
-}
-
-fn human(found: &Exploration, names: &[String], seconds: f64) -> String {
-    let mut text = String::new();
-    for (violation, schedule) in &found.found {
-        let steps: Vec<_> = schedule.iter().map(ToString::to_string).collect();
-        text.push_str(&format!("{}\n  schedule: {}\n", describe(violation, names), steps.join(" ")));
-    }
-    text.push_str(&format!(
-        "{}: {}, {} steps, {seconds:.3} s\n",
-        found.verdict,
-        super::summary::count(found.executions, "execution"),
-        found.transitions
-    ));
-    text
 }
