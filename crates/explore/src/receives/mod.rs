@@ -14,12 +14,14 @@
 //! - [`order`]: a partial order with its closure.
 //! - [`graph`]: sends, receives, who met whom, and whether an execution can be like that.
 //! - [`search`]: the choices, one after the other.
+//! - [`way`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
 
 pub mod actors;
 pub mod graph;
 pub mod order;
 pub mod search;
+pub mod way;
 
 use smallvec::SmallVec;
 

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::graph::{Graph, PostId};
 use super::order::Node;
+use super::way::{Outcome, Place, Way};
 use super::{Handle, Mailbox, Network, Processes, Reply, Request};
 use crate::verdict::{Exploration, Step, Verdict, Violation};
 
@@ -52,10 +53,28 @@ pub fn explore(
     limits: Limits,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Exploration, Unsupported> {
+    explore_ways(processes, network, limits, watch, None)
+}
+
+/// Someone who sees each way, with what went wrong in it; and stops the search by saying false.
+pub type Visitor<'a> = dyn FnMut(&Way, Option<&Violation>) -> bool + 'a;
+
+/// As [`explore`], and shows each way to a visitor.
+///
+/// # Errors
+/// If the program does something that this engine does not know.
+pub fn explore_ways(
+    processes: &mut dyn Processes,
+    network: Network,
+    limits: Limits,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+    mut visitor: Option<&mut Visitor<'_>>,
+) -> Result<Exploration, Unsupported> {
     let mut search = Search::new(network, limits);
     let mut result =
         Exploration { verdict: Verdict::Holds, executions: 0, transitions: 0, found: Vec::new() };
     let mut runs: u64 = 0;
+    let mut stopped = false;
     loop {
         let end = search.run(processes)?;
         runs += 1;
@@ -65,6 +84,9 @@ pub fn explore(
             End::TooDeep => result.verdict = worse(result.verdict, Verdict::NotExhausted),
             End::Execution(violation) => {
                 result.executions += 1;
+                if let Some(visit) = &mut visitor {
+                    stopped = !visit(&search.way(), violation.as_ref());
+                }
                 if let Some(violation) = violation {
                     let verdict = match violation {
                         Violation::Failed { .. } => Verdict::Violated,
@@ -92,7 +114,7 @@ pub fn explore(
             };
             !watch(&progress)
         };
-        if stop || result.executions >= limits.executions {
+        if stop || stopped || result.executions >= limits.executions {
             result.verdict = worse(result.verdict, Verdict::NotExhausted);
             return Ok(result);
         }
@@ -170,6 +192,8 @@ struct Process {
     choice: Option<usize>,
     /// For [`Search::schedule`]: its steps that a schedule shows, and which choice each had.
     steps: Vec<(Node, u32)>,
+    /// For [`Search::way`]: what came of its requests. Who met whom is known at the end only.
+    outcomes: Vec<Outcome>,
 }
 
 struct Search {
@@ -252,10 +276,12 @@ impl Search {
             last: 0,
             choice: None,
             steps: Vec::new(),
+            outcomes: Vec::new(),
         });
         record.stage = Stage::Asks(request);
         record.posts.clear();
         record.steps.clear();
+        record.outcomes.clear();
         record.last = start;
         record.choice = None;
         self.processes.push(record);
@@ -347,12 +373,14 @@ impl Search {
                     return Ok(false);
                 };
                 self.step(process, number);
+                self.came(process, Outcome::Chosen(number));
                 self.resume(process, Reply::Chosen(number), code);
             }
             Request::Spawn => {
                 let node = self.step(process, 0);
                 let start = self.graph.step(node);
                 let child = self.processes.len() as u32;
+                self.came(process, Outcome::Spawned(child));
                 self.resume(process, Reply::Done, code);
                 self.begin(child, start, code);
             }
@@ -385,6 +413,10 @@ impl Search {
         record.last
     }
 
+    fn came(&mut self, process: u32, outcome: Outcome) {
+        self.processes[process as usize].outcomes.push(outcome);
+    }
+
     /// Adds a post, and chooses whom it meets of those that are there.
     fn post(&mut self, process: u32, mailbox: Mailbox, is_send: bool) -> Option<PostId> {
         let record = &mut self.processes[process as usize];
@@ -392,6 +424,7 @@ impl Search {
         record.last = self.graph.posts[post as usize].posted;
         record.posts.push(Some(post));
         record.steps.push((record.last, 0));
+        record.outcomes.push(Outcome::Posted { partner: None });
         let posted = record.last;
         self.offer_late(Some((mailbox, posted)));
         let mut refused = false;
@@ -500,6 +533,7 @@ impl Search {
 
     fn completed_at_once(&mut self, process: u32, index: u32, code: &mut dyn Processes) {
         self.step(process, index);
+        self.came(process, Outcome::Completed(index));
         self.resume(process, Reply::Completed { index, from: None }, code);
     }
 
@@ -517,6 +551,7 @@ impl Search {
             Some(Pick::Member(index)) => self.take_member(process, set, index, code),
             Some(Pick::None) => {
                 let node = self.step(process, u32::MAX);
+                self.came(process, Outcome::Nothing);
                 for &post in posts.iter().flatten() {
                     if !self.graph.tested(post, node) {
                         self.offer_late(None);
@@ -536,6 +571,7 @@ impl Search {
         let partner = own.partner.expect("a wait ends when its post is matched");
         let other = self.graph.posts[partner as usize];
         let node = self.step(process, index);
+        self.came(process, Outcome::Completed(index));
         let fits = self.graph.order.put(own.arrives, node) && self.graph.order.put(other.arrives, node);
         debug_assert!(fits, "a new step follows what is there");
         self.graph.posts[post as usize].completed.get_or_insert(node);
@@ -581,6 +617,29 @@ impl Search {
             part += width * choice.at as f64;
         }
         part
+    }
+
+    /// The present execution as what came of each request.
+    fn way(&self) -> Way {
+        let mut places = vec![Place { process: 0, post: 0 }; self.graph.posts.len()];
+        for (process, record) in (0..).zip(&self.processes) {
+            for (post, &id) in (0..).zip(record.posts.iter().flatten()) {
+                places[id as usize] = Place { process, post };
+            }
+        }
+        let mut way = Way::default();
+        for record in &self.processes {
+            let mut posts = record.posts.iter().flatten();
+            way.processes.push(record.outcomes.clone());
+            for outcome in way.processes.last_mut().into_iter().flatten() {
+                if let Outcome::Posted { partner } = outcome
+                    && let Some(&id) = posts.next()
+                {
+                    *partner = self.graph.posts[id as usize].partner.map(|other| places[other as usize]);
+                }
+            }
+        }
+        way
     }
 
     /// The present execution as a line.
