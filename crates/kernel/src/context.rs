@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
@@ -115,7 +115,10 @@ impl Body {
         leavings.on_exit.append(&mut lent.on_exit);
         leavings.said.append(&mut lent.said);
         match polled {
-            Err(panic) => Resumed::Panicked(panic_message(panic.as_ref())),
+            Err(panic) => match panic.downcast_ref::<Violated>() {
+                Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
+                None => Resumed::Panicked(panic_message(panic.as_ref())),
+            },
             Ok(Some(ending)) => Resumed::Ended(ending),
             Ok(None) => lent.simcall.map_or(Resumed::Stray, Resumed::Asked),
         }
@@ -162,7 +165,24 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
+        .or_else(|| panic.downcast_ref::<Violated>().map(|Violated(message)| message.clone()))
         .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// Carries a message out of the code of an actor, however deep it is in plain functions.
+struct Violated(String);
+
+/// Ends the actor that runs, with what is wrong. Nothing is printed: whoever drives the actor tells it, once.
+///
+/// # Panics
+/// Outside of any actor, with the message.
+pub fn violate(message: String) -> ! {
+    // A coroutine has borrowed the port of its thread while it runs.
+    let inside = PORT.with(|port| port.try_borrow().map_or(true, |port| port.actor.is_some()));
+    if inside {
+        resume_unwind(Box::new(Violated(message)));
+    }
+    panic!("{message}")
 }
 
 /// A simcall as a future: asks when first polled, and is done when answered.

@@ -1,6 +1,6 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
-use simurgh_kernel::context::Resumed;
+use simurgh_kernel::context::{Leavings, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::simcall::{
@@ -326,12 +326,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if let Some(body) = process.body.take() {
             notes.extend(body.dispose(actor, host, SimTime::ZERO));
         }
-        for note in notes {
+        let mut parting = Leavings::default();
+        let panics = part(on_exit, failed, actor, host, SimTime::ZERO, &mut parting);
+        for note in notes.into_iter().chain(parting.notes) {
             self.kernel.serve_note(actor, note);
         }
-        for exit in on_exit.into_iter().rev() {
-            exit(failed);
-        }
+        let told =
+            panics.into_iter().map(|message| format!("panicked in what it does at its end: {message}"));
+        self.failures.extend(told.map(|message| (actor.0, message)));
     }
 
     /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.

@@ -2,6 +2,7 @@
 
 mod activity;
 mod actor;
+mod assertion;
 mod mailbox;
 mod resources;
 mod shared;
@@ -11,6 +12,8 @@ mod task;
 pub use activity::{Activity, ActivitySet, Start, Test, Wait, WaitAll, WaitAny};
 pub use actor::{ActorHandle, Ctx, Execute, IntoEnding, Parallel, Spawn};
 pub(crate) use actor::{body, reboot};
+#[doc(hidden)]
+pub use assertion::violated;
 pub use mailbox::{Detach, Mailbox, Recv, Send};
 pub use resources::{Access, Disk, Host, HostRef, Link};
 pub(crate) use shared::Shared;

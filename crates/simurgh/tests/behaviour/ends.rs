@@ -299,3 +299,48 @@ fn a_message_sets_out_from_where_its_sender_is_when_it_is_met() {
     });
     assert_eq!(play.lines(), ["3.121504 received"]);
 }
+
+/// A plain function that an actor calls.
+fn halve(number: u32) -> u32 {
+    simurgh::check!(number.is_multiple_of(2), "{number} is odd");
+    number / 2
+}
+
+#[test]
+fn a_check_that_fails_ends_its_actor_with_the_place_and_the_message() {
+    let mut play = Play::on(three_hosts());
+    play.actor("in a function", "a", |_, _| async move {
+        halve(halve(6));
+    });
+    play.actor("without a message", "a", |ctx, log| async move {
+        let limit = 2;
+        ctx.on_exit(move |failed| log.write(format!("failed: {failed}")));
+        ctx.sleep(1.0).await;
+        simurgh::check!(limit > 3);
+    });
+    play.actor("at its end", "a", |ctx, _| async move {
+        ctx.sleep(2.0).await;
+        ctx.on_exit(|_| simurgh::check!(false, "not like this"));
+    });
+    play.actor("is well", "b", |ctx, log| async move {
+        ctx.sleep(3.0).await;
+        simurgh::check!(halve(4) == 2, "arithmetic");
+        log.at(&ctx, "well");
+    });
+    let (outcome, lines) = play.ends();
+    assert_eq!(lines, ["failed: true", "3.000000 well"]);
+    let told: Vec<_> = outcome.report.failures.iter().map(|failure| failure.message.as_str()).collect();
+    let [first, second, third] = told[..] else { panic!("{told:?}") };
+    let place = |message: &str| message.split(": ").next().map(str::to_owned);
+    assert!(place(first).is_some_and(|place| place.contains("tests/behaviour/ends.rs:")), "{first}");
+    assert!(first.ends_with(": 3 is odd"), "{first}");
+    assert!(second.ends_with(": limit > 3 does not hold"), "{second}");
+    assert!(third.starts_with("panicked in what it does at its end: "), "{third}");
+    assert!(third.ends_with(": not like this"), "{third}");
+}
+
+#[test]
+#[should_panic(expected = "5 is odd")]
+fn a_check_outside_of_any_actor_panics() {
+    halve(5);
+}
