@@ -41,7 +41,7 @@ fn search<S: System>(session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
                 return ControlFlow::Continue(());
             }
             session.begin()?;
-            session.replay(trace.iter());
+            session.replay(&trace, rest.last().map_or(&[], Vec::as_slice))?;
         }
         let next = rest.last_mut().and_then(Vec::pop).expect("something is left to be tried");
         session.execute(S::step(&next), &mut trace)?;

@@ -6,6 +6,8 @@
 //! 2005, the last one that does not happen before the process's own previous step is taken here. And where the process is not
 //! possible at the state before (the thesis assumes that it always is), one that must come before it is explored instead.
 
+use std::ops::ControlFlow;
+
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
 use crate::system::System;
@@ -25,7 +27,7 @@ impl<S: System> Strategy<S> for Dpor {
         reduction::add_once::<S>(node, sequence[0]);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) {
+    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut seen = None;
         for race in path.fresh_races(fresh) {
             // The latest first step of each second one comes first, and is enough.
@@ -33,6 +35,7 @@ impl<S: System> Strategy<S> for Dpor {
                 backtrack(path, race.first, race.second);
             }
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -8,7 +8,7 @@
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`receives`](mod@receives): one execution for each way to receive.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
-//! - [`transition`], [`dependence`]: the steps of actors, and when their order matters.
+//! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
@@ -72,8 +72,9 @@ pub mod system;
 pub mod transition;
 pub mod verdict;
 mod wakeup;
+mod words;
 
 pub use actors::{Actors, Network};
 pub use session::{Options, Progress};
 pub use system::{Reversal, System};
-pub use verdict::{Exploration, Step, Verdict, Violation};
+pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};

@@ -7,6 +7,8 @@
 //! process can do before the first step of a race (its wait may time out instead, or take another activity), the system is brought
 //! there to see.
 
+use std::ops::ControlFlow;
+
 use crate::causality::Race;
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
@@ -28,7 +30,7 @@ impl<S: System> Strategy<S> for Optimal {
         insert::<S>(node, sequence);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) {
+    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut places = Vec::new();
         for race in path.fresh_races(fresh) {
             path.not_after(race.first, race.second, &mut places);
@@ -40,9 +42,10 @@ impl<S: System> Strategy<S> for Optimal {
                     let mut sequence: Vec<_> = places.iter().map(|&place| &path.trace[place]).collect();
                     insert::<S>(&mut path.nodes[race.first], &mut sequence);
                 }
-                Reversal::Look => look(path, race, &places, session),
+                Reversal::Look => look(path, race, &places, session)?,
             }
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -55,9 +58,14 @@ fn insert<S: System>(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Tran
 }
 
 /// Goes to the state without the first step of the race, and inserts all that the process of the second can do there.
-fn look<S: System>(path: &mut Path<S>, race: Race, places: &[usize], session: &mut Session<'_, '_, S>) {
+fn look<S: System>(
+    path: &mut Path<S>,
+    race: Race,
+    places: &[usize],
+    session: &mut Session<'_, '_, S>,
+) -> ControlFlow<()> {
     let prefix = path.trace[..race.first].iter();
-    session.replay(prefix.chain(places.iter().map(|&place| &path.trace[place])));
+    session.reorder(prefix.chain(places.iter().map(|&place| &path.trace[place])))?;
     let mut enabled = Vec::new();
     session.system.enabled(&mut enabled);
     let process = S::process(&path.trace[race.second]);
@@ -66,4 +74,5 @@ fn look<S: System>(path: &mut Path<S>, race: Race, places: &[usize], session: &m
         sequence.push(last);
         insert::<S>(&mut path.nodes[race.first], &mut sequence);
     }
+    ControlFlow::Continue(())
 }

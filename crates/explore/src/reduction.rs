@@ -48,7 +48,7 @@ pub(crate) trait Strategy<S: System> {
     fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>);
 
     /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
-    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>);
+    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()>;
 }
 
 /// Explores with a strategy.
@@ -70,10 +70,10 @@ fn search<S: System, R: Strategy<S>>(
     let mut fresh = 0;
     loop {
         if path.is_over::<R>(session)? {
-            R::races(path, fresh, session);
+            R::races(path, fresh, session)?;
             let Some(branch) = path.backtrack::<R>() else { return ControlFlow::Continue(()) };
             session.begin()?;
-            session.replay(path.trace.iter());
+            session.replay(&path.trace, path.nodes.last().map_or(&[], |node| &node.enabled))?;
             fresh = path.trace.len();
             path.descend::<R>(branch, session)?;
         } else if let Some(branch) = path.next_branch() {

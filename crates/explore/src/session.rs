@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::system::System;
-use crate::verdict::{Exploration, Step, Verdict, Violation};
+use crate::verdict::{Divergence, Exploration, Step, Verdict, Violation};
 
 /// How an exploration is doing.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -86,6 +86,12 @@ pub(crate) struct Session<'s, 'a, S: System> {
     options: Options<'a, S>,
     progress: Progress,
     found: BTreeMap<Violation, Vec<Step>>,
+    /// The schedule of the first execution that was cut.
+    cut_schedule: Option<Vec<Step>>,
+    /// The program did not do again what it did before.
+    divergence: Option<Divergence>,
+    /// What is possible after a replay.
+    possible: Vec<S::Transition>,
     /// Whether something was left out.
     bounded: bool,
 }
@@ -93,7 +99,16 @@ pub(crate) struct Session<'s, 'a, S: System> {
 impl<'s, 'a, S: System> Session<'s, 'a, S> {
     pub(crate) fn new(system: &'s mut S, options: Options<'a, S>) -> Self {
         system.reset();
-        Self { system, options, progress: Progress::default(), found: BTreeMap::new(), bounded: false }
+        Self {
+            system,
+            options,
+            progress: Progress::default(),
+            found: BTreeMap::new(),
+            cut_schedule: None,
+            divergence: None,
+            possible: Vec::new(),
+            bounded: false,
+        }
     }
 
     /// Does a step. Breaks if what it did ends the exploration.
@@ -108,16 +123,51 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.go_on()
     }
 
-    /// Goes back to the start and repeats a schedule.
-    pub(crate) fn replay<'t>(&mut self, trace: impl Iterator<Item = &'t S::Transition>)
+    /// Goes back to the start and repeats what was done, after which `next` was possible. Breaks if it is not as it was.
+    pub(crate) fn replay(&mut self, trace: &[S::Transition], next: &[S::Transition]) -> ControlFlow<()> {
+        self.system.reset();
+        for taken in trace {
+            let again = self.repeat(taken)?;
+            if again != *taken {
+                return self.diverge(taken, Some(&again));
+            }
+        }
+        let mut possible = std::mem::take(&mut self.possible);
+        possible.clear();
+        self.system.enabled(&mut possible);
+        for expected in next {
+            if !possible.contains(expected) {
+                let instead = possible.iter().find(|other| S::process(other) == S::process(expected));
+                return self.diverge(expected, instead);
+            }
+        }
+        self.possible = possible;
+        ControlFlow::Continue(())
+    }
+
+    /// Goes back to the start and does these steps, which were done in another order before.
+    pub(crate) fn reorder<'t>(&mut self, trace: impl Iterator<Item = &'t S::Transition>) -> ControlFlow<()>
     where
         S::Transition: 't,
     {
         self.system.reset();
-        for transition in trace {
-            self.system.execute(S::step(transition));
-            self.progress.transitions += 1;
+        for taken in trace {
+            self.repeat(taken)?;
         }
+        ControlFlow::Continue(())
+    }
+
+    fn repeat(&mut self, taken: &S::Transition) -> ControlFlow<(), S::Transition> {
+        if !self.system.can_repeat(taken) {
+            self.diverge(taken, None)?;
+        }
+        self.progress.transitions += 1;
+        ControlFlow::Continue(self.system.execute(S::step(taken)))
+    }
+
+    fn diverge(&mut self, taken: &S::Transition, instead: Option<&S::Transition>) -> ControlFlow<()> {
+        self.divergence = Some(self.system.divergence(taken, instead));
+        ControlFlow::Break(())
     }
 
     /// Whether an execution of this length is cut here; then it is counted as such.
@@ -126,6 +176,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         if cut {
             self.bounded = true;
             self.progress.cut += 1;
+            self.cut_schedule.get_or_insert_with(|| trace.iter().map(S::step).collect());
             self.progress.depth = self.progress.depth.max(trace.len());
         }
         cut
@@ -187,11 +238,12 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// What was found.
     pub(crate) fn conclude(mut self) -> Exploration {
+        self.bounded |= self.divergence.is_some();
         self.progress.exhausted = !self.bounded && (self.found.is_empty() || self.options.all);
         if let Some(report) = self.options.report {
             *report = self.progress;
         }
-        let failed = self.found.keys().any(|violation| matches!(violation, Violation::Failed { .. }));
+        let failed = self.found.keys().any(|violation| violation.verdict() == Verdict::Violated);
         let verdict = match (failed, self.found.is_empty(), self.bounded) {
             (true, ..) => Verdict::Violated,
             (false, false, _) => Verdict::Deadlock,
@@ -203,6 +255,9 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             executions: self.progress.executions,
             transitions: self.progress.transitions,
             found: self.found.into_iter().collect(),
+            cut: self.progress.cut,
+            cut_schedule: self.cut_schedule,
+            divergence: self.divergence,
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Where it departs from it: races are looked at when an execution is over, or is given up, instead of at each of its steps, with the
 //! same outcome, since only what lies between the two steps counts. A process is added with all outcomes of its request.
 
+use std::ops::ControlFlow;
+
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
 use crate::system::System;
@@ -22,7 +24,7 @@ impl<S: System> Strategy<S> for Source {
         reduction::add_once::<S>(node, sequence[0]);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) {
+    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut sequence = Vec::new();
         for race in path.fresh_races(fresh) {
             path.not_after(race.first, race.second, &mut sequence);
@@ -46,5 +48,6 @@ impl<S: System> Strategy<S> for Source {
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 }

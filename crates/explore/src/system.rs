@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-use crate::verdict::{Step, Violation};
+use crate::verdict::{Divergence, Step, Violation};
 
 /// What may come of a race if the second transition is to go first. See [`System::reversal`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub enum Reversal {
 /// one (outcomes of one request). Transitions of one process always depend on each other.
 pub trait System {
     /// One atomic step: plain data that says all that its dependence on others needs.
-    type Transition: Clone + Debug;
+    type Transition: Clone + PartialEq + Debug;
 
     /// Goes back to the start.
     fn reset(&mut self);
@@ -34,6 +34,19 @@ pub trait System {
 
     /// Does an enabled step, and gives it back.
     fn execute(&mut self, step: Step) -> Self::Transition;
+
+    /// Whether a step that was taken before, after the same steps, can be taken now. Where a system is not deterministic,
+    /// through no fault of its own, this may be false; then [`divergence`](Self::divergence) says why.
+    fn can_repeat(&self, taken: &Self::Transition) -> bool {
+        let _ = taken;
+        true
+    }
+
+    /// What is to be said when a step is not what it was before: it cannot be taken, or another was taken instead.
+    fn divergence(&self, taken: &Self::Transition, instead: Option<&Self::Transition>) -> Divergence {
+        let actor = Self::process(taken).to_string();
+        Divergence { actor, asked: instead.map(|t| format!("{t:?}")), before: format!("{taken:?}") }
+    }
 
     /// How a transition is written in a schedule. Two enabled transitions have different steps, and a transition keeps
     /// its step while others that it does not depend on take place.

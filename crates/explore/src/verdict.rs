@@ -3,9 +3,10 @@
 use std::fmt;
 
 /// What is known about a program after an exploration.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Verdict {
     /// No execution does what it must not.
+    #[default]
     Holds,
     /// Some execution violates an assertion, or panics.
     Violated,
@@ -36,11 +37,30 @@ pub enum Violation {
         /// What it said.
         message: String,
     },
+    /// What must be true of several actors was not.
+    Invariant {
+        /// What it is called.
+        name: String,
+        /// What it said, if it said something.
+        message: Option<String>,
+        /// The values that it looks at: what each is called, and what it was.
+        values: Vec<(String, String)>,
+    },
     /// These actors wait for ever.
     Deadlock {
         /// Their numbers.
         actors: Vec<u32>,
     },
+}
+
+impl Violation {
+    /// What it makes of the whole.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Violation::Failed { .. } | Violation::Invariant { .. } => Verdict::Violated,
+            Violation::Deadlock { .. } => Verdict::Deadlock,
+        }
+    }
 }
 
 /// One step of a schedule: which actor's request is served, and which of its outcomes is taken.
@@ -78,8 +98,34 @@ impl std::str::FromStr for Step {
     }
 }
 
+/// A program did not do again what it did before: it depends on something else than messages and choices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// The name of the actor.
+    pub actor: String,
+    /// What it asked for this time, in words; nothing if it had come to its end.
+    pub asked: Option<String>,
+    /// What it asked for before, in words.
+    pub before: String,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.asked {
+            Some(asked) => write!(f, "actor {:?} asked for {asked}", self.actor),
+            None => write!(f, "actor {:?} had come to its end", self.actor),
+        }?;
+        write!(
+            f,
+            " where it asked for {} before: a program must depend on messages and choices only (does it use \
+             statics, the clock, random numbers of its own, or the order of a hash map?)",
+            self.before
+        )
+    }
+}
+
 /// What an exploration found.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Exploration {
     /// The verdict.
     pub verdict: Verdict,
@@ -89,4 +135,10 @@ pub struct Exploration {
     pub transitions: u64,
     /// What went wrong, each kind once, with the schedule that shows it.
     pub found: Vec<(Violation, Vec<Step>)>,
+    /// How many executions were longer than allowed, and so cut.
+    pub cut: u64,
+    /// The schedule of the first of them.
+    pub cut_schedule: Option<Vec<Step>>,
+    /// Why the exploration makes no sense, if it does not; then the verdict means nothing.
+    pub divergence: Option<Divergence>,
 }

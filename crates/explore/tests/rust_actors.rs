@@ -1,9 +1,16 @@
 //! Actors written as Rust futures: what they may say and do while they are explored.
 
-use simurgh_explore::{Actors, Network, Options, Verdict, Violation, optimal};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use simurgh_explore::{
+    Actors, Exploration, Network, Options, Verdict, Violation, dfs, dpor, optimal, source,
+};
 use simurgh_kernel::context::{Body, call, violate, with_port};
+use simurgh_kernel::ids::MailboxId;
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Answer, Simcall, SpawnRequest};
+use simurgh_kernel::simcall::{
+    Answer, Criteria, Envelope, Follow, RecvRequest, SendRequest, Simcall, SpawnRequest,
+};
 use simurgh_platform::HostId;
 
 fn spawn(kernel: &mut Kernel, name: &str, body: impl Future<Output = Result<(), String>> + Send + 'static) {
@@ -16,6 +23,17 @@ async fn choose(n: u32) -> u32 {
         Answer::Chosen(number) => number,
         other => panic!("{other:?}"),
     }
+}
+
+async fn post(mailbox: u32, follow: Follow) {
+    let (mailbox, envelope) = (MailboxId(mailbox), Envelope::default());
+    call(Simcall::Send(SendRequest { mailbox, bytes: 8.0, rate: None, envelope, payload: None }, follow))
+        .await;
+}
+
+async fn receive(mailbox: u32) {
+    let request = RecvRequest { mailbox: MailboxId(mailbox), rate: None, criteria: Criteria::default() };
+    call(Simcall::Recv(request, Follow::Wait(None))).await;
 }
 
 /// A plain function, deep in the code of an actor.
@@ -45,4 +63,70 @@ fn a_violation_is_found_wherever_it_is_said() {
     let failed = |actor, message: &str| Violation::Failed { actor, message: message.to_owned() };
     let at_end = "panicked in what it does at its end: not at the end";
     assert_eq!(said, [failed(0, "two is too much"), failed(1, at_end)]);
+}
+
+/// What an engine says of a program that counts in a static how often it was made: once by `Actors::new`, then for each
+/// execution.
+fn told(engine: Engine, program: impl Fn(&mut Kernel, u32) + 'static) -> String {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let before = MADE.load(Ordering::Relaxed);
+    let mut system: Boxed = Actors::new(
+        Network::Mailbox,
+        Box::new(move |kernel| {
+            let executions = (MADE.fetch_add(1, Ordering::Relaxed) - before).saturating_sub(1);
+            program(kernel, executions);
+        }),
+    );
+    let found = engine(&mut system, Options::all());
+    assert_eq!(found.verdict, Verdict::NotExhausted);
+    found.divergence.expect("the program does not do the same again").to_string()
+}
+
+type Boxed = Actors<Box<dyn FnMut(&mut Kernel)>>;
+type Engine = fn(&mut Boxed, Options<'_, Boxed>) -> Exploration;
+
+#[test]
+fn a_program_that_is_not_the_same_again_is_told() {
+    const WHY: &str = "before: a program must depend on messages and choices only (does it use statics, the clock, \
+                       random numbers of its own, or the order of a hash map?)";
+    for engine in [dfs::explore as Engine, dpor::explore, source::explore, optimal::explore] {
+        let said = told(engine, |kernel, executions| {
+            spawn(kernel, "flips", async move {
+                choose(2).await;
+                // The first execution sends, and others receive.
+                if executions == 0 {
+                    post(0, Follow::Detach).await;
+                } else {
+                    receive(0).await;
+                }
+                choose(2).await;
+                Ok(())
+            });
+        });
+        let expected =
+            "actor \"flips\" asked for a receive from mailbox 0 where it asked for a send to mailbox 0";
+        assert_eq!(said, format!("{expected} {WHY}"));
+        let said = told(engine, |kernel, executions| {
+            spawn(kernel, "stops", async move {
+                for _ in 0..3 - executions.min(1) {
+                    choose(2).await;
+                }
+                Ok(())
+            });
+        });
+        assert_eq!(said, format!("actor \"stops\" asked for its end where it asked for a choice {WHY}"));
+        let said = told(engine, |kernel, executions| {
+            if executions < 3 {
+                spawn(kernel, "comes", async move {
+                    choose(2).await;
+                    choose(2).await;
+                    Ok(())
+                });
+            }
+        });
+        assert!(
+            said.starts_with("actor \"number 0\" had come to its end where it asked for a choice"),
+            "{said}"
+        );
+    }
 }

@@ -2,12 +2,14 @@
 //!
 //! - `enabled`: what may happen next.
 //! - `execute`: one step.
+//! - `again`: the same step as before, if the program is the same.
 //!
 //! All work is over at once: time is abstract. A communication is complete when its two posts have met, executions,
 //! sleeps and disk accesses take no time, and a wait that may time out may do so as long as nothing of what it waits for
 //! is there. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
 //! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
 
+mod again;
 mod enabled;
 mod execute;
 
@@ -22,7 +24,7 @@ use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use crate::dependence;
 use crate::system::{Reversal, System};
 use crate::transition::{Kind, Post, Side, Transition};
-use crate::verdict::{Step, Violation};
+use crate::verdict::{Divergence, Step, Violation};
 
 /// What may arrive before what.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -232,6 +234,14 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn execute(&mut self, step: Step) -> Transition {
         self.take_step(step)
+    }
+
+    fn can_repeat(&self, taken: &Transition) -> bool {
+        self.is_possible(taken.step)
+    }
+
+    fn divergence(&self, taken: &Transition, instead: Option<&Transition>) -> Divergence {
+        self.diverged(taken, instead)
     }
 
     fn step(transition: &Transition) -> Step {

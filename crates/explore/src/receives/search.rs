@@ -71,8 +71,7 @@ pub fn explore_ways(
     mut visitor: Option<&mut Visitor<'_>>,
 ) -> Result<Exploration, Unsupported> {
     let mut search = Search::new(network, limits);
-    let mut result =
-        Exploration { verdict: Verdict::Holds, executions: 0, transitions: 0, found: Vec::new() };
+    let mut result = Exploration::default();
     let mut runs: u64 = 0;
     let mut stopped = false;
     loop {
@@ -88,11 +87,7 @@ pub fn explore_ways(
                     stopped = !visit(&search.way(), violation.as_ref());
                 }
                 if let Some(violation) = violation {
-                    let verdict = match violation {
-                        Violation::Failed { .. } => Verdict::Violated,
-                        Violation::Deadlock { .. } => Verdict::Deadlock,
-                    };
-                    result.verdict = worse(result.verdict, verdict);
+                    result.verdict = worse(result.verdict, violation.verdict());
                     if !result.found.iter().any(|(known, _)| *known == violation) {
                         result.found.push((violation, search.schedule()));
                     }

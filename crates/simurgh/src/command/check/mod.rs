@@ -108,6 +108,9 @@ pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOp
     let found = explore(make, options);
     std::panic::set_hook(hook);
     let found = found?;
+    if let Some(divergence) = &found.divergence {
+        return Err(Error::input(divergence.to_string()));
+    }
     let seconds = watch.seconds();
     print(&if options.json {
         report::json(&found, &names, seconds)

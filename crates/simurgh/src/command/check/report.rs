@@ -7,6 +7,11 @@ fn describe(violation: &Violation, names: &[String]) -> String {
     let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
     match violation {
         Violation::Failed { actor, message } => format!("{} failed: {message}", name(*actor)),
+        Violation::Invariant { name, message, values } => {
+            let values: Vec<_> = values.iter().map(|(what, value)| format!("{what} = {value}")).collect();
+            let message = message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
+            format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
+        }
         Violation::Deadlock { actors } => {
             let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();
             format!("deadlock: {} wait for ever", who.join(", "))

@@ -1,0 +1,68 @@
+//! Steps in words, for people.
+
+use simurgh_kernel::simcall::{Criteria, Envelope};
+
+use crate::transition::{Awaited, Kind, Side};
+
+impl Kind {
+    /// What is asked for, as a noun: "a send to mailbox m". Mailboxes are named by whoever knows their names.
+    pub fn in_words(&self, mailbox: &dyn Fn(u32) -> String) -> String {
+        match self {
+            Kind::Send { mailbox: m, envelope, .. } => {
+                format!("a send to mailbox {}{}", mailbox(*m), labelled(envelope))
+            }
+            Kind::Submit { .. } => "a send".to_owned(),
+            Kind::Arrive { mailbox: m, envelope, .. } => {
+                format!("the arrival of a message at mailbox {}{}", mailbox(*m), labelled(envelope))
+            }
+            Kind::Recv { mailbox: m, criteria, .. } => {
+                format!("a receive from mailbox {}{}", mailbox(*m), chosen(criteria))
+            }
+            Kind::Wait { awaited, .. } => waiting(awaited, mailbox),
+            Kind::Withdraw(_) => "a communication to be cancelled".to_owned(),
+            Kind::Probe { mailbox: m, criteria } => {
+                format!("a look into mailbox {}{}", mailbox(*m), chosen(criteria))
+            }
+            Kind::Choose => "a choice".to_owned(),
+            Kind::Lock(_) | Kind::LockWait { .. } => "a lock".to_owned(),
+            Kind::TryLock(_) => "a lock that is free".to_owned(),
+            Kind::Unlock(_) => "a lock to be given back".to_owned(),
+            Kind::Acquire(_) | Kind::AcquireWait { .. } => "one from a semaphore".to_owned(),
+            Kind::TryAcquire(_) => "one from a semaphore that has some".to_owned(),
+            Kind::Release(_) => "a semaphore to be released".to_owned(),
+            Kind::ConditionPost { .. } | Kind::ConditionWait { .. } => "a notification".to_owned(),
+            Kind::Notify(_) => "others to be notified".to_owned(),
+            Kind::BarrierPost(_) | Kind::BarrierWait(_) => "a barrier".to_owned(),
+            Kind::Spawn { .. } => "a new actor".to_owned(),
+            Kind::Join { target, .. } => format!("the end of actor number {target}"),
+            Kind::IsAlive { target } => format!("whether actor number {target} is there"),
+            Kind::Exit { .. } => "its end".to_owned(),
+            Kind::Interfere => "another actor to be killed, halted or resumed".to_owned(),
+        }
+    }
+}
+
+fn labelled(envelope: &Envelope) -> String {
+    if envelope.tag == 0 { String::new() } else { format!(" with tag {}", envelope.tag) }
+}
+
+fn chosen(criteria: &Criteria) -> String {
+    let source = criteria.source.map_or_else(String::new, |source| format!(", of actor number {source}"));
+    let tag = criteria.tag.map_or_else(String::new, |tag| format!(", with tag {tag}"));
+    source + &tag
+}
+
+fn waiting(awaited: &[Awaited], mailbox: &dyn Fn(u32) -> String) -> String {
+    let one = |awaited: &Awaited| match awaited.side {
+        Side::Send => format!("its message to mailbox {}", mailbox(awaited.mailbox)),
+        Side::Recv => format!("a message from mailbox {}", mailbox(awaited.mailbox)),
+    };
+    match awaited {
+        [] => "the end of an activity".to_owned(),
+        [alone] => format!("the end of {}", one(alone)),
+        [first, rest @ ..] => {
+            let rest: String = rest.iter().map(|other| format!(" or {}", one(other))).collect();
+            format!("the end of {}{rest}", one(first))
+        }
+    }
+}
