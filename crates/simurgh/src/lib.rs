@@ -10,6 +10,7 @@
 //! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
 //! - [`scenario`]: programs written as data, in TOML.
 //! - [`replay`]: time-independent traces.
+//! - [`timed`]: the best and the worst that a program can come to on a platform.
 //! - [`command`]: the `simurgh` command.
 //!
 //! ```
@@ -48,6 +49,7 @@ mod error;
 pub mod program;
 pub mod replay;
 pub mod scenario;
+pub mod timed;
 
 pub use api::{
     Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Host, Link, Mailbox, Mutex, MutexGuard,

@@ -456,6 +456,26 @@ impl Program {
         (self.planned.into_iter().map(|planned| planned.request).collect(), self.notes)
     }
 
+    /// What all actors share.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    /// The program with other actors in place of its own, by their numbers, and other notes of the start.
+    pub(crate) fn convert(
+        mut self,
+        mut actor: impl FnMut(u32, SpawnRequest) -> SpawnRequest,
+        notes: impl FnOnce(Vec<Note>) -> Vec<Note>,
+    ) -> Self {
+        let planned = (0..).zip(self.planned).map(|(number, planned)| Planned {
+            start_at: planned.start_at,
+            request: actor(number, planned.request),
+        });
+        self.planned = planned.collect();
+        self.notes = notes(self.notes);
+        self
+    }
+
     fn plan(&mut self, start_at: Option<f64>, request: SpawnRequest) -> ActorHandle {
         // Actors of the start get their numbers first, in order; late ones have no handle that could be used before.
         let id = if start_at.is_none() {

@@ -169,6 +169,7 @@ pub struct Kernel {
     holding: bool,
     random: Random,
     messages: u64,
+    bytes: f64,
 }
 
 impl Kernel {
@@ -192,6 +193,7 @@ impl Kernel {
             holding: false,
             random: Random::new(seed, u64::MAX),
             messages: 0,
+            bytes: 0.0,
         }
     }
 
@@ -212,6 +214,7 @@ impl Kernel {
         self.events.clear();
         self.random = Random::new(seed, u64::MAX);
         self.messages = 0;
+        self.bytes = 0.0;
     }
 
     /// Whether messages are held back when they are sent, until the driver delivers them.
@@ -258,6 +261,11 @@ impl Kernel {
     /// How many messages have been delivered.
     pub fn messages(&self) -> u64 {
         self.messages
+    }
+
+    /// How many bytes were in them.
+    pub fn bytes(&self) -> f64 {
+        self.bytes
     }
 
     /// How many actors were ever created.
@@ -552,8 +560,9 @@ impl Kernel {
             return;
         }
         activity.state = State::Over(result);
-        if matches!(activity.kind, Kind::Comm(_)) && result.is_ok() {
+        if let (Kind::Comm(comm), Ok(())) = (&activity.kind, result) {
             self.messages += 1;
+            self.bytes += comm.bytes;
         }
         self.tell(|_| Event::ActivityEnded { activity: id, result });
         self.wake_waiters(id);

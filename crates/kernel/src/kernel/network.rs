@@ -144,6 +144,7 @@ impl Kernel {
         let receiver = received.receiver;
         self.activities.comm_mut(id).expect("it was under way").receiver = receiver;
         self.messages += 1;
+        self.bytes += bytes;
         for over in [id, receive] {
             self.activities.get_mut(over).expect("both are there").state = State::Over(Ok(()));
             self.wake_waiters(over);

@@ -212,6 +212,7 @@ impl Simulation {
             failures: std::mem::take(&mut self.failures),
             actors: self.kernel.actor_count(),
             messages: self.kernel.messages(),
+            bytes: self.kernel.bytes(),
             rounds: self.rounds,
             turns: self.turns,
             steps: self.steps,

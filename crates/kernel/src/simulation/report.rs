@@ -59,6 +59,8 @@ pub struct Report {
     pub actors: usize,
     /// How many messages were delivered.
     pub messages: u64,
+    /// How many bytes were in them.
+    pub bytes: f64,
     /// How often a set of actors ran.
     pub rounds: u64,
     /// How many times an actor ran.

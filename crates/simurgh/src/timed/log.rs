@@ -1,0 +1,256 @@
+//! What a run was like: who met whom and what each request came to, as the pilots of all actors wrote it down.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use simurgh_explore::receives::way::{Outcome, Place, Way};
+use simurgh_kernel::ids::{MailboxId, MutexId, SemaphoreId};
+use simurgh_kernel::simcall::{Criteria, Envelope};
+
+use crate::api::Shared;
+
+/// Where two posts meet: a mailbox, or a lock or semaphore with its tokens.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Spot {
+    Mailbox(MailboxId),
+    Mutex(MutexId),
+    Semaphore(SemaphoreId),
+}
+
+/// One end of what meets, and what decides whether it does.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(super) enum End {
+    Send(Envelope),
+    Recv(Criteria),
+}
+
+impl End {
+    /// A token is given.
+    pub(super) const GIVE: End = End::Send(Envelope { context: 0, source: 0, tag: 0 });
+    /// A token is taken.
+    pub(super) const TAKE: End = End::Recv(Criteria { context: 0, source: None, tag: None });
+
+    fn meets(self, other: End) -> bool {
+        match (self, other) {
+            (End::Send(envelope), End::Recv(criteria)) | (End::Recv(criteria), End::Send(envelope)) => {
+                criteria.admits(&envelope)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Why a run cannot be like its way, or why its way is not known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Trouble {
+    /// An actor does something that is not steered.
+    Unknown(&'static str),
+    /// Something went another way: who, and what.
+    Strayed {
+        /// The actor's name.
+        actor: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// A message that an actor received, or a receive that got none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Receive {
+    /// The mailbox.
+    pub mailbox: String,
+    /// Who sent the message, and which of its messages to this mailbox it was, counted from 1. `None` if it never came.
+    pub from: Option<(String, u32)>,
+}
+
+/// What one actor did in a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Story {
+    /// The actor's name.
+    pub actor: String,
+    /// What it received, in the order in which it posted its receives.
+    pub receives: Vec<Receive>,
+    /// Which member each of its waits and tests took, and which numbers it chose: what else was left open.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What a pilot is told of a post of a steered actor.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Posted {
+    pub(super) place: Place,
+    pub(super) partner: Option<Place>,
+}
+
+#[derive(Debug)]
+struct ActorLog {
+    name: String,
+    daemon: bool,
+    outcomes: Vec<Outcome>,
+    posts: Vec<PostLog>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct PostLog {
+    /// Where it is among the outcomes.
+    outcome: usize,
+    spot: Spot,
+    is_send: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    actors: Vec<ActorLog>,
+    /// Posts that have not met, oldest first. Of a steered run, all of them stay: its way says who meets whom.
+    open: BTreeMap<Spot, VecDeque<(Place, End)>>,
+    tokens: BTreeMap<Place, SemaphoreId>,
+    trouble: Option<Trouble>,
+}
+
+/// The log of a run.
+#[derive(Debug)]
+pub(super) struct Log {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+}
+
+impl Log {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next actor, as this process: those of the start in order, and others as they come.
+    pub(super) fn add(&self, process: Option<u32>, name: &str, daemon: bool) -> u32 {
+        let mut state = self.state();
+        let process = process.map_or(state.actors.len(), |process| process as usize);
+        // A steered run may create actors in another order than its way.
+        while state.actors.len() <= process {
+            let empty =
+                ActorLog { name: String::new(), daemon: true, outcomes: Vec::new(), posts: Vec::new() };
+            state.actors.push(empty);
+        }
+        let actor = &mut state.actors[process];
+        (actor.name, actor.daemon) = (name.to_owned(), daemon);
+        process as u32
+    }
+
+    pub(super) fn name(&self, process: u32) -> String {
+        self.state().actors[process as usize].name.clone()
+    }
+
+    pub(super) fn become_daemon(&self, process: u32) {
+        self.state().actors[process as usize].daemon = true;
+    }
+
+    /// The first trouble is the one that counts: others follow from it.
+    pub(super) fn trouble(&self, trouble: Trouble) {
+        self.state().trouble.get_or_insert(trouble);
+    }
+
+    pub(super) fn take_trouble(&self) -> Option<Trouble> {
+        self.state().trouble.take()
+    }
+
+    /// How many of the requests of an actor came to something until now.
+    pub(super) fn count(&self, process: u32) -> usize {
+        self.state().actors[process as usize].outcomes.len()
+    }
+
+    pub(super) fn came(&self, process: u32, outcome: Outcome) {
+        self.state().actors[process as usize].outcomes.push(outcome);
+    }
+
+    /// A post of an actor whose partner is known.
+    pub(super) fn posted(&self, process: u32, spot: Spot, is_send: bool, partner: Option<Place>) -> Posted {
+        let place = self.state().post(process, spot, is_send, partner);
+        Posted { place, partner }
+    }
+
+    /// A post of an actor that goes its own way. It meets the oldest that it may, as in the kernel.
+    pub(super) fn meet(&self, process: u32, spot: Spot, end: End) {
+        let mut state = self.state();
+        let place = state.post(process, spot, matches!(end, End::Send(_)), None);
+        let open = state.open.entry(spot).or_default();
+        match open.iter().position(|(_, other)| end.meets(*other)) {
+            None => open.push_back((place, end)),
+            Some(found) => {
+                let (other, _) = open.remove(found).expect("it was just found");
+                state.set_partner(place, other);
+                state.set_partner(other, place);
+            }
+        }
+    }
+
+    /// The semaphore of a token of its own: whoever takes this one waits until it is given, and nobody else gets it.
+    pub(super) fn token(&self, place: Place) -> SemaphoreId {
+        let mut state = self.state();
+        *state.tokens.entry(place).or_insert_with(|| SemaphoreId(self.shared.next_object()))
+    }
+
+    /// The way that the run took.
+    pub(super) fn way(&self) -> Way {
+        Way { processes: self.state().actors.iter().map(|actor| actor.outcomes.clone()).collect() }
+    }
+
+    /// The first actor that has not done all that a way says of it. Daemons end with the others, wherever they are.
+    pub(super) fn behind(&self, way: &Way) -> Option<String> {
+        let state = self.state();
+        let mut actors = state.actors.iter().zip(&way.processes);
+        actors
+            .find(|(actor, wanted)| !actor.daemon && actor.outcomes != **wanted)
+            .map(|(actor, _)| actor.name.clone())
+    }
+
+    /// What each actor did.
+    pub(super) fn stories(&self) -> Vec<Story> {
+        let state = self.state();
+        state.actors.iter().map(|actor| self.story(&state, actor)).collect()
+    }
+
+    fn story(&self, state: &State, actor: &ActorLog) -> Story {
+        let receives = actor.posts.iter().filter_map(|post| match (post.spot, post.is_send) {
+            (Spot::Mailbox(mailbox), false) => Some((post, mailbox)),
+            _ => None,
+        });
+        let receives = receives.map(|(post, mailbox)| {
+            let from = match actor.outcomes[post.outcome] {
+                Outcome::Posted { partner: Some(partner) } => Some(state.sender(partner, post.spot)),
+                _ => None,
+            };
+            Receive { mailbox: self.shared.mailbox_name(mailbox), from }
+        });
+        let open = |outcome: &&Outcome| !matches!(outcome, Outcome::Posted { .. } | Outcome::Spawned(_));
+        Story {
+            actor: actor.name.clone(),
+            receives: receives.collect(),
+            outcomes: actor.outcomes.iter().filter(open).copied().collect(),
+        }
+    }
+}
+
+impl State {
+    fn post(&mut self, process: u32, spot: Spot, is_send: bool, partner: Option<Place>) -> Place {
+        let actor = &mut self.actors[process as usize];
+        let place = Place { process, post: actor.posts.len() as u32 };
+        actor.posts.push(PostLog { outcome: actor.outcomes.len(), spot, is_send });
+        actor.outcomes.push(Outcome::Posted { partner });
+        place
+    }
+
+    fn set_partner(&mut self, place: Place, other: Place) {
+        let actor = &mut self.actors[place.process as usize];
+        let outcome = actor.posts[place.post as usize].outcome;
+        actor.outcomes[outcome] = Outcome::Posted { partner: Some(other) };
+    }
+
+    /// Who posted a send, and which of its sends to this place it is.
+    fn sender(&self, send: Place, spot: Spot) -> (String, u32) {
+        let Some(actor) = self.actors.get(send.process as usize) else { return ("?".to_owned(), 0) };
+        let before = actor.posts.iter().take(send.post as usize + 1);
+        let number = before.filter(|post| post.is_send && post.spot == spot).count();
+        (actor.name.clone(), number as u32)
+    }
+}
