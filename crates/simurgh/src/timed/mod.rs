@@ -317,6 +317,7 @@ fn describe(violation: &Violation, names: &[String]) -> String {
     let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
     match violation {
         Violation::Failed { actor, message } => format!("actor {:?} failed: {message}", name(*actor)),
+        Violation::Invariant { name, .. } => format!("invariant {name:?} does not hold"),
         Violation::Deadlock { actors } => {
             waiting(&actors.iter().map(|&actor| name(actor)).collect::<Vec<_>>())
         }
