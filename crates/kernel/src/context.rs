@@ -5,9 +5,11 @@
 //! holds nothing in between, so that any thread may run any actor. Other kinds of user code (fibers for compiled
 //! programs) implement [`Coroutine`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
@@ -16,6 +18,34 @@ use simurgh_platform::HostId;
 
 use crate::ids::ActorId;
 use crate::simcall::{Answer, Note, Simcall};
+
+/// A line of a program.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// The file.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl Place {
+    /// A line of a file whose name is kept for good, once a thread.
+    pub fn new(file: &str, line: u32) -> Self {
+        Self { file: keep(file), line }
+    }
+}
+
+impl From<&'static Location<'static>> for Place {
+    fn from(location: &'static Location<'static>) -> Self {
+        Self { file: location.file(), line: location.line() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
 
 /// How the code of an actor ended: well, or with what it has to say.
 pub type Ending = Result<(), String>;
@@ -59,10 +89,54 @@ pub struct Port {
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read.
     pub said: Vec<String>,
+    /// Where in its code it asks, or says that it failed.
+    pub place: Option<Place>,
 }
 
 thread_local! {
     static PORT: RefCell<Port> = RefCell::new(Port::default());
+    /// Where the code that ran last stopped.
+    static STOPPED: Cell<Option<Place>> = const { Cell::new(None) };
+    /// Where the last panic was, while panics are remembered.
+    static PANICKED: Cell<Option<Place>> = const { Cell::new(None) };
+    /// Names of files that places refer to.
+    static FILES: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// The same text, for good.
+fn keep(file: &str) -> &'static str {
+    FILES.with_borrow_mut(|files| match files.get(file) {
+        Some(kept) => kept,
+        None => {
+            let kept: &'static str = Box::leak(file.into());
+            files.insert(kept);
+            kept
+        }
+    })
+}
+
+/// Where the actor that ran last on this thread ([`Body::resume`]) stopped: at its request, its panic, or its failure.
+/// `None` if that is not known, as of an ordinary end.
+pub fn stopped_at() -> Option<Place> {
+    STOPPED.get()
+}
+
+/// Says at which line the actor that runs is: one that finds that something is wrong, or that carries out what is
+/// written in a file and has just asked for it. Its next request is elsewhere.
+pub fn stand_at(place: impl Into<Place>) {
+    let _ = PORT.try_with(|port| {
+        if let Ok(mut port) = port.try_borrow_mut() {
+            port.place = Some(place.into());
+        }
+    });
+}
+
+/// A panic hook that prints nothing, and remembers where the panic was for [`stopped_at`]: for those who run an actor
+/// that panics again and again.
+pub fn remember_panic(info: &PanicHookInfo<'_>) {
+    // The hook may be called while the thread is going down.
+    let place = info.location().map(|location| Place::new(location.file(), location.line()));
+    let _ = PANICKED.try_with(|panicked| panicked.set(place));
 }
 
 /// What came of running an actor.
@@ -103,6 +177,7 @@ impl Body {
         std::mem::swap(&mut lent.notes, &mut leavings.notes);
         // An actor may itself run a simulation: the outer port waits on this stack meanwhile.
         let outer = PORT.replace(lent);
+        PANICKED.set(None);
         let polled = catch_unwind(AssertUnwindSafe(|| match self {
             Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
                 Poll::Ready(ending) => Some(ending),
@@ -114,6 +189,7 @@ impl Body {
         std::mem::swap(&mut lent.notes, &mut leavings.notes);
         leavings.on_exit.append(&mut lent.on_exit);
         leavings.said.append(&mut lent.said);
+        STOPPED.set(PANICKED.take().filter(|_| polled.is_err()).or(lent.place));
         match polled {
             Err(panic) => match panic.downcast_ref::<Violated>() {
                 Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
@@ -190,6 +266,7 @@ pub fn violate(message: String) -> ! {
 #[must_use = "nothing is asked until it is awaited"]
 pub struct Call {
     stage: Stage,
+    place: &'static Location<'static>,
 }
 
 #[derive(Debug)]
@@ -199,9 +276,15 @@ enum Stage {
     Over,
 }
 
-/// Asks the kernel.
+/// Asks the kernel, on behalf of the line that calls this.
+#[track_caller]
 pub fn call(simcall: Simcall) -> Call {
-    Call { stage: Stage::New(simcall) }
+    call_at(simcall, Location::caller())
+}
+
+/// Asks the kernel, on behalf of this line.
+pub fn call_at(simcall: Simcall, place: &'static Location<'static>) -> Call {
+    Call { stage: Stage::New(simcall), place }
 }
 
 impl Call {
@@ -230,6 +313,7 @@ impl Future for Call {
                      (ActivitySet), instead of polling several operations at once"
                 );
                 port.simcall = Some(simcall);
+                port.place = Some(self.place.into());
                 Poll::Pending
             }
             Stage::Asked => match port.answer.take() {
@@ -275,4 +359,54 @@ pub fn leave(note: Note) -> bool {
         })
     })
     .unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(body: &mut Body, answer: Option<Answer>) -> (Resumed, Option<Place>) {
+        let resumed = body.resume(ActorId(0), HostId(0), SimTime::ZERO, answer, &mut Leavings::default());
+        (resumed, stopped_at())
+    }
+
+    #[test]
+    fn a_request_knows_its_line() {
+        let line = line!() + 2;
+        let mut body = Body::Future(Box::pin(async {
+            let first = call(Simcall::Yield);
+            let second = call(Simcall::Yield);
+            second.await;
+            first.await;
+            Ok(())
+        }));
+        let place = |line| Some(Place { file: file!(), line });
+        assert_eq!(run(&mut body, None).1, place(line + 1));
+        assert_eq!(run(&mut body, Some(Answer::Ready)).1, place(line));
+        let (resumed, end) = run(&mut body, Some(Answer::Ready));
+        assert!(matches!(resumed, Resumed::Ended(Ok(()))));
+        assert_eq!(end, None);
+    }
+
+    #[test]
+    fn a_failure_and_a_panic_know_their_lines() {
+        let line = line!() + 2;
+        let mut failing = Body::Future(Box::pin(async {
+            stand_at(Location::caller());
+            Err("wrong".to_owned())
+        }));
+        assert_eq!(run(&mut failing, None).1, Some(Place { file: file!(), line }));
+        assert_eq!(Place { file: file!(), line }.to_string(), format!("{}:{line}", file!()));
+
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(remember_panic));
+        let line = line!() + 1;
+        let mut panicking = Body::Future(Box::pin(async { panic!("no") }));
+        let (resumed, place) = run(&mut panicking, None);
+        std::panic::set_hook(hook);
+        assert!(matches!(resumed, Resumed::Panicked(message) if message == "no"));
+        assert_eq!(place, Some(Place::new(file!(), line)));
+        // A place that was noted by an earlier panic is not taken for that of a later run.
+        assert_eq!(run(&mut Body::Future(Box::pin(async { Ok(()) })), None).1, None);
+    }
 }

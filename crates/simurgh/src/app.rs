@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use simurgh_platform::Platform;
 
-use crate::command::check::CheckOptions;
+use crate::command::check::{CheckOptions, Origin, Subject};
 use crate::command::simulate::{RunOptions, simulate};
 use crate::error::{Exit, Result};
 use crate::program::Program;
@@ -120,12 +120,11 @@ impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
             }
             Verb::Check { check, platform, options } => {
                 let platform = self.platform_for(platform, &options)?;
-                let make = || {
-                    let mut program = Program::new(Arc::clone(&platform));
-                    (self.app)(&mut program, &options)?;
-                    Ok(program)
-                };
-                crate::command::check::check(make, &check)
+                let mut arguments = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+                let name = arguments.next().unwrap_or_default();
+                let origin = Origin::Program { name, arguments: arguments.collect() };
+                let subject = Subject::new(platform, origin, |program| (self.app)(program, &options))?;
+                crate::command::check::check(&subject, &check)
             }
         }
     }

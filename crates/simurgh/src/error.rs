@@ -1,7 +1,9 @@
 //! What can go wrong, in one line that says where and what to do.
 
+use std::panic::Location;
 use std::process::ExitCode;
 
+use simurgh_kernel::context::stand_at;
 use simurgh_kernel::simcall::Failure;
 
 /// An error of Simurgh, as an actor or a program sees it.
@@ -69,7 +71,10 @@ impl Error {
     }
 
     /// An error of the program's own.
+    #[track_caller]
     pub fn other(message: impl Into<String>) -> Self {
+        // An actor that ends with it failed here.
+        stand_at(Location::caller());
         Error::Other(message.into())
     }
 

@@ -16,8 +16,8 @@ use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
 use crate::api::{
-    ActorHandle, Barrier, Condvar, Ctx, Host, HostRef, IntoEnding, Link, Mailbox, Mutex, Semaphore, Shared,
-    body, reboot,
+    ActorHandle, Barrier, Condvar, Ctx, Host, HostRef, IntoEnding, Link, Mailbox, Mutex, Registry, Semaphore,
+    Shared, body, reboot,
 };
 use crate::error::{Error, Result};
 
@@ -117,8 +117,13 @@ impl Program {
 
     /// A program without actors, and the seed of its randomness.
     pub fn with_seed(platform: impl Into<Arc<Platform>>, seed: u64) -> Self {
+        Self::in_registry(platform.into(), seed, &Arc::default())
+    }
+
+    /// A program without actors that is one of several runs of the same.
+    pub(crate) fn in_registry(platform: Arc<Platform>, seed: u64, registry: &Arc<Registry>) -> Self {
         Self {
-            shared: Arc::new(Shared::new(platform.into(), seed)),
+            shared: Arc::new(Shared::new(platform, seed, Arc::clone(registry))),
             planned: Vec::new(),
             at_once: 0,
             notes: Vec::new(),

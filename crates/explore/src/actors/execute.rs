@@ -1,6 +1,6 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
-use simurgh_kernel::context::{Leavings, Resumed, part};
+use simurgh_kernel::context::{Leavings, Resumed, part, stopped_at};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::simcall::{
@@ -9,7 +9,7 @@ use simurgh_kernel::simcall::{
 use simurgh_models::SimTime;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
-use super::{Actors, Comm, Message, Network, Next, Process, Queued, fold};
+use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued, fold};
 use crate::transition::{Kind, Outcome, Post, Transition};
 use crate::verdict::Step;
 
@@ -333,7 +333,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         let told =
             panics.into_iter().map(|message| format!("panicked in what it does at its end: {message}"));
-        self.failures.extend(told.map(|message| (actor.0, message)));
+        self.failures.extend(told.map(|message| Failure { actor: actor.0, message, place: None }));
     }
 
     /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.
@@ -373,10 +373,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Err(simcall) => return self.stop(actor, simcall),
             }
         }
-        self.failures.push((
-            actor.0,
-            format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)"),
-        ));
+        let message =
+            format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)");
+        self.failures.push(Failure { actor: actor.0, message, place: self.place(actor) });
         self.stop(actor, Simcall::Exit);
     }
 
@@ -411,7 +410,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let body = process.body.as_mut().expect("a living actor has code");
         let resumed = body.resume(actor, host, SimTime::ZERO, answer, &mut process.leavings);
         process.on_exit.append(&mut process.leavings.on_exit);
-        process.leavings.said.clear();
+        match &mut self.said {
+            Some(said) => said.extend(process.leavings.said.drain(..).map(|text| (actor.0, text))),
+            None => process.leavings.said.clear(),
+        }
+        // An error that says nothing of its place is that of the request before it.
+        let place = stopped_at().or(process.place);
+        process.place = place;
         for note in process.leavings.notes.drain(..) {
             match note {
                 Note::Unlock(_) | Note::Release(_) => process.returns.push_back(note),
@@ -424,7 +429,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         let message = match resumed {
             Resumed::Asked(simcall) => return Some(simcall),
-            Resumed::Ended(Ok(())) => return None,
+            Resumed::Ended(Ok(())) => {
+                self.processes[actor.index()].place = None;
+                return None;
+            }
             Resumed::Ended(Err(message)) => message,
             Resumed::Panicked(message) => format!("panicked: {message}"),
             Resumed::Stray => {
@@ -433,7 +441,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     .to_owned()
             }
         };
-        self.failures.push((actor.0, message));
+        self.failures.push(Failure { actor: actor.0, message, place });
         None
     }
 

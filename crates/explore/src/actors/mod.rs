@@ -16,7 +16,7 @@ mod execute;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use simurgh_kernel::context::{Body, Leavings, OnExit};
+use simurgh_kernel::context::{Body, Leavings, OnExit, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
@@ -84,6 +84,8 @@ struct Process {
     leavings: Leavings,
     on_exit: Vec<OnExit>,
     next: Next,
+    /// The line of its program that it stands at.
+    place: Option<Place>,
     /// Locks and semaphores that it gives back before its next request, each in a step of its own.
     returns: VecDeque<Note>,
     /// Whether what it queues for is its.
@@ -118,6 +120,14 @@ struct Message {
     envelope: Envelope,
 }
 
+/// What an actor failed with.
+#[derive(Clone, Debug)]
+struct Failure {
+    actor: u32,
+    message: String,
+    place: Option<Place>,
+}
+
 /// A program of actors to explore. `F` makes the program anew for each execution: it spawns the actors and makes the
 /// objects that they share.
 pub struct Actors<F> {
@@ -135,8 +145,10 @@ pub struct Actors<F> {
     messages: Vec<Message>,
     /// Which send each receive met, in the order in which they met.
     meetings: Vec<(Post, Post)>,
-    failures: Vec<(u32, String)>,
+    failures: Vec<Failure>,
     ready: Vec<ActorId>,
+    /// What the actors said, while somebody listens.
+    said: Option<Vec<(u32, String)>>,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -157,6 +169,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             meetings: Vec::new(),
             failures: Vec::new(),
             ready: Vec::new(),
+            said: None,
         };
         actors.reset();
         actors
@@ -187,6 +200,26 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
+    /// The line of its program that an actor stands at: that of what it asks next, if it is known.
+    pub fn place(&self, actor: ActorId) -> Option<Place> {
+        self.processes[..self.count].get(actor.index())?.place
+    }
+
+    /// Where an actor found that something is wrong, of a violation since the start.
+    pub fn violation_place(&self, index: usize) -> Option<Place> {
+        self.failures[index].place
+    }
+
+    /// From the next start on, keeps what the actors say.
+    pub fn listen(&mut self) {
+        self.said = Some(Vec::new());
+    }
+
+    /// What the actors said since it was last taken: who, and what.
+    pub fn take_said(&mut self) -> Vec<(u32, String)> {
+        self.said.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// What is known of a communication; nothing if the kernel has forgotten it.
     fn comm(&self, id: ActivityId) -> Option<&Comm> {
         self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
@@ -212,7 +245,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             process.leavings.notes.clear();
             process.leavings.said.clear();
             process.returns.clear();
-            process.next = Next::Nothing;
+            (process.next, process.place) = (Next::Nothing, None);
             (process.granted, process.timer, process.timed) = (false, false, false);
             (process.acted, process.posts, process.history) = (false, 0, 0);
         }
@@ -223,6 +256,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.meetings.clear();
         self.failures.clear();
         self.ready.clear();
+        self.said.iter_mut().for_each(Vec::clear);
         (self.program)(&mut self.kernel);
         self.settle();
         self.wake();
@@ -269,7 +303,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn violation(&self, index: usize) -> Violation {
-        let (actor, message) = self.failures[index].clone();
+        let Failure { actor, message, .. } = self.failures[index].clone();
         Violation::Failed { actor, message }
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use simurgh_kernel::context::{Call, call, leave};
+use simurgh_kernel::context::{Call, call, call_at, leave};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{
     ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformRequest, Simcall,
@@ -42,58 +43,65 @@ impl<T> Activity<T> {
     }
 
     /// Waits until it is over.
+    #[track_caller]
     pub fn wait(&self) -> Wait<'_, T> {
         self.wait_with(None)
     }
 
     /// Waits at most so many seconds; then a communication is given up for both sides, and anything else goes on.
+    #[track_caller]
     pub fn wait_for(&self, seconds: f64) -> Wait<'_, T> {
         self.wait_with(Some(seconds))
     }
 
+    #[track_caller]
     fn wait_with(&self, timeout: Option<f64>) -> Wait<'_, T> {
-        Wait {
-            call: call(Simcall::WaitAny {
-                activities: Set::from_slice(&[self.id]),
-                timeout,
-                on_timeout: OnTimeout::GiveUp,
-                release: false,
-            }),
-            activity: self,
-        }
+        Wait { call: call(self.waiting(timeout)), activity: self }
+    }
+
+    fn waiting(&self, timeout: Option<f64>) -> Simcall {
+        let activities = Set::from_slice(&[self.id]);
+        Simcall::WaitAny { activities, timeout, on_timeout: OnTimeout::GiveUp, release: false }
     }
 
     /// Its value if it is over, `None` if it is not; does not wait.
+    #[track_caller]
     pub fn test(&self) -> Test<'_, T> {
         Test { call: call(Simcall::TestAny { activities: Set::from_slice(&[self.id]) }), activity: self }
     }
 
     /// Stops it: for everyone who waits for it, it failed.
+    #[track_caller]
     pub fn cancel(&self) -> Ask<()> {
         Ask::new(Simcall::Cancel(self.id), nothing)
     }
 
     /// Halts it.
+    #[track_caller]
     pub fn suspend(&self) -> Ask<()> {
         Ask::new(Simcall::Pause(self.id), nothing)
     }
 
     /// Lets it go on.
+    #[track_caller]
     pub fn resume(&self) -> Ask<()> {
         Ask::new(Simcall::Continue(self.id), nothing)
     }
 
     /// How many flops or bytes are left.
+    #[track_caller]
     pub fn remaining(&self) -> Ask<f64> {
         Ask::new(Simcall::Remaining(self.id), number)
     }
 
     /// Changes the share that it gets against others.
+    #[track_caller]
     pub fn set_priority(&self, priority: f64) -> Ask<Result<()>> {
         Ask::new(Simcall::Platform(PlatformRequest::SetPriority(self.id, priority)), done)
     }
 
     /// Changes the bound on its speed.
+    #[track_caller]
     pub fn set_bound(&self, bound: Option<f64>) -> Ask<Result<()>> {
         Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
     }
@@ -242,15 +250,18 @@ impl<T> ActivitySet<T> {
     }
 
     /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in.
+    #[track_caller]
     pub fn wait_any(&mut self) -> WaitAny<'_, T> {
         self.wait_any_with(None)
     }
 
     /// As [`wait_any`](Self::wait_any), at most so many seconds; a timeout leaves all of them as they are.
+    #[track_caller]
     pub fn wait_any_for(&mut self, seconds: f64) -> WaitAny<'_, T> {
         self.wait_any_with(Some(seconds))
     }
 
+    #[track_caller]
     fn wait_any_with(&mut self, timeout: Option<f64>) -> WaitAny<'_, T> {
         let activities = self.members.iter().map(Activity::id).collect();
         let simcall = Simcall::WaitAny { activities, timeout, on_timeout: OnTimeout::Keep, release: false };
@@ -259,26 +270,31 @@ impl<T> ActivitySet<T> {
 
     /// Waits until one is over, however it ended: takes it out of the set, and gives its place and what it came to.
     /// `None` if the set is empty.
-    pub async fn next_over(&mut self) -> Option<(usize, Result<T>)> {
-        if self.is_empty() {
-            return None;
-        }
-        let activities = self.members.iter().map(Activity::id).collect();
-        let simcall =
-            Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: false };
-        match call(simcall).await {
-            Answer::Completed { index, result } => {
-                let activity = self.remove(index as usize);
-                let value = result.map_err(Error::from).and_then(|payload| activity.value(payload));
-                Some((index as usize, value))
+    #[track_caller]
+    pub fn next_over(&mut self) -> impl Future<Output = Option<(usize, Result<T>)>> {
+        let place = Location::caller();
+        async move {
+            if self.is_empty() {
+                return None;
             }
-            other => unexpected(&other),
+            let activities = self.members.iter().map(Activity::id).collect();
+            let simcall =
+                Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: false };
+            match call_at(simcall, place).await {
+                Answer::Completed { index, result } => {
+                    let activity = self.remove(index as usize);
+                    let value = result.map_err(Error::from).and_then(|payload| activity.value(payload));
+                    Some((index as usize, value))
+                }
+                other => unexpected(&other),
+            }
         }
     }
 
     /// Waits for all of them, one by one, in order: gives their values. The first that fails ends it, and stays in.
+    #[track_caller]
     pub fn wait_all(&mut self) -> WaitAll<'_, T> {
-        WaitAll { set: self, call: None, values: Vec::new() }
+        WaitAll { set: self, call: None, values: Vec::new(), place: Location::caller() }
     }
 }
 
@@ -314,6 +330,7 @@ pub struct WaitAll<'a, T> {
     set: &'a mut ActivitySet<T>,
     call: Option<Call>,
     values: Vec<T>,
+    place: &'static Location<'static>,
 }
 
 impl<T> Unpin for WaitAll<'_, T> {}
@@ -328,7 +345,7 @@ impl<T> Future for WaitAll<'_, T> {
                 let Some(first) = this.set.members.front() else {
                     return Poll::Ready(Ok(std::mem::take(&mut this.values)));
                 };
-                this.call = Some(first.wait().call);
+                this.call = Some(call_at(first.waiting(None), this.place));
             }
             let Some(waiting) = &mut this.call else { continue };
             let answer = ready!(Pin::new(waiting).poll(cx));

@@ -143,21 +143,25 @@ impl Ctx {
     }
 
     /// Lets time pass.
+    #[track_caller]
     pub fn sleep(&self, seconds: f64) -> Ask<()> {
         Ask::new(Simcall::Sleep(seconds), nothing)
     }
 
     /// Lets time pass until a date.
+    #[track_caller]
     pub fn sleep_until(&self, date: f64) -> Ask<()> {
         self.sleep(date - self.now())
     }
 
     /// Lets the others go first, without time passing.
+    #[track_caller]
     pub fn yield_now(&self) -> Ask<()> {
         Ask::new(Simcall::Yield, nothing)
     }
 
     /// Computes on the host it runs on. Awaited as it is, it is over when the work is done; see [`Execute`].
+    #[track_caller]
     pub fn execute(&self, flops: f64) -> Execute {
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
         Execute { call: call(Simcall::Execute(request, Follow::Wait(None))) }
@@ -165,6 +169,7 @@ impl Ctx {
 
     /// Computes and communicates on several hosts at once, as one task of which all parts progress together.
     /// `bytes[i * n + j]` goes from host `i` to host `j`.
+    #[track_caller]
     pub fn parallel(&self, hosts: &[Host], flops: &[f64], bytes: &[f64]) -> Parallel {
         let task = ParallelTask {
             hosts: hosts.iter().map(Host::id).collect(),
@@ -178,6 +183,7 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is no such host.
+    #[track_caller]
     pub fn spawn<F, Fut>(&self, name: impl Into<String>, host: impl Into<HostRef>, code: F) -> Result<Spawn>
     where
         F: FnOnce(Ctx) -> Fut + Send + 'static,
@@ -194,6 +200,7 @@ impl Ctx {
     }
 
     /// Halts itself until someone resumes it.
+    #[track_caller]
     pub fn suspend(&self) -> Ask<()> {
         Ask::new(Simcall::Suspend(self.id), nothing)
     }
@@ -202,23 +209,26 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is no such host.
+    #[track_caller]
     pub fn migrate(&self, host: impl Into<HostRef>) -> Result<Ask<()>> {
         let host = host.into().find(&self.shared)?;
         Ok(Ask::new(Simcall::Migrate(self.id, host), nothing))
     }
 
     /// Becomes a daemon: it ends when all actors that are not have ended.
+    #[track_caller]
     pub fn become_daemon(&self) -> Ask<()> {
         Ask::new(Simcall::BecomeDaemon, nothing)
     }
 
     /// Ends itself, here and now.
-    pub async fn exit(&self) {
-        let never: Ask<()> = Ask::new(Simcall::Kill(self.id), nothing);
-        never.await;
+    #[track_caller]
+    pub fn exit(&self) -> Ask<()> {
+        Ask::new(Simcall::Kill(self.id), nothing)
     }
 
     /// Ends all other actors.
+    #[track_caller]
     pub fn kill_all(&self) -> Ask<()> {
         Ask::new(Simcall::KillAll, nothing)
     }
@@ -230,6 +240,7 @@ impl Ctx {
     }
 
     /// A number below `n`: at random when simulated; a checker tries them all.
+    #[track_caller]
     pub fn choose(&self, n: u32) -> Ask<u32> {
         Ask::new(Simcall::Choose(n), |answer| match answer {
             Answer::Chosen(number) => number,
@@ -407,6 +418,7 @@ impl ActorHandle {
     }
 
     /// Waits until it has ended.
+    #[track_caller]
     pub fn join(&self) -> Ask<()> {
         Ask::new(Simcall::Join(self.id, None), |answer| {
             flag(answer);
@@ -414,31 +426,37 @@ impl ActorHandle {
     }
 
     /// Waits until it has ended, at most so many seconds: whether it has.
+    #[track_caller]
     pub fn join_for(&self, seconds: f64) -> Ask<bool> {
         Ask::new(Simcall::Join(self.id, Some(seconds)), flag)
     }
 
     /// Ends it.
+    #[track_caller]
     pub fn kill(&self) -> Ask<()> {
         Ask::new(Simcall::Kill(self.id), nothing)
     }
 
     /// Halts it, and all that it does.
+    #[track_caller]
     pub fn suspend(&self) -> Ask<()> {
         Ask::new(Simcall::Suspend(self.id), nothing)
     }
 
     /// Lets it go on.
+    #[track_caller]
     pub fn resume(&self) -> Ask<()> {
         Ask::new(Simcall::Resume(self.id), nothing)
     }
 
     /// Whether it has not ended.
+    #[track_caller]
     pub fn is_alive(&self) -> Ask<bool> {
         Ask::new(Simcall::IsAlive(self.id), flag)
     }
 
     /// Moves it to another host.
+    #[track_caller]
     pub fn migrate(&self, host: &Host) -> Ask<()> {
         Ask::new(Simcall::Migrate(self.id, host.id()), nothing)
     }

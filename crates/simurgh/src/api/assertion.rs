@@ -2,6 +2,8 @@
 
 use std::fmt::Arguments;
 
+use simurgh_kernel::context::{Place, stand_at, violate};
+
 /// Says that a condition must hold here. If it does not, the actor ends with a violation that names the place and says
 /// the condition, or the message that is given: `check!(balance >= 0, "the balance is {balance}")`.
 ///
@@ -77,5 +79,6 @@ macro_rules! check {
 #[doc(hidden)]
 #[cold]
 pub fn violated(file: &str, line: u32, message: Arguments<'_>) -> ! {
-    simurgh_kernel::context::violate(format!("{file}:{line}: {message}"))
+    stand_at(Place::new(file, line));
+    violate(format!("{file}:{line}: {message}"))
 }

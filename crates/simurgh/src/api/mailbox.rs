@@ -54,6 +54,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
 
     /// Sends a message of so many bytes. Awaited as it is, it is over when the message has arrived; see [`Send`] for
     /// the other ways.
+    #[track_caller]
     pub fn send(&self, message: T, bytes: f64) -> Send {
         Send {
             call: call(Simcall::Send(
@@ -70,6 +71,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     }
 
     /// Receives a message. Awaited as it is, it is over when a message has arrived; see [`Recv`] for the other ways.
+    #[track_caller]
     pub fn recv(&self) -> Recv<T> {
         Recv {
             call: call(Simcall::Recv(
@@ -81,6 +83,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     }
 
     /// Whether a message lies here that nobody has begun to receive.
+    #[track_caller]
     pub fn has_message(&self) -> Ask<bool> {
         Ask::new(Simcall::Probe(self.id, Criteria::default()), |answer| match answer {
             Answer::Probed(found) => found.is_some(),

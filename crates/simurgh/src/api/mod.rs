@@ -8,6 +8,8 @@ mod resources;
 mod shared;
 mod synchronisation;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use activity::{Activity, ActivitySet, Start, Test, Wait, WaitAll, WaitAny};
 pub use actor::{ActorHandle, Ctx, Execute, IntoEnding, Parallel, Spawn};
@@ -16,7 +18,7 @@ pub(crate) use actor::{body, reboot};
 pub use assertion::violated;
 pub use mailbox::{Detach, Mailbox, Recv, Send};
 pub use resources::{Access, Disk, Host, HostRef, Link};
-pub(crate) use shared::Shared;
+pub(crate) use shared::{Registry, Shared};
 pub use synchronisation::{Barrier, Condvar, Lock, Mutex, MutexGuard, Semaphore};
 pub use task::Task;
 
@@ -35,6 +37,7 @@ pub struct Ask<T> {
 }
 
 impl<T> Ask<T> {
+    #[track_caller]
     pub(crate) fn new(simcall: Simcall, read: fn(Answer) -> T) -> Self {
         Self { call: simurgh_kernel::context::call(simcall), read }
     }

@@ -69,6 +69,7 @@ impl From<Host> for HostRef {
     }
 }
 
+#[track_caller]
 fn ask<T>(request: PlatformRequest, read: fn(Answer) -> T) -> Ask<T> {
     Ask::new(Simcall::Platform(request), read)
 }
@@ -174,46 +175,55 @@ impl Host {
     }
 
     /// The speed of a core now, flop/s.
+    #[track_caller]
     pub fn speed(&self) -> Ask<f64> {
         ask(PlatformRequest::HostSpeed(self.id), quantity)
     }
 
     /// The flop/s in use now.
+    #[track_caller]
     pub fn load(&self) -> Ask<f64> {
         ask(PlatformRequest::HostLoad(self.id), quantity)
     }
 
     /// Whether it is on.
+    #[track_caller]
     pub fn is_on(&self) -> Ask<bool> {
         ask(PlatformRequest::HostIsOn(self.id), yes)
     }
 
     /// Turns it on; actors that restart with it come back.
+    #[track_caller]
     pub fn turn_on(&self) -> Ask<Result<()>> {
         ask(PlatformRequest::SetHostState(self.id, true), done)
     }
 
     /// Turns it off; its actors die.
+    #[track_caller]
     pub fn turn_off(&self) -> Ask<Result<()>> {
         ask(PlatformRequest::SetHostState(self.id, false), done)
     }
 
     /// Its power state.
+    #[track_caller]
     pub fn pstate(&self) -> Ask<usize> {
         ask(PlatformRequest::Pstate(self.id), |answer| quantity(answer) as usize)
     }
 
     /// Changes its power state, and with it its speed.
+    #[track_caller]
     pub fn set_pstate(&self, pstate: usize) -> Ask<Result<()>> {
         ask(PlatformRequest::SetPstate(self.id, pstate), done)
     }
 
     /// The joules that it has used until now.
+    #[track_caller]
     pub fn energy(&self) -> Ask<Result<f64>> {
         ask(PlatformRequest::HostEnergy(self.id), quantity_or_error)
     }
 
     /// The watts that it draws now.
+    #[track_caller]
     pub fn power(&self) -> Ask<Result<f64>> {
         ask(PlatformRequest::HostPower(self.id), quantity_or_error)
     }
@@ -245,51 +255,61 @@ impl Link {
     }
 
     /// Its bandwidth now, B/s.
+    #[track_caller]
     pub fn bandwidth(&self) -> Ask<f64> {
         ask(PlatformRequest::LinkBandwidth(self.id), quantity)
     }
 
     /// Its latency now, s.
+    #[track_caller]
     pub fn latency(&self) -> Ask<f64> {
         ask(PlatformRequest::LinkLatency(self.id), quantity)
     }
 
     /// The B/s in use now.
+    #[track_caller]
     pub fn load(&self) -> Ask<f64> {
         ask(PlatformRequest::LinkLoad(self.id), quantity)
     }
 
     /// Whether it is on.
+    #[track_caller]
     pub fn is_on(&self) -> Ask<bool> {
         ask(PlatformRequest::LinkIsOn(self.id), yes)
     }
 
     /// Turns it on.
+    #[track_caller]
     pub fn turn_on(&self) -> Ask<Result<()>> {
         ask(PlatformRequest::SetLinkState(self.id, true), done)
     }
 
     /// Turns it off; the messages on it are lost.
+    #[track_caller]
     pub fn turn_off(&self) -> Ask<Result<()>> {
         ask(PlatformRequest::SetLinkState(self.id, false), done)
     }
 
     /// Changes its bandwidth.
+    #[track_caller]
     pub fn set_bandwidth(&self, bytes_per_second: f64) -> Ask<Result<()>> {
         ask(PlatformRequest::SetLinkBandwidth(self.id, bytes_per_second), done)
     }
 
     /// Changes its latency.
+    #[track_caller]
     pub fn set_latency(&self, seconds: f64) -> Ask<Result<()>> {
         ask(PlatformRequest::SetLinkLatency(self.id, seconds), done)
     }
 
     /// Sets the rate of a station to one of the levels of this wifi link.
+    #[track_caller]
     pub fn set_station_rate(&self, station: &Host, level: usize) -> Ask<Result<()>> {
         ask(PlatformRequest::SetStationRate(self.id, station.id(), level), done)
     }
 
     /// The joules that it has used until now.
+    #[track_caller]
     pub fn energy(&self) -> Ask<Result<f64>> {
         ask(PlatformRequest::LinkEnergy(self.id), quantity_or_error)
     }
@@ -314,15 +334,18 @@ impl Disk {
     }
 
     /// Reads so many bytes.
+    #[track_caller]
     pub fn read(&self, bytes: f64) -> Access {
         self.access(Direction::Read, bytes)
     }
 
     /// Writes so many bytes.
+    #[track_caller]
     pub fn write(&self, bytes: f64) -> Access {
         self.access(Direction::Write, bytes)
     }
 
+    #[track_caller]
     fn access(&self, direction: Direction, bytes: f64) -> Access {
         let what = DiskAccess { disk: self.id, direction, bytes, priority: 1.0 };
         Access { call: call(Simcall::Access(what, Follow::Wait(None))) }

@@ -1,10 +1,11 @@
 //! What all actors of a program share: the platform, names of mailboxes, and numbers for new objects.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use simurgh_kernel::ids::MailboxId;
+use simurgh_kernel::context::with_port;
+use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_platform::{HostId, Platform};
 
 use crate::error::{Error, Result};
@@ -16,19 +17,57 @@ pub(crate) struct Shared {
     pub(crate) platform: Arc<Platform>,
     /// Of all randomness of the run.
     seed: AtomicU64,
-    names: Mutex<Names>,
-    objects: AtomicU32,
+    registry: Arc<Registry>,
+    /// How many objects each actor has made; `None` is the program itself.
+    made: Mutex<BTreeMap<Option<ActorId>, u32>>,
 }
 
+/// The numbers of mailboxes and other objects. A program that is run again and again, each time in another order, has
+/// one registry for all its runs: so a mailbox and a lock have the same number in all of them, whoever comes first. An
+/// exploration compares the steps of one run with those of another, and relies on it.
 #[derive(Debug, Default)]
-struct Names {
+pub(crate) struct Registry(Mutex<Tables>);
+
+#[derive(Debug, Default)]
+struct Tables {
     by_name: BTreeMap<Arc<str>, MailboxId>,
     by_id: Vec<Arc<str>>,
+    /// By who made it, and how many that one had made before.
+    objects: BTreeMap<(Option<ActorId>, u32), u32>,
+}
+
+impl Registry {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mailbox(&self, name: &str) -> MailboxId {
+        let mut tables = self.tables();
+        if let Some(&id) = tables.by_name.get(name) {
+            return id;
+        }
+        let id = MailboxId::from_index(tables.by_id.len());
+        let name: Arc<str> = name.into();
+        tables.by_id.push(Arc::clone(&name));
+        tables.by_name.insert(name, id);
+        id
+    }
+
+    pub(crate) fn mailbox_name(&self, id: MailboxId) -> String {
+        let tables = self.tables();
+        tables.by_id.get(id.index()).map_or_else(|| format!("#{id}"), |name| name.to_string())
+    }
+
+    fn object(&self, maker: Option<ActorId>, number: u32) -> u32 {
+        let mut tables = self.tables();
+        let next = tables.objects.len() as u32;
+        *tables.objects.entry((maker, number)).or_insert(next)
+    }
 }
 
 impl Shared {
-    pub(crate) fn new(platform: Arc<Platform>, seed: u64) -> Self {
-        Self { platform, seed: AtomicU64::new(seed), names: Mutex::default(), objects: AtomicU32::new(0) }
+    pub(crate) fn new(platform: Arc<Platform>, seed: u64, registry: Arc<Registry>) -> Self {
+        Self { platform, seed: AtomicU64::new(seed), registry, made: Mutex::default() }
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -41,24 +80,20 @@ impl Shared {
     }
 
     pub(crate) fn mailbox(&self, name: &str) -> MailboxId {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&id) = names.by_name.get(name) {
-            return id;
-        }
-        let id = MailboxId::from_index(names.by_id.len());
-        let name: Arc<str> = name.into();
-        names.by_id.push(Arc::clone(&name));
-        names.by_name.insert(name, id);
-        id
+        self.registry.mailbox(name)
     }
 
     pub(crate) fn mailbox_name(&self, id: MailboxId) -> String {
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        names.by_id.get(id.index()).map_or_else(|| format!("#{id}"), |name| name.to_string())
+        self.registry.mailbox_name(id)
     }
 
+    /// The number of an object that the actor that runs makes, or the program before it runs.
     pub(crate) fn next_object(&self) -> u32 {
-        self.objects.fetch_add(1, Ordering::Relaxed)
+        let maker = with_port(|port| port.actor).flatten();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = made.entry(maker).or_insert(0);
+        *count += 1;
+        self.registry.object(maker, *count - 1)
     }
 
     pub(crate) fn host(&self, name: &str) -> Result<HostId> {
@@ -70,5 +105,37 @@ impl Shared {
                 None => "; `simurgh platform show FILE` lists them".to_owned(),
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use simurgh_kernel::context::{Body, Leavings};
+    use simurgh_models::SimTime;
+
+    use super::*;
+
+    /// The numbers that two actors get for a mailbox and a lock each, when they run in this order.
+    fn numbers(registry: &Arc<Registry>, order: [u32; 2]) -> BTreeMap<u32, (MailboxId, u32)> {
+        let shared = Arc::new(Shared::new(Arc::new(Platform::builtin()), 0, Arc::clone(registry)));
+        let got = Arc::new(Mutex::new(BTreeMap::new()));
+        for actor in order {
+            let (shared, into) = (Arc::clone(&shared), Arc::clone(&got));
+            let mut body = Body::Future(Box::pin(async move {
+                let numbers = (shared.mailbox(&format!("of {actor}")), shared.next_object());
+                into.lock().unwrap().insert(actor, numbers);
+                Ok(())
+            }));
+            body.resume(ActorId(actor), HostId(0), SimTime::ZERO, None, &mut Leavings::default());
+        }
+        std::mem::take(&mut *got.lock().unwrap())
+    }
+
+    #[test]
+    fn numbers_do_not_depend_on_the_order_of_a_run() {
+        let registry = Arc::new(Registry::default());
+        assert_eq!(numbers(&registry, [0, 1]), numbers(&registry, [1, 0]));
+        // Without a common registry they do.
+        assert_ne!(numbers(&Arc::default(), [0, 1]), numbers(&Arc::default(), [1, 0]));
     }
 }

@@ -48,20 +48,23 @@ impl<T> Mutex<T> {
     }
 
     /// Waits for the value. It is given back when the guard is dropped.
+    #[track_caller]
     pub fn lock(&self) -> Lock<T> {
         Lock { call: call(Simcall::Lock(self.id, None)), mutex: self.clone() }
     }
 
     /// Waits for the value at most so many seconds.
-    pub async fn lock_for(&self, seconds: f64) -> Option<MutexGuard<T>> {
-        let locked = Ask::new(Simcall::Lock(self.id, Some(seconds)), flag).await;
-        locked.then(|| self.guard())
+    #[track_caller]
+    pub fn lock_for(&self, seconds: f64) -> impl Future<Output = Option<MutexGuard<T>>> {
+        let asked = Ask::new(Simcall::Lock(self.id, Some(seconds)), flag);
+        async move { asked.await.then(|| self.guard()) }
     }
 
     /// Takes the value if nobody has it.
-    pub async fn try_lock(&self) -> Option<MutexGuard<T>> {
-        let locked = Ask::new(Simcall::TryLock(self.id), flag).await;
-        locked.then(|| self.guard())
+    #[track_caller]
+    pub fn try_lock(&self) -> impl Future<Output = Option<MutexGuard<T>>> {
+        let asked = Ask::new(Simcall::TryLock(self.id), flag);
+        async move { asked.await.then(|| self.guard()) }
     }
 
     /// The kernel gave the lock to this actor: the value is here.
@@ -152,6 +155,7 @@ impl Semaphore {
     }
 
     /// Takes one, waiting if there is none.
+    #[track_caller]
     pub fn acquire(&self) -> Ask<()> {
         Ask::new(Simcall::Acquire(self.id, None), |answer| {
             flag(answer);
@@ -159,11 +163,13 @@ impl Semaphore {
     }
 
     /// Takes one, waiting at most so many seconds: whether it got one.
+    #[track_caller]
     pub fn acquire_for(&self, seconds: f64) -> Ask<bool> {
         Ask::new(Simcall::Acquire(self.id, Some(seconds)), flag)
     }
 
     /// Gives one back.
+    #[track_caller]
     pub fn release(&self) -> Ask<()> {
         Ask::new(Simcall::Release(self.id), nothing)
     }
@@ -191,30 +197,47 @@ impl Condvar {
     }
 
     /// Gives the value back, waits for a notification, and takes the value again.
-    pub async fn wait<T>(&self, guard: MutexGuard<T>) -> MutexGuard<T> {
-        self.wait_with(guard, None).await.0
+    #[track_caller]
+    pub fn wait<T>(&self, guard: MutexGuard<T>) -> impl Future<Output = MutexGuard<T>> {
+        let waiting = self.wait_with(guard, None);
+        async move { waiting.await.0 }
     }
 
     /// As [`wait`](Self::wait), at most so many seconds: also says whether there was a notification.
-    pub async fn wait_for<T>(&self, guard: MutexGuard<T>, seconds: f64) -> (MutexGuard<T>, bool) {
-        self.wait_with(guard, Some(seconds)).await
+    #[track_caller]
+    pub fn wait_for<T>(
+        &self,
+        guard: MutexGuard<T>,
+        seconds: f64,
+    ) -> impl Future<Output = (MutexGuard<T>, bool)> {
+        self.wait_with(guard, Some(seconds))
     }
 
-    async fn wait_with<T>(&self, mut guard: MutexGuard<T>, timeout: Option<f64>) -> (MutexGuard<T>, bool) {
+    #[track_caller]
+    fn wait_with<T>(
+        &self,
+        mut guard: MutexGuard<T>,
+        timeout: Option<f64>,
+    ) -> impl Future<Output = (MutexGuard<T>, bool)> + use<T> {
         let mutex = guard.mutex.clone();
-        // The value goes back, and the kernel gives the lock back itself, together with the wait.
-        mutex.put_back(guard.value.take());
-        drop(guard);
-        let notified = Ask::new(Simcall::WaitCondition(self.id, mutex.id, timeout), flag).await;
-        (mutex.guard(), notified)
+        let asked = Ask::new(Simcall::WaitCondition(self.id, mutex.id, timeout), flag);
+        async move {
+            // The value goes back, and the kernel gives the lock back itself, together with the wait.
+            mutex.put_back(guard.value.take());
+            drop(guard);
+            let notified = asked.await;
+            (mutex.guard(), notified)
+        }
     }
 
     /// Wakes the actor that has waited longest.
+    #[track_caller]
     pub fn notify_one(&self) -> Ask<()> {
         Ask::new(Simcall::Notify(self.id, Wake::One), nothing)
     }
 
     /// Wakes all actors that wait.
+    #[track_caller]
     pub fn notify_all(&self) -> Ask<()> {
         Ask::new(Simcall::Notify(self.id, Wake::All), nothing)
     }
@@ -243,6 +266,7 @@ impl Barrier {
     }
 
     /// Waits until all have come: true for the last of them.
+    #[track_caller]
     pub fn wait(&self) -> Ask<bool> {
         Ask::new(Simcall::Arrive(self.id), flag)
     }

@@ -30,11 +30,13 @@ impl<T: std::marker::Send + 'static> Task<T> {
     }
 
     /// Does the work, on the host of the actor.
+    #[track_caller]
     pub fn execute(&self, ctx: &Ctx) -> Execute {
         ctx.execute(self.flops)
     }
 
     /// Sends it. The message is as long as the task says.
+    #[track_caller]
     pub fn send_to(self, mailbox: &Mailbox<Task<T>>) -> Send {
         let bytes = self.bytes;
         mailbox.send(self, bytes)

@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use simurgh_kernel::context::{Place, stand_at};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::Failure;
 use simurgh_platform::Platform;
@@ -78,6 +81,12 @@ impl Records {
 /// If an actor names a host or a disk that is not in the platform.
 pub fn play(scenario: &Scenario, platform: Arc<Platform>, seed: u64) -> Result<(Program, Records)> {
     let mut program = Program::with_seed(platform, seed);
+    let records = fill(&mut program, scenario)?;
+    Ok((program, records))
+}
+
+/// Adds the actors of a scenario to a program.
+pub(crate) fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
     let records = Records::default();
     for (index, actor) in scenario.actors.iter().enumerate() {
         let place = |error: Error| {
@@ -94,18 +103,32 @@ pub fn play(scenario: &Scenario, platform: Arc<Platform>, seed: u64) -> Result<(
                 })?;
             }
         }
-        let (operations, records) = (actor.operations.clone(), records.clone());
+        let place = |&line: &usize| Place::new(&scenario.name, u32::try_from(line).unwrap_or(u32::MAX));
+        let operations = actor.operations.iter().cloned().zip(actor.lines.iter().map(place)).collect();
+        let records = records.clone();
         program.spawn(actor.name.clone(), host, move |ctx| perform(ctx, index, operations, records))?;
     }
-    Ok((program, records))
+    Ok(records)
 }
 
 /// The operations of one actor.
-async fn perform(ctx: Ctx, actor: usize, operations: Vec<Operation>, records: Records) -> Result<()> {
+async fn perform(
+    ctx: Ctx,
+    actor: usize,
+    operations: Vec<(Operation, Place)>,
+    records: Records,
+) -> Result<()> {
     let mut pending: ActivitySet<()> = ActivitySet::new();
-    for (index, operation) in operations.into_iter().enumerate() {
+    for (index, (operation, place)) in operations.into_iter().enumerate() {
         let begin = ctx.now();
-        let (result, activity) = one(&ctx, operation, &mut pending).await;
+        let mut operation = pin!(one(&ctx, operation, &mut pending));
+        let (result, activity) = poll_fn(|cx| {
+            let polled = operation.as_mut().poll(cx);
+            // Whatever it asked is asked by the line of the scenario, not by the code here.
+            stand_at(place);
+            polled
+        })
+        .await;
         let how = match result {
             Ok(None) => How::Ok,
             Ok(Some(place)) => How::OkAt(place),

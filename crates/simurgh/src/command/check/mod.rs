@@ -1,23 +1,20 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
 
 mod report;
+mod subject;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use simurgh_explore::receives::actors::{self, Factory};
+use simurgh_explore::receives::actors;
 use simurgh_explore::receives::search;
-use simurgh_explore::{Actors, Exploration, Network, Options, Verdict, dfs, dpor, optimal, source};
-use simurgh_kernel::ids::ActorId;
-use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_platform::Platform;
+use simurgh_explore::{Exploration, Network, Options, Verdict, dfs, dpor, optimal, source};
+use simurgh_kernel::context::remember_panic;
 
 use super::print;
 use crate::error::{Error, Exit, Result};
-use crate::program::Program;
-use crate::scenario::{Scenario, play};
+
+pub(crate) use subject::{Origin, Subject};
 
 /// The arguments of `simurgh check`.
 #[derive(Args, Clone, Debug)]
@@ -74,38 +71,19 @@ pub enum NetworkName {
     Unordered,
 }
 
-/// Makes the actors of a program anew.
-struct Again<F>(F);
-
-impl<F: FnMut() -> Result<Program>> Factory for Again<F> {
-    fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
-        // It was made once before the exploration: what does not depend on anything succeeds again.
-        if let Ok(program) = (self.0)() {
-            let (made, shared) = program.into_parts();
-            actors.extend(made);
-            notes.extend(shared);
-        }
-    }
-}
-
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
-    let scenario = Scenario::from_file(&arguments.file)?;
-    let platform = Arc::new(match &scenario.platform {
-        Some(path) => Platform::from_file(path)?,
-        None => Platform::builtin(),
-    });
-    check(|| play(&scenario, Arc::clone(&platform), 0).map(|(program, _)| program), &arguments.options)
+    check(&Subject::from_scenario(arguments.file.clone())?, &arguments.options)
 }
 
-/// Explores the program that `make` makes, again and again.
-pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Result<Exit> {
-    let names: Vec<_> = make()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
+/// Explores a program.
+pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exit> {
+    let names = subject.names();
     let watch = Stopwatch::start();
     // An actor that panics is a finding, told once: not a message for every execution.
     let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let found = explore(make, options);
+    std::panic::set_hook(Box::new(remember_panic));
+    let found = explore(subject, options);
     std::panic::set_hook(hook);
     let found = found?;
     if let Some(divergence) = &found.divergence {
@@ -124,30 +102,19 @@ pub(crate) fn check(mut make: impl FnMut() -> Result<Program>, options: &CheckOp
     })
 }
 
-fn explore(make: impl FnMut() -> Result<Program>, options: &CheckOptions) -> Result<Exploration> {
+fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration> {
     let network = match options.network {
         NetworkName::Mailbox => Network::Mailbox,
         NetworkName::Pairwise => Network::Pairwise,
         NetworkName::Unordered => Network::Unordered,
     };
-    let mut again = Again(make);
     if options.engine == Engine::Receives {
         let limits =
             search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
-        return search::explore(&mut actors::Actors::new(again), network, limits, &mut |_| true)
+        return search::explore(&mut actors::Actors::new(subject), network, limits, &mut |_| true)
             .map_err(|error| Error::input(error.to_string()));
     }
-    let (mut spawned, mut notes) = (Vec::new(), Vec::new());
-    let mut system = Actors::new(network, |kernel: &mut Kernel| {
-        again.make(&mut spawned, &mut notes);
-        for note in notes.drain(..) {
-            kernel.serve_note(ActorId(0), note);
-        }
-        for request in spawned.drain(..) {
-            kernel.spawn(request);
-        }
-    })
-    .keep_posts();
+    let mut system = subject.actors(network);
     let limits = Options { all: options.all, executions: Some(options.executions), ..Options::default() };
     Ok(match options.engine {
         Engine::Optimal => optimal::explore(&mut system, limits),

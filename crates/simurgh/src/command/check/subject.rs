@@ -1,0 +1,110 @@
+//! What is checked: a program that is made again and again, and what people call it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use simurgh_explore::receives::actors::Factory;
+use simurgh_explore::{Actors, Network};
+use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::kernel::Kernel;
+use simurgh_kernel::simcall::{Note, SpawnRequest};
+use simurgh_platform::Platform;
+
+use crate::api::Registry;
+use crate::error::Result;
+use crate::program::Program;
+use crate::scenario::{Scenario, play};
+
+/// A program to check.
+pub(crate) struct Subject<'a> {
+    fill: Box<dyn Fn(&mut Program) -> Result + 'a>,
+    platform: Arc<Platform>,
+    registry: Arc<Registry>,
+    #[expect(dead_code, reason = "schedules that are saved will say it")]
+    origin: Origin,
+}
+
+/// Where a program comes from, so that it can be made in another process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// A scenario, in this file.
+    Scenario(PathBuf),
+    /// A program of its own, with the arguments that it was called with.
+    Program {
+        /// How it was called.
+        name: String,
+        /// All its arguments.
+        arguments: Vec<String>,
+    },
+}
+
+impl<'a> Subject<'a> {
+    /// A program on a platform, to which a function adds the actors, each time it is made.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn new(
+        platform: Arc<Platform>,
+        origin: Origin,
+        fill: impl Fn(&mut Program) -> Result + 'a,
+    ) -> Result<Self> {
+        let subject = Self { fill: Box::new(fill), platform, registry: Arc::default(), origin };
+        // What does not depend on anything succeeds again, later.
+        subject.fresh()?;
+        Ok(subject)
+    }
+
+    /// A scenario.
+    ///
+    /// # Errors
+    /// If it cannot be read, or names what the platform does not have.
+    pub(crate) fn from_scenario(path: PathBuf) -> Result<Subject<'static>> {
+        let scenario = Scenario::from_file(&path)?;
+        let platform = Arc::new(match &scenario.platform {
+            Some(path) => Platform::from_file(path)?,
+            None => Platform::builtin(),
+        });
+        Subject::new(platform, Origin::Scenario(path), move |program| {
+            play::fill(program, &scenario).map(drop)
+        })
+    }
+
+    /// The names of the actors of the start.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let program = self.fresh().map(Program::into_parts);
+        program.map(|(actors, _)| actors.into_iter().map(|actor| actor.name).collect()).unwrap_or_default()
+    }
+
+    /// The program as a system to explore.
+    pub(crate) fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
+        let (mut spawned, mut notes) = (Vec::new(), Vec::new());
+        Actors::new(network, move |kernel: &mut Kernel| {
+            let mut again = self;
+            again.make(&mut spawned, &mut notes);
+            for note in notes.drain(..) {
+                kernel.serve_note(ActorId(0), note);
+            }
+            for request in spawned.drain(..) {
+                kernel.spawn(request);
+            }
+        })
+        .keep_posts()
+    }
+
+    /// Makes it anew.
+    fn fresh(&self) -> Result<Program> {
+        let mut program = Program::in_registry(Arc::clone(&self.platform), 0, &self.registry);
+        (self.fill)(&mut program)?;
+        Ok(program)
+    }
+}
+
+impl Factory for &Subject<'_> {
+    fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
+        if let Ok(program) = self.fresh() {
+            let (made, shared) = program.into_parts();
+            actors.extend(made);
+            notes.extend(shared);
+        }
+    }
+}
