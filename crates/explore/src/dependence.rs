@@ -10,6 +10,9 @@
 //! at every reachable state of random programs. Broken on purpose, it fails: so it does, for example, when two sends to one
 //! mailbox, or a lock and a trylock, are called independent; and when a wait does not depend on what completed it,
 //! `every_engine_agrees_with_plain_search` fails.
+//!
+//! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
+//! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
 
 use simurgh_kernel::simcall::Criteria;
 
@@ -34,12 +37,15 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         // mailbox only; finer: not if no receive accepts both messages, or no message is accepted by both receives.
         Send { post, mailbox, envelope } | Arrive { post, mailbox, envelope, .. } => {
             match &b.kind {
+                // Spec: "send-send".
                 Send { mailbox: m, envelope: e, .. } | Arrive { mailbox: m, envelope: e, .. } => {
                     mailbox == m && envelope.context == e.context
                 }
-                // What was sent arrives.
+                // What was sent arrives. Spec: "submit-arrive".
                 Submit { post: sent } => post == sent,
+                // Spec: "send-probe".
                 Probe { mailbox: m, criteria } => mailbox == m && criteria.admits(envelope),
+                // Spec: "send-wait", "send-withdraw".
                 Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
                     completed(set, *post, *mailbox, Side::Send)
                 }
@@ -48,15 +54,18 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         }
         Submit { .. } => false,
         Recv { post, mailbox, criteria } => match &b.kind {
+            // Spec: "recv-recv", "recv-probe".
             Recv { mailbox: m, criteria: c, .. } | Probe { mailbox: m, criteria: c } => {
                 mailbox == m && overlap(criteria, c)
             }
+            // Spec: "recv-wait", "recv-withdraw".
             Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
                 completed(set, *post, *mailbox, Side::Recv)
             }
             _ => false,
         },
         // Theorem 4: waits and tests are independent, also of one communication. A wait that gave up takes posts back.
+        // Spec: "timeout", "withdraw".
         Wait { awaited, outcome: Outcome::Timeout, .. } => withdrawn(awaited, b),
         Wait { .. } => false,
         Withdraw(posts) => withdrawn(posts, b),

@@ -1,0 +1,78 @@
+----------------------------- MODULE Dependence -----------------------------
+(***************************************************************************)
+(* When the order of two steps may matter: the arms that concern           *)
+(* communication of `dependent` in crates/explore/src/dependence.rs.       *)
+(***************************************************************************)
+EXTENDS Primitives
+
+\* A step as it looks in a state: what `Transition` carries in crates/explore/src/transition.rs. `posts` are the posts that
+\* are waited for or taken back, as they are now.
+Seen(step, st) ==
+    LET ask == step.ask
+        p == step.by[1]
+        awaited(post) == [post |-> post, mailbox |-> Record(st, post).mailbox,
+                          side |-> Record(st, post).side, partner |-> Partner(st, post)]
+        blank == [by |-> step.by, kind |-> "local", post |-> None, mailbox |-> {}, envelope |-> None,
+                  criteria |-> [context |-> None, sources |-> {}, tags |-> {}], posts |-> {},
+                  timeout |-> FALSE]
+        next == <<p, Len(st.posts[p])>>
+        criteria == [context |-> ask.context, sources |-> ask.sources, tags |-> ask.tags]
+    IN  CASE ask.op = "send" /\ st.network = "mailbox" ->
+                [blank EXCEPT !.kind = "send", !.post = next, !.mailbox = {ask.mailbox},
+                              !.envelope = EnvelopeOf(p, ask)]
+          [] ask.op = "send" /\ st.network # "mailbox" -> [blank EXCEPT !.kind = "submit", !.post = next]
+          [] ask.op = "arrive" ->
+                [blank EXCEPT !.kind = "send", !.post = ask.post, !.mailbox = {Record(st, ask.post).mailbox},
+                              !.envelope = Envelope(st, ask.post)]
+          [] ask.op = "recv" ->
+                [blank EXCEPT !.kind = "recv", !.post = next, !.mailbox = {ask.mailbox}, !.criteria = criteria]
+          [] ask.op = "probe" ->
+                [blank EXCEPT !.kind = "probe", !.mailbox = {ask.mailbox}, !.criteria = criteria]
+          [] ask.op \in {"wait", "test"} ->
+                [blank EXCEPT !.kind = "wait", !.posts = {awaited(post) : post \in ask.set},
+                              !.timeout = ask.op = "wait" /\ step.choice = None]
+          [] ask.op = "cancel" -> [blank EXCEPT !.kind = "withdraw", !.posts = {awaited(ask.post)}]
+          [] ask.op = "exit" ->
+                [blank EXCEPT !.kind = "withdraw",
+                              !.posts = {awaited(post) : post \in {post \in PostsOf(st, p) :
+                                            ~Record(st, post).detached /\ post \notin st.gone}}]
+          [] OTHER -> blank
+
+\* Whether a post, or the arrival of what was posted, completed one of a set, or may yet do so.
+Completed(posts, seen, side) ==
+    \E one \in posts :
+        IF one.partner # None THEN seen.post \in {one.partner, one.post}
+        ELSE seen.post = one.post \/ (seen.mailbox = {one.mailbox} /\ side # one.side)
+
+\* Whether taking posts back matters to a step: it might have met one of them, or seen it, or waits for it.
+Withdrawn(posts, seen) ==
+    \E one \in {one \in posts : one.partner = None} :
+        CASE seen.kind = "send" ->
+                (one.side = "recv" /\ seen.mailbox = {one.mailbox}) \/ seen.post = one.post
+          [] seen.kind \in {"recv", "probe"} -> one.side = "send" /\ seen.mailbox = {one.mailbox}
+          [] seen.kind \in {"wait", "withdraw"} -> one.post \in {other.post : other \in seen.posts}
+          [] OTHER -> FALSE
+
+\* Half of the relation. An arm that is broken on purpose says that the order does not matter.
+Ordered(a, b) ==
+    CASE a.kind = "send" /\ b.kind = "send" ->
+            Broken # "send-send" /\ a.mailbox = b.mailbox /\ a.envelope[1] = b.envelope[1]
+      [] a.kind = "send" /\ b.kind = "submit" -> Broken # "submit-arrive" /\ a.post = b.post
+      [] a.kind = "send" /\ b.kind = "probe" ->
+            Broken # "send-probe" /\ a.mailbox = b.mailbox /\ Admits(b.criteria, a.envelope)
+      [] a.kind = "send" /\ b.kind \in {"wait", "withdraw"} ->
+            Broken # "send-" \o b.kind /\ Completed(b.posts, a, "send")
+      [] a.kind = "recv" /\ b.kind = "recv" ->
+            Broken # "recv-recv" /\ a.mailbox = b.mailbox /\ Overlap(a.criteria, b.criteria)
+      [] a.kind = "recv" /\ b.kind = "probe" ->
+            Broken # "recv-probe" /\ a.mailbox = b.mailbox /\ Overlap(a.criteria, b.criteria)
+      [] a.kind = "recv" /\ b.kind \in {"wait", "withdraw"} ->
+            Broken # "recv-" \o b.kind /\ Completed(b.posts, a, "recv")
+      [] a.kind = "wait" -> a.timeout /\ Broken # "timeout" /\ Withdrawn(a.posts, b)
+      [] a.kind = "withdraw" -> Broken # "withdraw" /\ Withdrawn(a.posts, b)
+      [] OTHER -> FALSE
+
+\* Steps of one process are done in its order.
+Dependent(a, b) == a.by = b.by \/ Ordered(a, b) \/ Ordered(b, a)
+
+=============================================================================
