@@ -15,8 +15,12 @@ pub enum Outcome {
     Completed(u32),
     /// A test found none of its set complete.
     Nothing,
+    /// A wait gave up, or an actor was not waited for any longer.
+    TimedOut,
     /// This number was chosen.
     Chosen(u32),
+    /// All came to the barrier; whether it was the last of them, where that is asked for.
+    Passed(bool),
     /// This process was created.
     Spawned(u32),
 }

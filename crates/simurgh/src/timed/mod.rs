@@ -57,7 +57,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::{Actors, Factory};
-use simurgh_explore::receives::search::{Limits, Unsupported, explore_ways};
+use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
 use simurgh_kernel::simcall::{Note, SpawnRequest};
@@ -239,7 +239,10 @@ pub fn explore(
     if let Some(error) = error {
         return Err(error);
     }
-    let explored = explored.map_err(|Unsupported(what)| unknown(what))?;
+    let explored = explored.map_err(|refusal| match refusal {
+        Refusal::Unsupported(what) => unknown(what),
+        Refusal::Diverged(_) => Error::input(refusal.to_string()),
+    })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
     Ok(found)
 }
