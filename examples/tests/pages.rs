@@ -2,7 +2,8 @@
 //!
 //! In a block that begins with ```` ```console ````, a line `$ cargo run --release --example NAME -- ARGUMENTS` is a
 //! command, and so is `$ cargo run --release -- ARGUMENTS` for the `simurgh` command itself. The lines up to the next
-//! one are its output. A line `...` stands for any lines. A last line `exit code N` tells the exit code where it is not 0.
+//! one are its output. A line `...` stands for any lines, and `...` within a line for any text, such as how long a search
+//! took. A last line `exit code N` tells the exit code where it is not 0.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,9 +84,25 @@ fn fits(expected: &[String], actual: &[String]) -> bool {
         None => actual.is_empty(),
         Some((first, rest)) if first == "..." => (0..=actual.len()).any(|skip| fits(rest, &actual[skip..])),
         Some((first, rest)) => {
-            actual.split_first().is_some_and(|(line, others)| line == first && fits(rest, others))
+            actual.split_first().is_some_and(|(line, others)| line_fits(first, line) && fits(rest, others))
         }
     }
+}
+
+fn line_fits(expected: &str, actual: &str) -> bool {
+    let Some((before, after)) = expected.split_once("...") else { return expected == actual };
+    let Some(rest) = actual.strip_prefix(before) else { return false };
+    rest.char_indices().map(|(at, _)| &rest[at..]).chain([""]).any(|rest| line_fits(after, rest))
+}
+
+#[test]
+fn dots_stand_for_what_is_not_told() {
+    assert!(line_fits("took ... s, ...", "took 0.1 s, or so"));
+    assert!(line_fits("took ...", "took "));
+    assert!(!line_fits("took ... s", "took 0.1 ms, or so"));
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(fits(&lines("a\n...\nb ...\nc"), &lines("a\nx\ny\nb 1\nc")));
+    assert!(!fits(&lines("a\n...\nc"), &lines("a\nx\nc\nd")));
 }
 
 #[test]

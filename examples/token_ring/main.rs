@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use simurgh::clap;
 use simurgh::prelude::*;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Copy, Clone)]
 struct Options {
     /// How many actors are in the ring
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..))]
@@ -17,12 +17,19 @@ struct Options {
     /// How long the token is
     #[arg(long, default_value_t = 1e6)]
     bytes: f64,
+    /// Who waits too long for the token takes it for lost, and makes a new one
+    #[arg(long)]
+    bug: bool,
 }
+
+/// How long the token may take before it is taken for lost, in seconds.
+const PATIENCE: f64 = 60.0;
 
 /// It counts the hands it went through.
 struct Token(u64);
 
-async fn member(ctx: Ctx, place: u32, actors: u32, rounds: u32, bytes: f64) -> simurgh::Result {
+async fn member(ctx: Ctx, place: u32, options: Options) -> simurgh::Result {
+    let Options { actors, rounds, bytes, bug } = options;
     let mine = ctx.mailbox(&format!("place {place}"));
     let next = ctx.mailbox(&format!("place {}", (place + 1) % actors));
     // The first makes the token, and is the one that receives it at the end of a round.
@@ -31,11 +38,11 @@ async fn member(ctx: Ctx, place: u32, actors: u32, rounds: u32, bytes: f64) -> s
         let begin = ctx.now();
         let Token(hands) = match held.take() {
             Some(token) => token,
-            None => mine.recv().await?,
+            None => receive(&mine, bug).await?,
         };
         next.send(Token(hands + 1), bytes).await?;
         if place == 0 {
-            let token: Token = mine.recv().await?;
+            let token = receive(&mine, bug).await?;
             let took = ctx.now() - begin;
             ctx.say(format!("round {round}: the token went through {} hands, in {took:.6} s", token.0));
             held = Some(token);
@@ -44,12 +51,21 @@ async fn member(ctx: Ctx, place: u32, actors: u32, rounds: u32, bytes: f64) -> s
     Ok(())
 }
 
+async fn receive(mailbox: &Mailbox<Token>, bug: bool) -> simurgh::Result<Token> {
+    if !bug {
+        return mailbox.recv().await;
+    }
+    match mailbox.recv().timeout(PATIENCE).await {
+        Err(error) if error.is_timeout() => Ok(Token(0)),
+        received => received,
+    }
+}
+
 fn app(program: &mut Program, options: &Options) -> simurgh::Result {
-    let Options { actors, rounds, bytes } = *options;
-    for place in 0..actors {
+    let options = *options;
+    for place in 0..options.actors {
         let host = program.any_host()?;
-        program
-            .spawn(format!("member-{place}"), host, move |ctx| member(ctx, place, actors, rounds, bytes))?;
+        program.spawn(format!("member-{place}"), host, move |ctx| member(ctx, place, options))?;
     }
     Ok(())
 }

@@ -52,6 +52,7 @@ pub struct Program {
     notes: Vec<Note>,
     functions: BTreeMap<String, Function>,
     spread: usize,
+    explored: bool,
 }
 
 struct Planned {
@@ -129,7 +130,19 @@ impl Program {
             notes: Vec::new(),
             functions: BTreeMap::new(),
             spread: 0,
+            explored: false,
         }
+    }
+
+    /// One of which every order is tried.
+    pub(crate) fn explored(self) -> Self {
+        Self { explored: true, ..self }
+    }
+
+    /// Whether every order of it is tried (`check`) rather than one simulated (`run`). Time is abstract then: what goes on
+    /// until a date in a simulation should go on for a number of turns instead, and a small one by default.
+    pub fn is_explored(&self) -> bool {
+        self.explored
     }
 
     /// The platform.

@@ -85,7 +85,6 @@ impl Player {
 
     fn digest(&mut self, answer: Option<Answer>) {
         let Some(op) = self.asked.take() else { return };
-        observe(self.me, op, answer.as_ref());
         match (op, answer) {
             (Op::Isend(_) | Op::Irecv(_), Some(Answer::Activity(id))) => self.pending.push(id),
             (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { result, .. })) => {
@@ -207,40 +206,6 @@ impl Coroutine for Player {
     }
 }
 
-thread_local! {
-    static OBSERVED: std::cell::RefCell<Vec<(u32, String)>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-fn observe(me: u32, op: Op, answer: Option<&Answer>) {
-    let what = match answer {
-        Some(Answer::Completed { index, result }) => {
-            let message = result
-                .as_ref()
-                .map(|payload| payload.as_ref().and_then(|p| p.downcast_ref::<u32>().copied()));
-            format!("{op:?}: {index} {message:?}")
-        }
-        Some(Answer::Activity(_)) => return,
-        other => format!("{op:?}: {other:?}"),
-    };
-    OBSERVED.with_borrow_mut(|all| all.push((me, what)));
-}
-
-/// What each actor was answered in the present execution, actor by actor.
-pub fn observed() -> Vec<String> {
-    let mut all = OBSERVED.with_borrow(Clone::clone);
-    all.sort_by_key(|(actor, _)| *actor);
-    all.into_iter().map(|(actor, what)| format!("{actor}: {what}")).collect()
-}
-
-/// The actors of a program, made anew: what was observed before is forgotten.
-pub fn bodies(program: &Program) -> Vec<SpawnRequest> {
-    OBSERVED.with_borrow_mut(Vec::clear);
-    let body = |(index, ops): (usize, &Vec<Op>)| {
-        SpawnRequest::new(String::new(), HostId::from_index(0), Player::body(index as u32, ops.clone()))
-    };
-    program.iter().enumerate().map(body).collect()
-}
-
 /// A program as a system.
 pub type Played = Actors<Box<dyn FnMut(&mut Kernel)>>;
 
@@ -253,8 +218,9 @@ pub fn system(program: &Program, network: Network) -> Played {
             kernel.new_semaphore(SemaphoreId(0), 1);
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
-            for request in bodies(&program) {
-                kernel.spawn(request);
+            for (index, ops) in program.iter().enumerate() {
+                let body = Player::body(index as u32, ops.clone());
+                kernel.spawn(SpawnRequest::new(String::new(), HostId::from_index(0), body));
             }
         }),
     )

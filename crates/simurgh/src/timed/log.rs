@@ -70,8 +70,8 @@ pub struct Story {
     pub actor: String,
     /// What it received, in the order in which it posted its receives.
     pub receives: Vec<Receive>,
-    /// What else was left open: which member each wait for several took, what each test found, what was chosen.
-    pub choices: Vec<Outcome>,
+    /// Which member each of its waits and tests took, and which numbers it chose: what else was left open.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// What a pilot is told of a post of a steered actor.
@@ -81,12 +81,11 @@ pub(super) struct Posted {
     pub(super) partner: Option<Place>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ActorLog {
     name: String,
     daemon: bool,
     outcomes: Vec<Outcome>,
-    choices: Vec<Outcome>,
     posts: Vec<PostLog>,
 }
 
@@ -101,7 +100,7 @@ struct PostLog {
 #[derive(Debug, Default)]
 struct State {
     actors: Vec<ActorLog>,
-    /// Where nothing is prescribed: posts that have not met, oldest first.
+    /// Posts that have not met, oldest first. Of a steered run, all of them stay: its way says who meets whom.
     open: BTreeMap<Spot, VecDeque<(Place, End)>>,
     tokens: BTreeMap<Place, SemaphoreId>,
     trouble: Option<Trouble>,
@@ -129,7 +128,8 @@ impl Log {
         let process = process.map_or(state.actors.len(), |process| process as usize);
         // A steered run may create actors in another order than its way.
         while state.actors.len() <= process {
-            let empty = ActorLog { daemon: true, ..ActorLog::default() };
+            let empty =
+                ActorLog { name: String::new(), daemon: true, outcomes: Vec::new(), posts: Vec::new() };
             state.actors.push(empty);
         }
         let actor = &mut state.actors[process];
@@ -159,11 +159,8 @@ impl Log {
         self.state().actors[process as usize].outcomes.len()
     }
 
-    /// What a request came to, and whether it could have come to something else.
-    pub(super) fn came(&self, process: u32, outcome: Outcome, open: bool) {
-        let actor = &mut self.state().actors[process as usize];
-        actor.outcomes.push(outcome);
-        actor.choices.extend(open.then_some(outcome));
+    pub(super) fn came(&self, process: u32, outcome: Outcome) {
+        self.state().actors[process as usize].outcomes.push(outcome);
     }
 
     /// A post of an actor whose partner is known.
@@ -225,7 +222,12 @@ impl Log {
             };
             Receive { mailbox: self.shared.mailbox_name(mailbox), from }
         });
-        Story { actor: actor.name.clone(), receives: receives.collect(), choices: actor.choices.clone() }
+        let open = |outcome: &&Outcome| !matches!(outcome, Outcome::Posted { .. } | Outcome::Spawned(_));
+        Story {
+            actor: actor.name.clone(),
+            receives: receives.collect(),
+            outcomes: actor.outcomes.iter().filter(open).copied().collect(),
+        }
     }
 }
 

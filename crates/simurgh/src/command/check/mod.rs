@@ -71,26 +71,6 @@ pub enum NetworkName {
     Unordered,
 }
 
-impl From<NetworkName> for Network {
-    fn from(name: NetworkName) -> Self {
-        match name {
-            NetworkName::Mailbox => Network::Mailbox,
-            NetworkName::Pairwise => Network::Pairwise,
-            NetworkName::Unordered => Network::Unordered,
-        }
-    }
-}
-
-impl std::fmt::Display for NetworkName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            NetworkName::Mailbox => "mailbox",
-            NetworkName::Pairwise => "pairwise",
-            NetworkName::Unordered => "unordered",
-        })
-    }
-}
-
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     check(&Subject::from_scenario(arguments.file.clone())?, &arguments.options)
@@ -123,7 +103,11 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
 }
 
 fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration> {
-    let network = options.network.into();
+    let network = match options.network {
+        NetworkName::Mailbox => Network::Mailbox,
+        NetworkName::Pairwise => Network::Pairwise,
+        NetworkName::Unordered => Network::Unordered,
+    };
     if options.engine == Engine::Receives {
         let limits =
             search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
@@ -141,15 +125,15 @@ fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration>
 }
 
 /// How long it took, for people.
-pub(crate) struct Stopwatch(std::time::Instant);
+struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
     #[expect(clippy::disallowed_methods, reason = "the time that a search took is told, and changes nothing")]
-    pub(crate) fn start() -> Self {
+    fn start() -> Self {
         Self(std::time::Instant::now())
     }
 
-    pub(crate) fn seconds(&self) -> f64 {
+    fn seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Subject<'a> {
 
     /// Makes it anew.
     fn fresh(&self) -> Result<Program> {
-        let mut program = Program::in_registry(Arc::clone(&self.platform), 0, &self.registry);
+        let mut program = Program::in_registry(Arc::clone(&self.platform), 0, &self.registry).explored();
         (self.fill)(&mut program)?;
         Ok(program)
     }

@@ -1,0 +1,89 @@
+//! What `check` says of the examples: how many executions the small ones have, that every right program holds, and that
+//! every wrong one is found out.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Where the examples are built, beside this test.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("this test has a path");
+    test.parent().and_then(Path::parent).expect("target/PROFILE/deps").join("examples").join(name)
+}
+
+/// Runs `NAME check ARGUMENTS --json`: what it prints, and its exit code.
+fn check(command: &str) -> (Value, i32) {
+    let (name, arguments) = command.split_once(' ').unwrap_or((command, ""));
+    let mut run = Command::new(example(name));
+    run.arg("check").args(arguments.split_whitespace()).arg("--json");
+    let output = run.output().expect("the example runs");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let found =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{command}: {error}: {text}{errors}"));
+    (found, output.status.code().expect("it was not killed"))
+}
+
+/// One execution for each order in which K messages can be received: K!.
+#[test]
+fn fan_in_has_one_execution_for_each_order() {
+    for (senders, executions) in [(1, 1), (2, 2), (3, 6), (4, 24), (7, 5040)] {
+        let (found, code) = check(&format!("fan_in --senders {senders}"));
+        assert_eq!(
+            (&found["verdict"], &found["executions"], code),
+            (&"holds".into(), &executions.into(), 0),
+            "{senders} senders: {found}"
+        );
+    }
+}
+
+/// Two orders a group, and what one group does is nothing to the others: 2^G.
+#[test]
+fn threes_has_two_orders_a_group() {
+    for (groups, executions) in [(1, 2), (2, 4), (3, 8)] {
+        let (found, code) = check(&format!("threes --groups {groups}"));
+        assert_eq!(
+            (&found["verdict"], &found["executions"], code),
+            (&"holds".into(), &executions.into(), 0),
+            "{groups} groups: {found}"
+        );
+    }
+}
+
+const PROGRAMS: [(&str, &str); 5] = [
+    ("chord --nodes 2", "violated"),
+    ("leader_election", "violated"),
+    ("mutual_exclusion", "violated"),
+    ("token_ring --actors 3", "deadlock"),
+    ("two_phase_commit", "violated"),
+];
+
+#[test]
+fn what_is_right_holds() {
+    for (program, _) in PROGRAMS {
+        let (found, code) = check(&format!("{program} --engine optimal"));
+        assert_eq!((&found["verdict"], code), (&"holds".into(), 0), "{program}: {found}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_found_out() {
+    for (program, verdict) in PROGRAMS {
+        let (found, code) = check(&format!("{program} --bug --engine optimal"));
+        assert_eq!((&found["verdict"], code), (&verdict.into(), 1), "{program}: {found}");
+    }
+}
+
+/// As listing 4.6 of "SimGrid MC" (2011) tells it: a node that waits for the answer to its question takes a notification
+/// of the other one for it.
+#[test]
+fn the_bug_of_2011_is_found_in_a_moment() {
+    let runs = [(); 3].map(|()| check("chord --nodes 2 --bug --engine optimal").0);
+    let told = runs[0].to_string();
+    assert!(told.contains("takes Notify") && told.contains("for the answer to Neighbours"), "{told}");
+    if !cfg!(debug_assertions) {
+        // The best of three: other things may keep the machine busy.
+        let seconds = runs.iter().filter_map(|found| found["seconds"].as_f64()).fold(f64::INFINITY, f64::min);
+        assert!(seconds < 0.05, "it took {seconds} s");
+    }
+}
