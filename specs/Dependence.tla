@@ -11,7 +11,9 @@ Seen(step, st) ==
     LET ask == step.ask
         p == step.by[1]
         awaited(post) == [post |-> post, mailbox |-> Record(st, post).mailbox,
-                          side |-> Record(st, post).side, partner |-> Partner(st, post)]
+                          side |-> Record(st, post).side, partner |-> Partner(st, post),
+                          envelope |-> IF Record(st, post).side = "send" THEN Envelope(st, post) ELSE None,
+                          criteria |-> Record(st, post)]
         blank == [by |-> step.by, kind |-> "local", post |-> None, mailbox |-> {}, envelope |-> None,
                   criteria |-> [context |-> None, sources |-> {}, tags |-> {}], posts |-> {},
                   timeout |-> FALSE]
@@ -38,18 +40,23 @@ Seen(step, st) ==
                                             ~Record(st, post).detached /\ post \notin st.gone}}]
           [] OTHER -> blank
 
+\* Whether a step that posts may meet a post, or see it: the one is a message that the other accepts.
+MayMeet(one, seen) ==
+    /\ seen.mailbox = {one.mailbox}
+    /\ IF seen.kind = "send" THEN one.side = "recv" /\ Admits(one.criteria, seen.envelope)
+                             ELSE one.side = "send" /\ Admits(seen.criteria, one.envelope)
+
 \* Whether a post, or the arrival of what was posted, completed one of a set, or may yet do so.
-Completed(posts, seen, side) ==
+Completed(posts, seen) ==
     \E one \in posts :
         IF one.partner # None THEN seen.post \in {one.partner, one.post}
-        ELSE seen.post = one.post \/ (seen.mailbox = {one.mailbox} /\ side # one.side)
+        ELSE seen.post = one.post \/ MayMeet(one, seen)
 
 \* Whether taking posts back matters to a step: it might have met one of them, or seen it, or waits for it.
 Withdrawn(posts, seen) ==
     \E one \in {one \in posts : one.partner = None} :
-        CASE seen.kind = "send" ->
-                (one.side = "recv" /\ seen.mailbox = {one.mailbox}) \/ seen.post = one.post
-          [] seen.kind \in {"recv", "probe"} -> one.side = "send" /\ seen.mailbox = {one.mailbox}
+        CASE seen.kind = "send" -> MayMeet(one, seen) \/ seen.post = one.post
+          [] seen.kind \in {"recv", "probe"} -> MayMeet(one, seen)
           [] seen.kind \in {"wait", "withdraw"} -> one.post \in {other.post : other \in seen.posts}
           [] OTHER -> FALSE
 
@@ -61,13 +68,13 @@ Ordered(a, b) ==
       [] a.kind = "send" /\ b.kind = "probe" ->
             Broken # "send-probe" /\ a.mailbox = b.mailbox /\ Admits(b.criteria, a.envelope)
       [] a.kind = "send" /\ b.kind \in {"wait", "withdraw"} ->
-            Broken # "send-" \o b.kind /\ Completed(b.posts, a, "send")
+            Broken # "send-" \o b.kind /\ Completed(b.posts, a)
       [] a.kind = "recv" /\ b.kind = "recv" ->
             Broken # "recv-recv" /\ a.mailbox = b.mailbox /\ Overlap(a.criteria, b.criteria)
       [] a.kind = "recv" /\ b.kind = "probe" ->
             Broken # "recv-probe" /\ a.mailbox = b.mailbox /\ Overlap(a.criteria, b.criteria)
       [] a.kind = "recv" /\ b.kind \in {"wait", "withdraw"} ->
-            Broken # "recv-" \o b.kind /\ Completed(b.posts, a, "recv")
+            Broken # "recv-" \o b.kind /\ Completed(b.posts, a)
       [] a.kind = "wait" -> a.timeout /\ Broken # "timeout" /\ Withdrawn(a.posts, b)
       [] a.kind = "withdraw" -> Broken # "withdraw" /\ Withdrawn(a.posts, b)
       [] OTHER -> FALSE

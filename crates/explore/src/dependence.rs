@@ -1,7 +1,8 @@
 //! When the order of two steps may matter: one pure function.
 //!
 //! From Rosa's thesis, "Performance and correctness assessment of distributed systems" (2011), 3.12, theorems 2 to 7,
-//! made finer in three ways: receives are told apart by what they accept and messages by their context; a wait depends on
+//! made finer in three ways: receives are told apart by what they accept, and messages by what any receive or probe of
+//! their mailbox could choose by, as far as such were seen ([`Observers`](crate::transition::Observers)); a wait depends on
 //! the very posts that completed its set, not on any wait or test; and requests for locks and the like are a post and a
 //! wait too, so that what theorem 2 says of sends and receives (a post and its counterpart are independent, whoever is
 //! first) holds for locking and unlocking, acquiring and releasing.
@@ -14,7 +15,7 @@
 //! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
 //! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
 
-use simurgh_kernel::simcall::Criteria;
+use simurgh_kernel::simcall::{Criteria, Envelope};
 
 use crate::system::Reversal;
 use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
@@ -35,11 +36,12 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         // Theorem 2: a send and a receive are independent, whoever is first, with criteria too: each meets the oldest
         // that fits, which the other does not change. Theorem 3: two sends, or two receives, are dependent in one
         // mailbox only; finer: not if no receive accepts both messages, or no message is accepted by both receives.
-        Send { post, mailbox, envelope } | Arrive { post, mailbox, envelope, .. } => {
+        Send { post, mailbox, envelope, observers } | Arrive { post, mailbox, envelope, observers, .. } => {
             match &b.kind {
-                // Spec: "send-send".
-                Send { mailbox: m, envelope: e, .. } | Arrive { mailbox: m, envelope: e, .. } => {
-                    mailbox == m && envelope.context == e.context
+                // Spec: "send-send", where any receive counts that there could be; here only such as were seen.
+                Send { mailbox: m, envelope: e, observers: o, .. }
+                | Arrive { mailbox: m, envelope: e, observers: o, .. } => {
+                    mailbox == m && (observers.tell_apart(envelope, e) || o.tell_apart(envelope, e))
                 }
                 // What was sent arrives. Spec: "submit-arrive".
                 Submit { post: sent } => post == sent,
@@ -47,7 +49,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
                 Probe { mailbox: m, criteria } => mailbox == m && criteria.admits(envelope),
                 // Spec: "send-wait", "send-withdraw".
                 Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
-                    completed(set, *post, *mailbox, Side::Send)
+                    completed(set, *post, |a| a.side == Side::Recv && accepts(a, *mailbox, envelope))
                 }
                 _ => false,
             }
@@ -60,7 +62,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
             }
             // Spec: "recv-wait", "recv-withdraw".
             Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
-                completed(set, *post, *mailbox, Side::Recv)
+                completed(set, *post, |a| a.side == Side::Send && is_accepted(a, *mailbox, criteria))
             }
             _ => false,
         },
@@ -125,22 +127,34 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
 
 /// Whether a post, or the arrival of what was posted, completed one of the set, or may yet do so. What has met its partner
 /// depends on that alone; what has not, on all that it might meet, since which of them it will be may change with their order.
-fn completed(set: &[Awaited], post: Post, mailbox: u32, side: Side) -> bool {
+fn completed(set: &[Awaited], post: Post, may_meet: impl Fn(&Awaited) -> bool) -> bool {
     set.iter().any(|a| match a.partner {
         Some(partner) => post == partner || post == a.post,
-        None => post == a.post || (mailbox == a.mailbox && side != a.side),
+        None => post == a.post || may_meet(a),
     })
+}
+
+/// Whether a receive may meet a message.
+fn accepts(receive: &Awaited, mailbox: u32, envelope: &Envelope) -> bool {
+    receive.mailbox == mailbox && receive.criteria.admits(envelope)
+}
+
+/// Whether a message may meet a receive.
+fn is_accepted(send: &Awaited, mailbox: u32, criteria: &Criteria) -> bool {
+    send.mailbox == mailbox && criteria.admits(&send.envelope)
 }
 
 /// Whether taking these posts back matters to a step: it might have met one of them, or seen it, or waits for it.
 fn withdrawn(posts: &[Awaited], step: &Transition) -> bool {
     posts.iter().filter(|taken| taken.partner.is_none()).any(|taken| match &step.kind {
-        Kind::Send { mailbox, .. } => taken.side == Side::Recv && taken.mailbox == *mailbox,
-        Kind::Arrive { mailbox, post, .. } => {
-            (taken.side == Side::Recv && taken.mailbox == *mailbox) || *post == taken.post
+        Kind::Send { mailbox, envelope, .. } => {
+            taken.side == Side::Recv && accepts(taken, *mailbox, envelope)
         }
-        Kind::Recv { mailbox, .. } | Kind::Probe { mailbox, .. } => {
-            taken.side == Side::Send && taken.mailbox == *mailbox
+        Kind::Arrive { mailbox, post, envelope, .. } => {
+            (taken.side == Side::Recv && accepts(taken, *mailbox, envelope)) || *post == taken.post
+        }
+        Kind::Recv { mailbox, criteria, .. } | Kind::Probe { mailbox, criteria } => {
+            taken.side == Side::Send && is_accepted(taken, *mailbox, criteria)
         }
         Kind::Wait { awaited, .. } => awaited.iter().any(|a| a.post == taken.post),
         Kind::Withdraw(others) => others.iter().any(|a| a.post == taken.post),

@@ -70,6 +70,14 @@ fn search<S: System, R: Strategy<S>>(
     let mut fresh = 0;
     loop {
         if path.is_over::<R>(session)? {
+            if session.system.learned() {
+                path.clear();
+                session.restart();
+                session.begin()?;
+                path.enter::<R>(WakeupTree::default(), session);
+                fresh = 0;
+                continue;
+            }
             R::races(path, fresh, session)?;
             let Some(branch) = path.backtrack::<R>() else { return ControlFlow::Continue(()) };
             session.begin()?;
@@ -109,6 +117,13 @@ impl<S: System> Path<S> {
             }
         }
         ControlFlow::Continue(false)
+    }
+
+    /// Goes back to before the start.
+    fn clear(&mut self) {
+        self.spare.append(&mut self.nodes);
+        self.trace.clear();
+        self.causality.truncate(0);
     }
 
     /// Takes what is to be explored next at the present state.

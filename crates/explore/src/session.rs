@@ -195,6 +195,14 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.go_on()
     }
 
+    /// All begins anew, with a better knowledge of the program; what was found was found.
+    pub(crate) fn restart(&mut self) {
+        let Progress { transitions, depth, violations, .. } = self.progress;
+        self.progress = Progress { transitions, depth, violations, ..Progress::default() };
+        self.cut_schedule = None;
+        self.system.reset();
+    }
+
     /// All that is possible was explored elsewhere.
     pub(crate) fn redundant(&mut self) {
         self.progress.redundant += 1;

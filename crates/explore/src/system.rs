@@ -59,6 +59,15 @@ pub trait System {
     /// other impossible and both orders lead to the same state. Also true if one may make the other possible.
     fn dependent(a: &Self::Transition, b: &Self::Transition) -> bool;
 
+    /// Whether something was seen since the last call that makes transitions dependent that were taken for independent.
+    /// Then what was explored counts for nothing, and an engine that relies on dependence begins anew.
+    ///
+    /// So a system may begin with few dependences and add those that the program turns out to have, if the first step of a
+    /// program that needs one more is among those that the few lead to.
+    fn learned(&mut self) -> bool {
+        false
+    }
+
     /// What may come of a race of two dependent transitions if the second is to go first.
     fn reversal(first: &Self::Transition, second: &Self::Transition) -> Reversal {
         let _ = (first, second);

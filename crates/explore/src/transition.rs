@@ -33,8 +33,56 @@ pub struct Awaited {
     pub mailbox: u32,
     /// Which end.
     pub side: Side,
+    /// What is written on it, if it is the sending end.
+    pub envelope: Envelope,
+    /// Which messages it accepts, if it is the receiving end.
+    pub criteria: Criteria,
     /// The post that it met, if it has.
     pub partner: Option<Post>,
+}
+
+/// By what the receives and probes of a mailbox choose, as far as they were seen: all that can tell in which order
+/// messages came.
+///
+/// This is what is known of the program, and no part of what a step is: so it makes no difference between two steps.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Observers(u8);
+
+impl Observers {
+    const ANY: u8 = 1;
+    const BY_SOURCE: u8 = 2;
+    const BY_TAG: u8 = 4;
+    const BY_BOTH: u8 = 8;
+
+    /// Adds one that chooses so. Says whether that is new.
+    pub fn insert(&mut self, criteria: &Criteria) -> bool {
+        let bit = match (criteria.source, criteria.tag) {
+            (None, None) => Self::ANY,
+            (Some(_), None) => Self::BY_SOURCE,
+            (None, Some(_)) => Self::BY_TAG,
+            (Some(_), Some(_)) => Self::BY_BOTH,
+        };
+        let new = self.0 & bit == 0;
+        self.0 |= bit;
+        new
+    }
+
+    /// Whether one of these could accept both messages, and so tell which of them came first.
+    pub fn tell_apart(self, a: &Envelope, b: &Envelope) -> bool {
+        let (source, tag) = (a.source == b.source, a.tag == b.tag);
+        let accepts = |bit, both| self.0 & bit != 0 && both;
+        a.context == b.context
+            && (accepts(Self::ANY, true)
+                || accepts(Self::BY_SOURCE, source)
+                || accepts(Self::BY_TAG, tag)
+                || accepts(Self::BY_BOTH, source && tag))
+    }
+}
+
+impl PartialEq for Observers {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What came of a wait or a test.
@@ -60,6 +108,8 @@ pub enum Kind {
         mailbox: u32,
         /// What is written on it.
         envelope: Envelope,
+        /// Who may tell when it came.
+        observers: Observers,
     },
     /// Posts a message, which is under way then.
     Submit {
@@ -74,6 +124,8 @@ pub enum Kind {
         mailbox: u32,
         /// What is written on it.
         envelope: Envelope,
+        /// Who may tell when it came.
+        observers: Observers,
         /// Whether messages of one sender to one mailbox keep their order.
         ordered: bool,
     },

@@ -48,12 +48,38 @@ fn groups_of_three_are_independent() {
     }
 }
 
+/// Receives from each of the others by its number, from the first to the last.
+fn named_fan_in(processes: u32) -> Vec<Vec<Op>> {
+    let mut program = vec![(1..processes).map(|source| Op::RecvFrom(0, source)).collect()];
+    program.extend(vec![vec![Op::Send(0)]; processes as usize - 1]);
+    program
+}
+
 #[test]
-fn named_receives_leave_no_choice_to_their_receiver() {
-    // The messages still meet in one mailbox in some order, which only a receive that takes any could tell.
-    let program = vec![vec![Op::RecvFrom(0, 1), Op::RecvFrom(0, 2)], vec![Op::Send(0)], vec![Op::Send(0)]];
-    let found = optimal::explore(&mut system(&program, Network::Mailbox), Options::all());
-    assert_eq!((found.verdict, found.executions), (Verdict::Holds, 2));
+fn named_receives_leave_no_choice() {
+    // No receive of the mailbox can tell in which order messages of different senders came.
+    for processes in 3..8 {
+        for network in [Network::Mailbox, Network::Pairwise, Network::Unordered] {
+            for engine in [source::explore, optimal::explore] {
+                assert_eq!(tally(&named_fan_in(processes), network, engine), (Verdict::Holds, 1, 0));
+            }
+        }
+    }
+    // With one receive that takes any among them, all orders can be told apart; where it takes the third sender's message,
+    // the last receive waits for ever.
+    let mut program = named_fan_in(4);
+    program[0][1] = Op::Recv(0);
+    let found = tally(&program, Network::Mailbox, optimal::explore);
+    assert_eq!(found, (Verdict::Deadlock, 6, 0));
+}
+
+#[test]
+fn one_receive_that_takes_any_sees_the_first_of_them_only() {
+    // There are as many ways as senders. But a trace also says in which order the other messages came, which nobody asks.
+    let mut fan_in = fan_in(4);
+    fan_in[0] = vec![Op::Recv(0)];
+    fan_in[1..].iter_mut().for_each(|sender| *sender = vec![Op::Dsend(0)]);
+    assert_eq!(tally(&fan_in, Network::Mailbox, optimal::explore), (Verdict::Holds, 6, 0));
 }
 
 #[test]

@@ -60,6 +60,7 @@ pub use app::{App, NoOptions, main, main_with};
 pub use clap;
 pub use error::{Error, Exit, Result};
 pub use program::{Outcome, Program, Settings};
+pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
 pub use simurgh_platform::Platform;

@@ -46,6 +46,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 post: message.post,
                 mailbox: message.mailbox,
                 envelope: message.envelope,
+                observers: self.observers(message.mailbox),
                 ordered: self.network == Network::Pairwise,
             },
         }
@@ -134,16 +135,15 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// A communication as its actor sees it; nothing if it is something else, or was forgotten.
     pub(super) fn awaited(&self, actor: ActorId, id: ActivityId) -> Option<Awaited> {
-        if !matches!(self.kernel.activities().get(id)?.kind, Activity::Comm(_)) {
-            return None;
-        }
+        let Activity::Comm(posted) = &self.kernel.activities().get(id)?.kind else { return None };
         let comm = self.comm(id)?;
         let own = |post: &Post| post.actor == actor.0;
         let (post, side, partner) = match comm.send.filter(own) {
             Some(post) => (post, Side::Send, comm.recv),
             None => (comm.recv?, Side::Recv, comm.send),
         };
-        Some(Awaited { post, mailbox: comm.mailbox, side, partner })
+        let (envelope, criteria) = (posted.envelope, posted.criteria);
+        Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner })
     }
 
     pub(super) fn awaited_set(&self, actor: ActorId, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
@@ -168,7 +168,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
         match simcall {
             Simcall::Send(request, _) if self.network == Network::Mailbox => {
-                Kind::Send { post, mailbox: request.mailbox.0, envelope: request.envelope }
+                let mailbox = request.mailbox.0;
+                Kind::Send { post, mailbox, envelope: request.envelope, observers: self.observers(mailbox) }
             }
             Simcall::Send(..) => Kind::Submit { post },
             Simcall::Recv(request, _) => {

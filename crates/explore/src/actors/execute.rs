@@ -130,7 +130,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Recv(..) => {
                 let kind = self.kind_of_request(actor, &simcall);
                 let served = self.kernel.serve(actor, simcall);
-                let Kind::Recv { mailbox, .. } = kind else { unreachable!("a receive") };
+                let Kind::Recv { mailbox, criteria, .. } = kind else { unreachable!("a receive") };
+                self.observe(mailbox, &criteria);
                 self.note_receive(actor, mailbox, &served);
                 self.posted(actor, served);
                 transition(actor, choice, kind)
@@ -139,6 +140,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 let kind = self.kind_of_request(actor, &simcall);
                 if self.keeps_posts && matches!(simcall, Simcall::Exit) {
                     self.kernel.disown(actor);
+                }
+                if let Kind::Probe { mailbox, criteria } = &kind {
+                    self.observe(*mailbox, criteria);
                 }
                 self.serve_plain(actor, simcall, &kind);
                 transition(actor, choice, kind)

@@ -23,7 +23,7 @@ use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
 use crate::dependence;
 use crate::system::{Reversal, System};
-use crate::transition::{Kind, Post, Side, Transition};
+use crate::transition::{Kind, Observers, Post, Side, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 
 /// What may arrive before what.
@@ -149,6 +149,10 @@ pub struct Actors<F> {
     ready: Vec<ActorId>,
     /// What the actors said, while somebody listens.
     said: Option<Vec<(u32, String)>>,
+    /// By what the receives of each mailbox choose, seen in all executions until now.
+    observers: Vec<Observers>,
+    /// Whether one was seen that chooses otherwise than those before.
+    learned: bool,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -170,6 +174,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             failures: Vec::new(),
             ready: Vec::new(),
             said: None,
+            observers: Vec::new(),
+            learned: false,
         };
         actors.reset();
         actors
@@ -223,6 +229,20 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// What is known of a communication; nothing if the kernel has forgotten it.
     fn comm(&self, id: ActivityId) -> Option<&Comm> {
         self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
+    }
+
+    /// By what the receives of a mailbox choose, as far as they were seen.
+    fn observers(&self, mailbox: u32) -> Observers {
+        self.observers.get(mailbox as usize).copied().unwrap_or_default()
+    }
+
+    /// A receive or probe chooses by this.
+    fn observe(&mut self, mailbox: u32, criteria: &Criteria) {
+        let index = mailbox as usize;
+        if self.observers.len() <= index {
+            self.observers.resize(index + 1, Observers::default());
+        }
+        self.learned |= self.observers[index].insert(criteria);
     }
 
     fn comm_mut(&mut self, id: ActivityId) -> &mut Comm {
@@ -294,6 +314,10 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         dependence::reversal(first, second)
     }
 
+    fn learned(&mut self) -> bool {
+        std::mem::take(&mut self.learned)
+    }
+
     fn disables(transition: &Transition) -> bool {
         matches!(transition.kind, Kind::Interfere | Kind::Exit { last: true, .. })
     }
@@ -362,7 +386,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 sum = sum.wrapping_add(fold(&(post, side)));
                 for (before, envelope, criteria) in &earlier {
                     let seen = match side {
-                        Side::Send => envelope.context == posted.envelope.context,
+                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope),
                         Side::Recv => dependence::overlap(criteria, &posted.criteria),
                     };
                     if seen {

@@ -24,10 +24,12 @@ pub enum Op {
     RecvFrom(u32, u32),
     RecvTimed(u32),
     Irecv(u32),
+    IrecvFrom(u32, u32),
     WaitAll,
     WaitAny,
     TestAny,
     Probe(u32),
+    ProbeFrom(u32, u32),
     Lock(u32),
     LockTimed(u32),
     TryLock(u32),
@@ -86,7 +88,9 @@ impl Player {
     fn digest(&mut self, answer: Option<Answer>) {
         let Some(op) = self.asked.take() else { return };
         match (op, answer) {
-            (Op::Isend(_) | Op::Irecv(_), Some(Answer::Activity(id))) => self.pending.push(id),
+            (Op::Isend(_) | Op::Irecv(_) | Op::IrecvFrom(..), Some(Answer::Activity(id))) => {
+                self.pending.push(id)
+            }
             (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { result, .. })) => {
                 if let Ok(Some(payload)) = result {
                     self.last = payload.downcast::<u32>().ok().map(|sender| *sender);
@@ -135,6 +139,7 @@ impl Player {
             Op::RecvFrom(m, source) => self.recv(m, Some(source), Follow::Wait(None)),
             Op::RecvTimed(m) => self.recv(m, None, Follow::Wait(Some(1.0))),
             Op::Irecv(m) => self.recv(m, None, Follow::Return),
+            Op::IrecvFrom(m, source) => self.recv(m, Some(source), Follow::Return),
             Op::WaitAll => {
                 if self.waited == self.pending.len() {
                     self.waited = 0;
@@ -149,6 +154,9 @@ impl Player {
             Op::WaitAny => self.wait(&self.pending),
             Op::TestAny => Simcall::TestAny { activities: ActivitySet::from_slice(&self.pending) },
             Op::Probe(m) => Simcall::Probe(MailboxId(m), Criteria::default()),
+            Op::ProbeFrom(m, source) => {
+                Simcall::Probe(MailboxId(m), Criteria { source: Some(source), ..Criteria::default() })
+            }
             Op::Lock(m) | Op::LockTimed(m) | Op::TryLock(m) if self.held.contains(&m) => return None,
             Op::Lock(m) => Simcall::Lock(MutexId(m), None),
             Op::LockTimed(m) => Simcall::Lock(MutexId(m), Some(1.0)),

@@ -411,6 +411,18 @@ pub struct ActorHandle {
     pub(crate) id: ActorId,
 }
 
+impl From<ActorHandle> for ActorId {
+    fn from(handle: ActorHandle) -> Self {
+        handle.id
+    }
+}
+
+impl From<&ActorHandle> for ActorId {
+    fn from(handle: &ActorHandle) -> Self {
+        handle.id
+    }
+}
+
 impl ActorHandle {
     /// Its identity.
     pub fn id(&self) -> ActorId {

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use simurgh_kernel::context::{Call, call};
-use simurgh_kernel::ids::MailboxId;
+use simurgh_kernel::context::{Call, call, with_port};
+use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
     Answer, Criteria, Envelope, Follow, Payload, RecvRequest, SendRequest, Simcall,
 };
@@ -24,6 +24,32 @@ use crate::error::{Error, Result};
 /// A message sets out when its receive is posted, not before: the network starts to carry it when both sides are there.
 /// An actor that must not hold up its senders keeps some receives posted in advance ([`Recv::start`] in an
 /// [`ActivitySet`](super::ActivitySet)).
+///
+/// A receive takes any message, or only those with a label ([`Send::tag`], [`Recv::tag`]), or only those of one sender
+/// ([`Recv::from`]): then it meets the oldest of them.
+///
+/// ```
+/// use simurgh::prelude::*;
+///
+/// let mut program = Program::new(Platform::builtin());
+/// let inbox = program.mailbox::<&str>("inbox");
+/// let to = inbox.clone();
+/// let friend = program.spawn("friend", "node-1", |_| async move { to.send("hello", 8.0).await })?;
+/// let to = inbox.clone();
+/// program.spawn("stranger", "node-2", |_| async move {
+///     to.send("buy!", 8.0).detach().await;
+///     to.send("fire!", 8.0).tag(1).await
+/// })?;
+/// program.spawn("reader", "node-0", move |ctx| async move {
+///     ctx.sleep(1.0).await;
+///     simurgh::check!(inbox.recv().tag(1).await? == "fire!");
+///     simurgh::check!(inbox.recv().from(friend).await? == "hello");
+///     simurgh::check!(inbox.recv().await? == "buy!");
+///     Ok::<(), simurgh::Error>(())
+/// })?;
+/// assert!(program.simulate(Settings::default())?.is_fine());
+/// # Ok::<(), simurgh::Error>(())
+/// ```
 pub struct Mailbox<T> {
     id: MailboxId,
     shared: Arc<Shared>,
@@ -56,13 +82,15 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     /// the other ways.
     #[track_caller]
     pub fn send(&self, message: T, bytes: f64) -> Send {
+        let sender = with_port(|port| port.actor).flatten();
+        let envelope = Envelope { source: sender.map_or(0, |actor| actor.0), ..Envelope::default() };
         Send {
             call: call(Simcall::Send(
                 SendRequest {
                     mailbox: self.id,
                     bytes,
                     rate: None,
-                    envelope: Envelope::default(),
+                    envelope,
                     payload: Some(Box::new(message)),
                 },
                 Follow::Wait(None),
@@ -131,6 +159,14 @@ impl Send {
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
         if let Some((request, _)) = self.request() {
             request.rate = Some(bytes_per_second);
+        }
+        self
+    }
+
+    /// Writes a label on it, by which receives may choose ([`Recv::tag`]); it is 0 if nothing is said.
+    pub fn tag(mut self, tag: i32) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.envelope.tag = tag;
         }
         self
     }
@@ -210,6 +246,22 @@ impl<T: std::marker::Send + 'static> Recv<T> {
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
         if let Some((request, _)) = self.request() {
             request.rate = Some(bytes_per_second);
+        }
+        self
+    }
+
+    /// Takes only messages with this label ([`Send::tag`]).
+    pub fn tag(mut self, tag: i32) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.criteria.tag = Some(tag);
+        }
+        self
+    }
+
+    /// Takes only messages that this actor sent.
+    pub fn from(mut self, sender: impl Into<ActorId>) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.criteria.source = Some(sender.into().0);
         }
         self
     }

@@ -1,5 +1,6 @@
 //! Waiting with patience, testing, cancelling.
 
+use simurgh::ActorId;
 use simurgh::prelude::*;
 
 use crate::receiver;
@@ -115,4 +116,34 @@ fn amounts_and_durations_of_nothing_take_no_time() {
         fine()
     });
     assert_eq!(play.lines(), ["0.000000 nothing: ok", "1e-9"]);
+}
+
+#[test]
+fn a_receive_takes_the_oldest_message_that_it_asks_for() {
+    let mut play = Play::on(three_hosts());
+    let one = play.actor("one", "a", |ctx, _| async move {
+        for (what, tag) in [("one, plain", 0), ("one, seven", 7), ("one, seven again", 7)] {
+            ctx.mailbox("x").send(what, 1.0).tag(tag).detach().await;
+        }
+    });
+    play.actor("two", "b", |ctx, _| async move {
+        ctx.sleep(0.5).await;
+        ctx.mailbox("x").send("two, seven", 1.0).tag(7).detach().await;
+        ctx.mailbox("x").send("two, plain", 1.0).detach().await;
+    });
+    play.actor("receiver", "c", move |ctx, log| async move {
+        ctx.sleep(1.0).await;
+        let mailbox = ctx.mailbox::<&str>("x");
+        log.write(mailbox.recv().tag(7).await.unwrap());
+        log.write(mailbox.recv().from(ActorId(1)).await.unwrap());
+        log.write(mailbox.recv().from(one).tag(7).await.unwrap());
+        log.write(mailbox.recv().await.unwrap());
+        log.write(mailbox.recv().tag(0).await.unwrap());
+        let nothing = mailbox.recv().from(ctx.id()).timeout(1.0).await;
+        log.how(&ctx, "from itself", nothing);
+    });
+    let lines = play.lines();
+    let expected = ["one, seven", "two, seven", "one, seven again", "one, plain", "two, plain"];
+    assert_eq!(lines[..5], expected);
+    assert!(lines[5].ends_with("from itself: timeout"), "{lines:?}");
 }
