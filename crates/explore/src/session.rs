@@ -99,7 +99,7 @@ pub(crate) struct Session<'s, 'a, S: System> {
 impl<'s, 'a, S: System> Session<'s, 'a, S> {
     pub(crate) fn new(system: &'s mut S, options: Options<'a, S>) -> Self {
         system.reset();
-        Self {
+        let mut session = Self {
             system,
             options,
             progress: Progress::default(),
@@ -108,7 +108,12 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             divergence: None,
             possible: Vec::new(),
             bounded: false,
+        };
+        // Some fail before anything has happened.
+        for index in 0..session.system.violation_count() {
+            session.record(session.system.violation(index), &[]);
         }
+        session
     }
 
     /// Does a step. Breaks if what it did ends the exploration.
@@ -210,6 +215,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// Whether another execution may begin, of those that remain.
     pub(crate) fn begin(&mut self) -> ControlFlow<()> {
+        self.go_on()?;
         if self.options.executions.is_some_and(|most| self.progress.executions + self.progress.cut >= most) {
             self.bounded = true;
             return ControlFlow::Break(());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use simurgh_explore::Verdict;
 use simurgh_explore::receives::search::{Limits, explore};
-use simurgh_explore::receives::{Handle, Mailbox, Network, Processes, Reply, Request};
+use simurgh_explore::receives::{Handle, Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use simurgh_kernel::random::Random;
 use smallvec::SmallVec;
 
@@ -67,7 +67,7 @@ impl Processes for Script {
         }
         if state.waiting_all {
             if !state.pending.is_empty() {
-                return Request::WaitAny(SmallVec::from_slice(&[state.pending.remove(0)]));
+                return wait_any(&[state.pending.remove(0)]);
             }
             state.waiting_all = false;
         }
@@ -81,16 +81,23 @@ impl Processes for Script {
                 Op::WaitAny if state.pending.is_empty() => continue,
                 Op::WaitAll => {
                     state.waiting_all = true;
-                    return Request::WaitAny(SmallVec::from_slice(&[state.pending.remove(0)]));
+                    return wait_any(&[state.pending.remove(0)]);
                 }
-                Op::WaitAny => return Request::WaitAny(state.pending.iter().copied().collect()),
+                Op::WaitAny => return wait_any(&state.pending),
             };
+            let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
             return match operation {
-                Op::Send(_) | Op::Recv(_) => Request::PostAndWait { mailbox, is_send },
-                _ => Request::Post { mailbox, is_send },
+                Op::Send(_) | Op::Recv(_) => {
+                    Request::PostAndWait { mailbox, side, patience: Patience::Forever }
+                }
+                _ => Request::Post { mailbox, side },
             };
         }
     }
+}
+
+fn wait_any(set: &[Handle]) -> Request {
+    Request::WaitAny { set: SmallVec::from_slice(set), patience: Patience::Forever }
 }
 
 /// The obvious semantics: a state of everything, and every step that can be taken from it.
@@ -287,7 +294,7 @@ const NETWORKS: [Network; 3] = [Network::Mailbox, Network::Pairwise, Network::Un
 fn every_way_once_and_no_other_on_random_programs() {
     let mut random = Random::new(2014, 1);
     let mut compared = 0;
-    for round in 0..1_200 {
+    for round in 0..600 {
         let program = random_program(&mut random);
         for network in NETWORKS {
             let Some((ways, deadlock)) = brute_force(&program, network) else { continue };
@@ -300,13 +307,13 @@ fn every_way_once_and_no_other_on_random_programs() {
             compared += 1;
         }
     }
-    assert!(compared > 2_000, "only {compared} programs were small enough");
+    assert!(compared > 1_000, "only {compared} programs were small enough");
 }
 
 #[test]
 fn choices_offered_late_miss_nothing_that_eager_ones_find() {
     let mut random = Random::new(7, 7);
-    for round in 0..2_000 {
+    for round in 0..1_000 {
         let program = random_program(&mut random);
         for network in NETWORKS {
             let (lazy, steps, deadlock) = engine(&program, network, false);

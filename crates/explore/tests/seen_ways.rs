@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use simurgh_explore::Violation;
 use simurgh_explore::receives::search::{Limits, explore_ways};
 use simurgh_explore::receives::way::{Outcome, Place, Way};
-use simurgh_explore::receives::{Mailbox, Network, Processes, Reply, Request};
+use simurgh_explore::receives::{Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use smallvec::smallvec;
 
 /// Processes that ask the same things in the same order, whatever they are answered.
@@ -43,11 +43,13 @@ impl Processes for Fixed {
 }
 
 fn post(mailbox: u32, is_send: bool) -> Request {
-    Request::Post { mailbox: Mailbox(mailbox), is_send }
+    let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
+    Request::Post { mailbox: Mailbox(mailbox), side }
 }
 
 fn receive(mailbox: u32) -> Request {
-    Request::PostAndWait { mailbox: Mailbox(mailbox), is_send: false }
+    let side = Side::Recv(Default::default());
+    Request::PostAndWait { mailbox: Mailbox(mailbox), side, patience: Patience::Forever }
 }
 
 fn ways(mut program: Fixed) -> (Vec<Way>, Vec<Option<Violation>>) {
@@ -99,8 +101,8 @@ fn work_that_is_no_post_does_not_count_as_one() {
             Request::Begin,
             post(0, false),
             Request::Begin,
-            Request::WaitAny(smallvec![1]),
-            Request::WaitAny(smallvec![0, 2]),
+            Request::WaitAny { set: smallvec![1], patience: Patience::Forever },
+            Request::WaitAny { set: smallvec![0, 2], patience: Patience::Forever },
         ],
         vec![post(0, true)],
     ]));

@@ -173,11 +173,14 @@ impl Body {
         answer: Option<Answer>,
         leavings: &mut Leavings,
     ) -> Resumed {
-        let mut lent = Port { actor: Some(actor), host: Some(host), now, answer, ..Port::default() };
-        std::mem::swap(&mut lent.notes, &mut leavings.notes);
         // An actor may itself run a simulation: the outer port waits on this stack meanwhile.
-        let outer = PORT.replace(lent);
-        PANICKED.set(None);
+        let outer = PORT.with_borrow_mut(|port| {
+            let outer = port.actor.is_some().then(|| Box::new(std::mem::take(port)));
+            (port.actor, port.host, port.now, port.answer) = (Some(actor), Some(host), now, answer);
+            port.place = None;
+            std::mem::swap(&mut port.notes, &mut leavings.notes);
+            outer
+        });
         let polled = catch_unwind(AssertUnwindSafe(|| match self {
             Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
                 Poll::Ready(ending) => Some(ending),
@@ -185,18 +188,30 @@ impl Body {
             },
             Body::Coroutine(coroutine) => PORT.with_borrow_mut(|port| coroutine.resume(port)),
         }));
-        let mut lent = PORT.replace(outer);
-        std::mem::swap(&mut lent.notes, &mut leavings.notes);
-        leavings.on_exit.append(&mut lent.on_exit);
-        leavings.said.append(&mut lent.said);
-        STOPPED.set(PANICKED.take().filter(|_| polled.is_err()).or(lent.place));
+        let simcall = PORT.with_borrow_mut(|port| {
+            (port.actor, port.answer) = (None, None);
+            std::mem::swap(&mut port.notes, &mut leavings.notes);
+            leavings.on_exit.append(&mut port.on_exit);
+            leavings.said.append(&mut port.said);
+            let simcall = port.simcall.take();
+            STOPPED.set(port.place);
+            if let Some(outer) = outer {
+                *port = *outer;
+            }
+            simcall
+        });
         match polled {
             Err(panic) => match panic.downcast_ref::<Violated>() {
                 Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
-                None => Resumed::Panicked(panic_message(panic.as_ref())),
+                None => {
+                    if let Some(place) = PANICKED.take() {
+                        STOPPED.set(Some(place));
+                    }
+                    Resumed::Panicked(panic_message(panic.as_ref()))
+                }
             },
             Ok(Some(ending)) => Resumed::Ended(ending),
-            Ok(None) => lent.simcall.map_or(Resumed::Stray, Resumed::Asked),
+            Ok(None) => simcall.map_or(Resumed::Stray, Resumed::Asked),
         }
     }
 

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use simurgh_platform::Platform;
 
 use crate::command::check::{CheckOptions, Origin, Subject};
+use crate::command::explore::ExploreOptions;
 use crate::command::simulate::{RunOptions, simulate};
 use crate::error::{Exit, Result};
 use crate::program::Program;
@@ -38,6 +39,16 @@ enum Verb<O: Args> {
         #[command(flatten)]
         check: CheckOptions,
         /// The platform file (SimGrid XML), for its hosts; the built-in platform if there is none
+        #[arg(long, short, value_name = "FILE")]
+        platform: Option<std::path::PathBuf>,
+        #[command(flatten)]
+        options: O,
+    },
+    /// Simulates every order in which messages can be received: the best and the worst of them
+    Explore {
+        #[command(flatten)]
+        explore: ExploreOptions,
+        /// The platform file (SimGrid XML); the built-in platform if there is none
         #[arg(long, short, value_name = "FILE")]
         platform: Option<std::path::PathBuf>,
         #[command(flatten)]
@@ -125,6 +136,11 @@ impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
                 let origin = Origin::Program { name, arguments: arguments.collect() };
                 let subject = Subject::new(platform, origin, |program| (self.app)(program, &options))?;
                 crate::command::check::check(&subject, &check)
+            }
+            Verb::Explore { explore, platform, options } => {
+                let platform = self.platform_for(platform, &options)?;
+                let fill = |program: &mut Program| (self.app)(program, &options);
+                crate::command::explore::explore(platform, &fill, &explore, None)
             }
         }
     }

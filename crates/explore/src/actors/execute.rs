@@ -498,7 +498,7 @@ fn mix(into: u64, number: u64) -> u64 {
 }
 
 /// Explored programs run on no platform in particular: all is on and idle.
-fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
+pub(crate) fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
     use PlatformRequest::*;
     match request {
         HostIsOn(_) | LinkIsOn(_) => PlatformAnswer::Flag(true),

@@ -13,6 +13,8 @@ mod again;
 mod enabled;
 mod execute;
 
+pub(crate) use execute::answer_platform;
+
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 

@@ -2,16 +2,19 @@
 //!
 //! Time is abstract: what only takes time is over at once. Locks and semaphores are mailboxes of tokens.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use simurgh_kernel::context::{Body, Leavings, Resumed};
 use simurgh_kernel::ids::{ActivityId, ActorId};
-use simurgh_kernel::simcall::{ActivitySet, Answer, Criteria, Follow, Note, Payload, Simcall, SpawnRequest};
+use simurgh_kernel::simcall::{
+    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest,
+};
 use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
-use super::{Handle, Mailbox, Processes, Reply, Request};
+use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
+use crate::actors::answer_platform;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
 pub trait Factory {
@@ -25,12 +28,19 @@ pub struct Actors<F> {
     actors: Vec<SpawnRequest>,
     notes: Vec<Note>,
     live: Vec<Live>,
+    /// How many of these there are in the present execution; the others wait to be used again.
+    living: usize,
     count: u32,
+    /// The tokens that are there from the start.
+    given: Vec<Mailbox>,
+    /// For how many each barrier is.
+    barriers: BTreeMap<u32, u32>,
 }
 
 /// What is to be made of the next reply.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 enum Expect {
+    #[default]
     Start,
     /// Nothing: the request came from a note.
     Note,
@@ -40,6 +50,8 @@ enum Expect {
     Flag,
     Chosen,
     Actor(u32),
+    /// The end of a wait that nobody asked for: taking this post back, or seeing that it has met somebody.
+    Cancelled(Handle),
 }
 
 /// What an actor asked.
@@ -50,43 +62,63 @@ enum Asked {
     Local(Answer),
 }
 
+#[derive(Default)]
 struct Live {
     body: Option<Body>,
-    host: HostId,
+    host: Option<HostId>,
     daemon: bool,
     expect: Expect,
     queue: VecDeque<Request>,
     /// What the actor asked, while its notes go first.
     then: Option<Asked>,
     payloads: Vec<Option<Payload>>,
+    /// Posts that were taken back, and why.
+    withdrawn: SmallVec<[(Handle, Failure); 1]>,
+    /// The posts that the present wait is for, if they are taken back when it gives up.
+    gives_up: SmallVec<[Handle; 1]>,
     leavings: Leavings,
 }
 
 impl<F: Factory> Actors<F> {
     /// The actors that the factory makes.
     pub fn new(factory: F) -> Self {
-        let mut actors = Self { factory, actors: Vec::new(), notes: Vec::new(), live: Vec::new(), count: 0 };
+        let mut actors = Self {
+            factory,
+            actors: Vec::new(),
+            notes: Vec::new(),
+            live: Vec::new(),
+            living: 0,
+            count: 0,
+            given: Vec::new(),
+            barriers: BTreeMap::new(),
+        };
         actors.restart();
         actors
     }
 
     fn add(&mut self, request: SpawnRequest) {
-        self.live.push(Live {
-            body: Some(request.body),
-            host: request.host,
-            daemon: request.daemon,
-            expect: Expect::Start,
-            queue: VecDeque::new(),
-            then: None,
-            payloads: Vec::new(),
-            leavings: Leavings::default(),
-        });
+        if self.live.len() == self.living {
+            self.live.push(Live::default());
+        }
+        let live = &mut self.live[self.living];
+        self.living += 1;
+        live.body = Some(request.body);
+        live.host = Some(request.host);
+        live.daemon = request.daemon;
+        live.expect = Expect::Start;
+        live.queue.clear();
+        live.then = None;
+        live.payloads.clear();
+        live.withdrawn.clear();
+        live.gives_up.clear();
+        live.leavings.notes.clear();
+        live.leavings.on_exit.clear();
     }
 
     /// The answer to the actor's simcall.
     fn answer(&mut self, process: u32, reply: Reply) -> Option<Answer> {
-        let expect = self.live[process as usize].expect;
-        Some(match (expect, reply) {
+        let live = &mut self.live[process as usize];
+        Some(match (live.expect, reply) {
             (Expect::Start | Expect::Note, _) => return None,
             (Expect::Activity, Reply::Posted(handle)) => {
                 Answer::Activity(ActivityId::from_bits(u64::from(handle)))
@@ -97,9 +129,25 @@ impl<F: Factory> Actors<F> {
                 });
                 Answer::Completed { index, result: Ok(message) }
             }
+            (Expect::Completed, Reply::Withdrawn { index, handle }) => {
+                let why = live.withdrawn.iter().find(|(withdrawn, _)| *withdrawn == handle);
+                let failure = why.map_or(Failure::Cancelled, |(_, failure)| *failure);
+                Answer::Completed { index, result: Err(failure) }
+            }
+            (Expect::Completed, Reply::TimedOut) => {
+                live.withdrawn.extend(live.gives_up.drain(..).map(|handle| (handle, Failure::Timeout)));
+                Answer::Completed { index: 0, result: Err(Failure::Timeout) }
+            }
             (Expect::Completed, Reply::Nothing) => Answer::Nothing,
+            (Expect::Cancelled(handle), reply) => {
+                if reply == Reply::TimedOut {
+                    live.withdrawn.push((handle, Failure::Cancelled));
+                }
+                Answer::Ready
+            }
             (Expect::Ready, _) => Answer::Ready,
-            (Expect::Flag, _) => Answer::Flag(true),
+            (Expect::Flag, Reply::Passed(last)) => Answer::Flag(last),
+            (Expect::Flag, reply) => Answer::Flag(reply != Reply::TimedOut),
             (Expect::Chosen, Reply::Chosen(number)) => Answer::Chosen(number),
             (Expect::Actor(actor), _) => Answer::Actor(ActorId(actor)),
             (expect, reply) => unreachable!("the engine answers {reply:?} where {expect:?} is expected"),
@@ -111,8 +159,13 @@ impl<F: Factory> Actors<F> {
         loop {
             let live = &mut self.live[process as usize];
             let Some(body) = &mut live.body else { return Request::Ended };
-            let resumed =
-                body.resume(ActorId(process), live.host, SimTime::ZERO, answer.take(), &mut live.leavings);
+            let resumed = body.resume(
+                ActorId(process),
+                live.host.expect(PLACED),
+                SimTime::ZERO,
+                answer.take(),
+                &mut live.leavings,
+            );
             live.leavings.said.clear();
             let simcall = match resumed {
                 Resumed::Asked(simcall) => simcall,
@@ -127,7 +180,7 @@ impl<F: Factory> Actors<F> {
                 }
             };
             self.take_notes(process);
-            let asked = match self.translate(simcall) {
+            let asked = match self.translate(process, simcall) {
                 Ok(asked) => asked,
                 Err(Unknown(what)) => return Request::Unsupported(what),
             };
@@ -141,7 +194,7 @@ impl<F: Factory> Actors<F> {
     fn end(&mut self, process: u32, request: Request) -> Request {
         let live = &mut self.live[process as usize];
         if let Some(body) = live.body.take() {
-            let notes = body.dispose(ActorId(process), live.host, SimTime::ZERO);
+            let notes = body.dispose(ActorId(process), live.host.expect(PLACED), SimTime::ZERO);
             live.leavings.notes.extend(notes);
         }
         self.take_notes(process);
@@ -172,20 +225,30 @@ impl<F: Factory> Actors<F> {
     fn take_notes(&mut self, process: u32) {
         let live = &mut self.live[process as usize];
         for note in live.leavings.notes.drain(..) {
-            note_requests(note, &mut live.queue);
+            note_requests(note, &mut live.queue, &mut self.barriers);
         }
     }
 
-    fn translate(&mut self, simcall: Simcall) -> Result<Asked, Unknown> {
+    fn translate(&mut self, process: u32, simcall: Simcall) -> Result<Asked, Unknown> {
         let engine = |request, expect| Ok(Asked::Engine(request, expect, None));
         match simcall {
-            Simcall::Send(request, follow) => post(Mailbox(request.mailbox.0), true, follow, request.payload),
-            Simcall::Recv(request, _) if request.criteria != Criteria::default() => {
-                Err(Unknown("receives that choose by source or tag"))
+            Simcall::Send(request, follow) => {
+                let side = Side::Send(request.envelope);
+                self.post(process, Mailbox(request.mailbox.0), side, follow, request.payload)
             }
-            Simcall::Recv(request, follow) => post(Mailbox(request.mailbox.0), false, follow, None),
-            Simcall::WaitAny { activities, timeout: None, .. } => {
-                engine(Request::WaitAny(handles(&activities)), Expect::Completed)
+            Simcall::Recv(request, follow) => {
+                let side = Side::Recv(request.criteria);
+                self.post(process, Mailbox(request.mailbox.0), side, follow, None)
+            }
+            Simcall::WaitAny { activities, timeout, on_timeout, .. } => {
+                let set = handles(&activities);
+                let patience = timeout.map_or(Patience::Forever, |_| Patience::Timed(on_timeout));
+                let live = &mut self.live[process as usize];
+                live.gives_up.clear();
+                if patience == Patience::Timed(OnTimeout::GiveUp) {
+                    live.gives_up.extend_from_slice(&set);
+                }
+                engine(Request::WaitAny { set, patience }, Expect::Completed)
             }
             Simcall::TestAny { activities } => {
                 engine(Request::TestAny(handles(&activities)), Expect::Completed)
@@ -197,53 +260,81 @@ impl<F: Factory> Actors<F> {
                     Follow::Return => engine(Request::Begin, Expect::Activity),
                 }
             }
-            Simcall::Sleep(_) | Simcall::Yield | Simcall::BecomeDaemon => Ok(Asked::Local(Answer::Ready)),
+            Simcall::Sleep(_)
+            | Simcall::Yield
+            | Simcall::BecomeDaemon
+            | Simcall::Pause(_)
+            | Simcall::Continue(_)
+            | Simcall::Migrate(..) => {
+                self.live[process as usize].daemon |= matches!(simcall, Simcall::BecomeDaemon);
+                Ok(Asked::Local(Answer::Ready))
+            }
             Simcall::Remaining(_) => Ok(Asked::Local(Answer::Number(0.0))),
+            Simcall::Platform(request) => Ok(Asked::Local(Answer::Platform(answer_platform(&request)))),
             Simcall::Spawn(request) => {
-                let child = self.live.len() as u32;
+                let child = self.living as u32;
                 self.add(request);
                 engine(Request::Spawn, Expect::Actor(child))
             }
-            Simcall::Join(actor, None) => engine(Request::Join(actor.0), Expect::Flag),
-            Simcall::Lock(mutex, None) => engine(take(mutex_token(mutex.0)), Expect::Flag),
+            Simcall::Join(actor, timeout) => {
+                engine(Request::Join { process: actor.0, timed: timeout.is_some() }, Expect::Flag)
+            }
+            Simcall::Lock(mutex, timeout) => {
+                engine(take(mutex_token(mutex.0), patience(timeout)), Expect::Flag)
+            }
+            Simcall::TryLock(mutex) => engine(take(mutex_token(mutex.0), Patience::Now), Expect::Flag),
             Simcall::Unlock(mutex) => engine(give(mutex_token(mutex.0)), Expect::Ready),
-            Simcall::Acquire(semaphore, None) => engine(take(semaphore_token(semaphore.0)), Expect::Flag),
+            Simcall::Acquire(semaphore, timeout) => {
+                engine(take(semaphore_token(semaphore.0), patience(timeout)), Expect::Flag)
+            }
             Simcall::Release(semaphore) => engine(give(semaphore_token(semaphore.0)), Expect::Ready),
+            Simcall::Arrive(barrier) => {
+                let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
+                engine(Request::Arrive { barrier: barrier.0, places, told: true }, Expect::Flag)
+            }
             Simcall::Choose(n) => engine(Request::Choose(n), Expect::Chosen),
             Simcall::Exit => engine(Request::Ended, Expect::Start),
-            Simcall::WaitAny { .. } | Simcall::Lock(..) | Simcall::Acquire(..) | Simcall::Join(..) => {
-                Err(Unknown("timeouts"))
+            Simcall::Cancel(activity) => {
+                let handle = activity.index() as Handle;
+                engine(Request::Cancel(handle), Expect::Cancelled(handle))
             }
-            Simcall::TryLock(_) => Err(Unknown("attempts to lock")),
             Simcall::WaitCondition(..) | Simcall::Notify(..) => Err(Unknown("condition variables")),
-            Simcall::Arrive(_) => Err(Unknown("barriers")),
-            Simcall::Cancel(_) | Simcall::Pause(_) | Simcall::Continue(_) => {
-                Err(Unknown("activities that are cancelled or suspended"))
-            }
             Simcall::Kill(_)
             | Simcall::KillAll
             | Simcall::Suspend(_)
             | Simcall::Resume(_)
-            | Simcall::Migrate(..)
-            | Simcall::IsAlive(_) => Err(Unknown("actors that kill, suspend or move others")),
+            | Simcall::IsAlive(_) => {
+                Err(Unknown("actors that kill or suspend others, or look whether they live"))
+            }
             Simcall::Probe(..) => Err(Unknown("probes")),
-            Simcall::Platform(_) => Err(Unknown("questions about the platform")),
         }
+    }
+
+    fn post(
+        &mut self,
+        process: u32,
+        mailbox: Mailbox,
+        side: Side,
+        follow: Follow,
+        payload: Option<Payload>,
+    ) -> Result<Asked, Unknown> {
+        let (request, expect) = match follow {
+            Follow::Return => (Request::Post { mailbox, side }, Expect::Activity),
+            Follow::Detach => (Request::Post { mailbox, side }, Expect::Ready),
+            Follow::Wait(timeout) => {
+                let patience = timeout.map_or(Patience::Forever, |_| Patience::Timed(OnTimeout::GiveUp));
+                self.live[process as usize].gives_up.clear();
+                (Request::PostAndWait { mailbox, side, patience }, Expect::Completed)
+            }
+        };
+        Ok(Asked::Engine(request, expect, payload))
     }
 }
 
+const PLACED: &str = "an actor is on a host";
+
 /// A simcall that the engine does not know.
 struct Unknown(&'static str);
-
-fn post(mailbox: Mailbox, is_send: bool, follow: Follow, payload: Option<Payload>) -> Result<Asked, Unknown> {
-    let (request, expect) = match follow {
-        Follow::Return => (Request::Post { mailbox, is_send }, Expect::Activity),
-        Follow::Detach => (Request::Post { mailbox, is_send }, Expect::Ready),
-        Follow::Wait(None) => (Request::PostAndWait { mailbox, is_send }, Expect::Completed),
-        Follow::Wait(Some(_)) => return Err(Unknown("timeouts")),
-    };
-    Ok(Asked::Engine(request, expect, payload))
-}
 
 fn handles(activities: &ActivitySet) -> SmallVec<[Handle; 4]> {
     activities.iter().map(|activity| activity.index() as Handle).collect()
@@ -257,28 +348,45 @@ fn semaphore_token(id: u32) -> Mailbox {
     Mailbox::token(id * 2 + 1)
 }
 
-fn take(mailbox: Mailbox) -> Request {
-    Request::PostAndWait { mailbox, is_send: false }
+/// What takes no time is there, or is not.
+fn patience(timeout: Option<f64>) -> Patience {
+    match timeout {
+        None => Patience::Forever,
+        Some(seconds) if seconds <= 0.0 => Patience::Now,
+        Some(_) => Patience::Timed(OnTimeout::GiveUp),
+    }
+}
+
+fn take(mailbox: Mailbox, patience: Patience) -> Request {
+    Request::PostAndWait { mailbox, side: Side::Recv(Criteria::default()), patience }
 }
 
 fn give(mailbox: Mailbox) -> Request {
-    Request::Post { mailbox, is_send: true }
+    Request::Post { mailbox, side: Side::Send(Envelope::default()) }
 }
 
-fn note_requests(note: Note, queue: &mut VecDeque<Request>) {
+fn note_requests(note: Note, queue: &mut VecDeque<Request>, barriers: &mut BTreeMap<u32, u32>) {
     match note {
-        Note::Unlock(mutex) | Note::NewMutex(mutex) => queue.push_back(give(mutex_token(mutex.0))),
+        Note::Unlock(mutex) => queue.push_back(give(mutex_token(mutex.0))),
         Note::Release(semaphore) => queue.push_back(give(semaphore_token(semaphore.0))),
+        Note::NewMutex(mutex) => queue.push_back(Request::Give { mailbox: mutex_token(mutex.0) }),
         Note::NewSemaphore(semaphore, count) => {
-            queue.extend((0..count).map(|_| give(semaphore_token(semaphore.0))));
+            let mailbox = semaphore_token(semaphore.0);
+            queue.extend((0..count).map(|_| Request::Give { mailbox }));
         }
-        Note::Forget(_) | Note::NewCondition(_) | Note::NewBarrier(..) => {}
+        Note::NewBarrier(barrier, places) => drop(barriers.insert(barrier.0, places)),
+        Note::Forget(_) | Note::NewCondition(_) => {}
     }
 }
 
 impl<F: Factory> Processes for Actors<F> {
     fn restart(&mut self) {
-        self.live.clear();
+        // The code of the actors is dropped outside of any actor, and so leaves no notes.
+        for live in &mut self.live[..self.living] {
+            live.body = None;
+        }
+        self.living = 0;
+        self.barriers.clear();
         self.factory.make(&mut self.actors, &mut self.notes);
         let mut actors = std::mem::take(&mut self.actors);
         self.count = actors.len() as u32;
@@ -286,9 +394,24 @@ impl<F: Factory> Processes for Actors<F> {
             self.add(request);
         }
         self.actors = actors;
-        if let Some(first) = self.live.first_mut() {
-            first.leavings.notes.append(&mut self.notes);
+        self.given.clear();
+        for note in self.notes.drain(..) {
+            match note {
+                Note::NewMutex(mutex) => self.given.push(mutex_token(mutex.0)),
+                Note::NewSemaphore(semaphore, count) => {
+                    self.given.extend((0..count).map(|_| semaphore_token(semaphore.0)));
+                }
+                Note::NewBarrier(barrier, places) => drop(self.barriers.insert(barrier.0, places)),
+                Note::NewCondition(_) | Note::Forget(_) | Note::Unlock(_) | Note::Release(_) => {}
+            }
         }
+        if let Some(first) = self.live[..self.living].first_mut() {
+            first.payloads.extend(self.given.iter().map(|_| None));
+        }
+    }
+
+    fn given(&self) -> &[Mailbox] {
+        &self.given
     }
 
     fn count(&self) -> u32 {

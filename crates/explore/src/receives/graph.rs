@@ -1,12 +1,18 @@
 //! An execution as a graph: what each process did, who received what, and the order that follows from it.
 //!
-//! A mailbox matches the k-th send that arrives with the k-th receive that is posted. So two matched pairs of a mailbox
-//! come in one order or the other: `(s, r)` before `(t, q)` means that `s` arrives before `t` *and* `r` is posted before
-//! `q`. A graph is an execution if such an order can be chosen for every two pairs, together with the order of each
-//! process, with every wait after both ends of what it waits for, and with what is matched before what never is.
+//! A receive takes the oldest message in its mailbox that it admits, a message goes to the oldest receive that admits it.
+//! So for every two matched pairs of a mailbox, `(s, r)` and `(t, q)`: if `r` admits `t`, then not both `t` arrives before
+//! `s` and `r` is posted before `q`. What was taken back at some moment (a timeout) met nobody until then, and what is never
+//! matched comes after all that is. Each of these is a [`Clause`]: one of a few orders must hold. A graph is an execution if
+//! all clauses can hold together with the order of each process, and with every wait after both ends of what it waits for:
+//! by induction over the line of events, every post then finds in its mailbox what the graph says.
+//!
+//! A clause of which only one possibility is left is put into the order at once; of the others one is chosen at the end.
 
-use super::order::{Node, Order};
-use super::{Mailbox, Network};
+use simurgh_kernel::simcall::{Criteria, Envelope};
+
+use super::order::{self, Node, Order};
+use super::{Mailbox, Network, Side};
 
 /// A post: a send or a receive, by its place in the graph.
 pub type PostId = u32;
@@ -16,10 +22,12 @@ pub type PostId = u32;
 pub struct Post {
     /// Whose.
     pub process: u32,
+    /// Which of the posts of its process.
+    pub handle: u32,
     /// Where.
     pub mailbox: Mailbox,
     /// Which end.
-    pub is_send: bool,
+    pub side: Side,
     /// When it is posted.
     pub posted: Node,
     /// When it is in the mailbox: for a send on a network that takes its time, its arrival.
@@ -30,6 +38,92 @@ pub struct Post {
     pub completed: Option<Node>,
     /// The last test that found it not complete.
     pub tested: Option<Node>,
+    /// When it was taken back, having met nobody.
+    pub withdrawn: Option<Node>,
+    /// Whether it meets only what is there before it.
+    pub at_once: bool,
+}
+
+impl Post {
+    /// Whether it is a send.
+    pub fn is_send(&self) -> bool {
+        matches!(self.side, Side::Send(_))
+    }
+
+    /// Whether it may still meet somebody.
+    pub fn is_free(&self) -> bool {
+        self.partner.is_none() && self.withdrawn.is_none()
+    }
+
+    fn travels(&self) -> bool {
+        self.arrives != self.posted
+    }
+}
+
+/// Whether two posts of one mailbox may meet at all: one is a receive that admits the other.
+pub fn admits(a: &Post, b: &Post) -> bool {
+    let fits = |criteria: &Criteria, envelope: &Envelope| criteria.admits(envelope);
+    match (&a.side, &b.side) {
+        (Side::Recv(criteria), Side::Send(envelope)) | (Side::Send(envelope), Side::Recv(criteria)) => {
+            fits(criteria, envelope)
+        }
+        _ => false,
+    }
+}
+
+/// One thing before another.
+type Before = (Node, Node);
+
+/// One of a few orders must hold.
+#[derive(Copy, Clone, PartialEq, Debug)]
+enum Clause {
+    /// One pair is before the other at both ends.
+    Pairs(Pair, Pair),
+    /// At least one of them.
+    Any([Before; 3], u8),
+}
+
+/// A send and a receive that met: when the one arrived, and when the other was posted.
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct Pair {
+    arrives: Node,
+    posted: Node,
+}
+
+/// What is known of a clause.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum State {
+    Holds,
+    Open,
+    Contradiction,
+}
+
+/// What a mailbox has done: a pair that met, or one that was taken back.
+#[derive(Copy, Clone, Debug)]
+struct Met {
+    mailbox: Mailbox,
+    /// The send of a pair; or what was taken back.
+    post: PostId,
+    pair: Pair,
+    is_pair: bool,
+}
+
+/// How to take a change back.
+#[derive(Copy, Clone, Debug)]
+enum Change {
+    Post(PostId, Post),
+    /// This clause was found to hold.
+    Settled(u32),
+}
+
+/// A moment to go back to.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Mark {
+    order: order::Mark,
+    posts: u32,
+    met: u32,
+    clauses: u32,
+    changes: u32,
 }
 
 /// The graph.
@@ -39,180 +133,278 @@ pub struct Graph {
     pub order: Order,
     /// All posts.
     pub posts: Vec<Post>,
+    /// The pairs that have met, in the order in which they were found to, and what was taken back.
+    met: Vec<Met>,
+    /// What is open, or was: and whether it is.
+    clauses: Vec<(Clause, bool)>,
+    changes: Vec<Change>,
     network: Network,
 }
 
 impl Graph {
-    /// Forgets all, for a network of some kind.
-    pub fn clear(&mut self, network: Network) {
+    /// An empty graph for a network of some kind.
+    pub fn new(network: Network) -> Self {
+        Self { network, ..Self::default() }
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
         self.order.clear();
         self.posts.clear();
-        self.network = network;
+        self.met.clear();
+        self.clauses.clear();
+        self.changes.clear();
     }
 
-    /// Becomes a copy of another.
-    pub fn copy_from(&mut self, other: &Graph) {
-        self.order.copy_from(&other.order);
-        self.posts.clear();
-        self.posts.extend_from_slice(&other.posts);
-        self.network = other.network;
+    /// The present moment.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            order: self.order.mark(),
+            posts: self.posts.len() as u32,
+            met: self.met.len() as u32,
+            clauses: self.clauses.len() as u32,
+            changes: self.changes.len() as u32,
+        }
     }
 
-    /// A new step of a process, after its last one.
-    pub fn step(&mut self, last: Node) -> Node {
-        let node = self.order.add();
-        let fits = self.order.put(last, node);
-        debug_assert!(fits, "a new step follows the old ones");
-        node
+    /// Takes back all since a moment.
+    pub fn undo(&mut self, to: Mark) {
+        for change in self.changes.drain(to.changes as usize..).rev() {
+            match change {
+                Change::Post(post, old) => self.posts[post as usize] = old,
+                Change::Settled(clause) => self.clauses[clause as usize].1 = true,
+            }
+        }
+        self.posts.truncate(to.posts as usize);
+        self.met.truncate(to.met as usize);
+        self.clauses.truncate(to.clauses as usize);
+        self.order.undo(to.order);
     }
 
     /// A new post of a process, which is also a step of it.
-    pub fn post(&mut self, process: u32, last: Node, mailbox: Mailbox, is_send: bool) -> PostId {
-        let posted = self.step(last);
-        let travels = is_send && self.network != Network::Mailbox && !mailbox.is_local();
-        let arrives = if travels { self.order.add() } else { posted };
-        if travels {
-            let mut fits = self.order.put(posted, arrives);
-            if self.network == Network::Pairwise {
-                let before = self
+    pub fn post(
+        &mut self,
+        process: u32,
+        handle: u32,
+        last: Node,
+        mailbox: Mailbox,
+        side: Side,
+        at_once: bool,
+    ) -> PostId {
+        let posted = self.order.add(&[last]);
+        let is_send = matches!(side, Side::Send(_));
+        let arrives = match self.network {
+            Network::Unordered if is_send && !mailbox.is_local() => self.order.add(&[posted]),
+            Network::Pairwise if is_send && !mailbox.is_local() => {
+                let mut own = self
                     .posts
                     .iter()
                     .rev()
-                    .find(|other| other.is_send && other.process == process && other.mailbox == mailbox);
-                fits &= before.is_none_or(|before| self.order.put(before.arrives, arrives));
+                    .filter(|other| other.process == process && other.mailbox == mailbox);
+                match own.find(|other| other.is_send()).map(|other| other.arrives) {
+                    Some(before) => self.order.add(&[posted, before]),
+                    None => self.order.add(&[posted]),
+                }
             }
-            debug_assert!(fits, "a new arrival follows the old ones");
-        }
+            _ => posted,
+        };
         self.posts.push(Post {
             process,
+            handle,
             mailbox,
-            is_send,
+            side,
             posted,
             arrives,
             partner: None,
             completed: None,
             tested: None,
+            withdrawn: None,
+            at_once,
         });
         (self.posts.len() - 1) as PostId
     }
 
-    /// Matches two posts. False if no execution can have this.
+    /// Changes a post, so that it can be taken back.
+    fn change(&mut self, post: PostId, how: impl FnOnce(&mut Post)) {
+        let old = self.posts[post as usize];
+        self.changes.push(Change::Post(post, old));
+        how(&mut self.posts[post as usize]);
+    }
+
+    /// Puts one moment before another, and all that follows from it. False if that cannot be; then it must be undone.
+    #[must_use]
+    pub fn put(&mut self, a: Node, b: Node) -> bool {
+        let before = self.order.mark();
+        self.order.put(a, b) && self.settle(before)
+    }
+
+    /// The first wait for a post ended.
+    pub fn completed(&mut self, post: PostId, node: Node) {
+        if self.posts[post as usize].completed.is_none() {
+            self.change(post, |post| post.completed = Some(node));
+        }
+    }
+
+    /// Matches two posts. False if no execution can have this; then it must be undone.
     #[must_use]
     pub fn meet(&mut self, a: PostId, b: PostId) -> bool {
         let (x, y) = (self.posts[a as usize], self.posts[b as usize]);
-        debug_assert!(
-            x.is_send != y.is_send && x.mailbox == y.mailbox && x.partner.is_none() && y.partner.is_none()
-        );
-        self.posts[a as usize].partner = Some(b);
-        self.posts[b as usize].partner = Some(a);
-        // A test that found one end not complete came before the other end was there.
-        let (send, recv) = if x.is_send { (x, y) } else { (y, x) };
+        debug_assert!(admits(&x, &y) && x.mailbox == y.mailbox && x.is_free() && y.is_free());
+        let before = self.order.mark();
+        self.change(a, |post| post.partner = Some(b));
+        self.change(b, |post| post.partner = Some(a));
+        let (send, recv, id) = if x.is_send() { (x, y, a) } else { (y, x, b) };
+        let fits = self.meet_tests(&send, &recv) && self.meet_others(&send, &recv) && self.settle(before);
+        let pair = Pair { arrives: send.arrives, posted: recv.posted };
+        self.met.push(Met { mailbox: send.mailbox, post: id, pair, is_pair: true });
+        fits
+    }
+
+    /// A test that found one end not complete came before the other end was there.
+    fn meet_tests(&mut self, send: &Post, recv: &Post) -> bool {
         if recv.tested.is_some_and(|test| !self.order.put(test, send.arrives)) {
             return false;
         }
-        if let Some(test) = send.tested {
-            // Where the message travels, it may also be the arrival that came late; of the two, the receive is
-            // ordered here only if the arrival is known to be early.
-            let arrival_is_early = send.arrives == send.posted || self.order.before(send.arrives, test);
-            if arrival_is_early && !self.order.put(test, recv.posted) {
+        // Where the message travels, it may also be its arrival that came late.
+        if let Some(test) = send.tested
+            && !self.one_of(&[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())])
+        {
+            return false;
+        }
+        (!recv.at_once || self.order.put(send.arrives, recv.posted))
+            && (!send.at_once || self.order.put(recv.posted, send.arrives))
+    }
+
+    /// The last pairs first: what follows from them is known then of those before.
+    fn meet_others(&mut self, send: &Post, recv: &Post) -> bool {
+        let pair = Pair { arrives: send.arrives, posted: recv.posted };
+        for index in (0..self.met.len()).rev() {
+            let met = self.met[index];
+            if met.mailbox != send.mailbox {
+                continue;
+            }
+            let other = &self.posts[met.post as usize];
+            let fits = match (other.partner, other.withdrawn) {
+                (Some(partner), _) => {
+                    let partner = &self.posts[partner as usize];
+                    let (one, two) = (admits(recv, other), admits(partner, send));
+                    self.two_pairs(pair, met.pair, one, two)
+                }
+                (None, Some(end)) => {
+                    let other = *other;
+                    self.pair_and_withdrawn(send, recv, &other, end)
+                }
+                _ => true,
+            };
+            if !fits {
                 return false;
             }
         }
-        self.settle()
+        true
     }
 
-    /// Draws all conclusions that the matched pairs force. False if they contradict each other.
-    ///
-    /// Conclusions in one mailbox may force others in another, so all are looked at until nothing changes.
-    #[must_use]
-    fn settle(&mut self) -> bool {
-        loop {
-            let mut changed = false;
-            for i in 0..self.posts.len() {
-                let Some(first) = self.pair(i) else { continue };
-                for j in 0..i {
-                    if self.posts[j].mailbox != self.posts[i].mailbox {
-                        continue;
-                    }
-                    let Some(second) = self.pair(j) else { continue };
-                    match self.conclude(first, second) {
-                        Conclusion::Contradiction => return false,
-                        Conclusion::New => changed = true,
-                        Conclusion::Known | Conclusion::Open => {}
-                    }
-                }
-            }
-            if !changed {
-                return true;
-            }
+    /// The oldest that fits is taken, at both ends.
+    fn two_pairs(&mut self, a: Pair, b: Pair, a_admits_b: bool, b_admits_a: bool) -> bool {
+        match (a_admits_b, b_admits_a) {
+            (true, true) => self.require(Clause::Pairs(a, b)),
+            (true, false) => self.one_of(&[(a.arrives, b.arrives), (b.posted, a.posted)]),
+            (false, true) => self.one_of(&[(b.arrives, a.arrives), (a.posted, b.posted)]),
+            (false, false) => true,
         }
     }
 
-    /// The two ends of a matched pair, found once, at its send.
-    fn pair(&self, index: usize) -> Option<Pair> {
-        let post = &self.posts[index];
-        let partner = post.partner.filter(|_| post.is_send)?;
-        Some(Pair { arrives: post.arrives, posted: self.posts[partner as usize].posted })
-    }
-
-    /// If the order of two pairs is known at one end, it holds at the other.
-    fn conclude(&mut self, a: Pair, b: Pair) -> Conclusion {
-        let order = &self.order;
-        if order.before(a.arrives, b.arrives) || order.before(a.posted, b.posted) {
-            self.put_pair(a, b)
-        } else if order.before(b.arrives, a.arrives) || order.before(b.posted, a.posted) {
-            self.put_pair(b, a)
+    /// What was taken back was not there when it would have been older than what was met instead.
+    fn pair_and_withdrawn(&mut self, send: &Post, recv: &Post, other: &Post, end: Node) -> bool {
+        if other.is_send() {
+            !admits(recv, other)
+                || self.one_of(
+                    &[(send.arrives, other.arrives), (end, recv.posted), (end, other.arrives)]
+                        [..2 + usize::from(other.travels())],
+                )
         } else {
-            Conclusion::Open
+            !admits(send, other) || self.one_of(&[(recv.posted, other.posted), (end, send.arrives)])
         }
     }
 
-    fn put_pair(&mut self, a: Pair, b: Pair) -> Conclusion {
-        let order = &mut self.order;
-        if order.before(a.arrives, b.arrives) && order.before(a.posted, b.posted) {
-            Conclusion::Known
-        } else if order.put(a.arrives, b.arrives) && order.put(a.posted, b.posted) {
-            Conclusion::New
-        } else {
-            Conclusion::Contradiction
-        }
-    }
-
-    /// A test found a post not complete. False if it surely was.
+    /// A test found a post not complete. False if it surely was; then it must be undone.
     #[must_use]
     pub fn tested(&mut self, post: PostId, test: Node) -> bool {
-        self.posts[post as usize].tested = Some(test);
+        let before = self.order.mark();
+        self.change(post, |post| post.tested = Some(test));
         let own = self.posts[post as usize];
         let Some(partner) = own.partner else { return true };
         let other = self.posts[partner as usize];
-        // Both ends are in the graph: the other one must come after the test.
-        self.order.put(test, other.arrives) && self.settle()
+        let (send, recv) = if own.is_send() { (own, other) } else { (other, own) };
+        let late: &[Before] = if own.is_send() {
+            &[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())]
+        } else {
+            &[(test, send.arrives)]
+        };
+        self.one_of(late) && self.settle(before)
+    }
+
+    /// A post that has met nobody is taken back. False if it surely had; then it must be undone.
+    #[must_use]
+    pub fn withdraw(&mut self, post: PostId, end: Node) -> bool {
+        let before = self.order.mark();
+        if self.posts[post as usize].partner.is_some() {
+            return false;
+        }
+        self.change(post, |post| post.withdrawn = Some(end));
+        let own = self.posts[post as usize];
+        let fits = self.withdraw_among_others(&own, end) && self.settle(before);
+        let pair = Pair { arrives: own.arrives, posted: own.posted };
+        self.met.push(Met { mailbox: own.mailbox, post, pair, is_pair: false });
+        fits
+    }
+
+    fn withdraw_among_others(&mut self, own: &Post, end: Node) -> bool {
+        for index in (0..self.met.len()).rev() {
+            let met = self.met[index];
+            if met.mailbox != own.mailbox {
+                continue;
+            }
+            let other = self.posts[met.post as usize];
+            let fits = match (other.partner, other.withdrawn) {
+                (Some(partner), _) if met.is_pair => {
+                    let partner = self.posts[partner as usize];
+                    self.pair_and_withdrawn(&other, &partner, own, end)
+                }
+                (None, Some(others)) if admits(own, &other) => {
+                    let (send, recv) = if own.is_send() { (own, &other) } else { (&other, own) };
+                    let (sends, receives) = if own.is_send() { (end, others) } else { (others, end) };
+                    self.one_of(
+                        &[(receives, send.arrives), (sends, recv.posted), (sends, send.arrives)]
+                            [..2 + usize::from(send.travels())],
+                    )
+                }
+                _ => true,
+            };
+            if !fits {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether this is a whole execution: what is never matched comes last, and every open order can be chosen. On
     /// success the order is one that the mailboxes really can have seen.
     #[must_use]
     pub fn complete(&mut self) -> bool {
-        self.order_the_unmatched() && self.settle() && self.choose_open()
+        let before = self.order.mark();
+        self.order_the_unmatched() && self.settle(before) && self.choose_open(0)
     }
 
-    /// A mailbox keeps no send beside a receive, and what it keeps came after all that it matched.
+    /// A mailbox keeps no send beside a receive that admits it, and what it keeps came after all that it matched instead.
     fn order_the_unmatched(&mut self) -> bool {
         for i in 0..self.posts.len() {
             let left = self.posts[i];
-            if left.partner.is_some() {
+            if !left.is_free() {
                 continue;
             }
             for j in 0..self.posts.len() {
                 let other = self.posts[j];
-                if other.mailbox != left.mailbox {
-                    continue;
-                }
-                if other.is_send == left.is_send {
-                    if other.partner.is_some() && !self.order.put(other.arrives, left.arrives) {
-                        return false;
-                    }
-                } else if other.partner.is_none() {
+                if other.mailbox == left.mailbox && !self.comes_before_the_unmatched(&other, &left) {
                     return false;
                 }
             }
@@ -220,46 +412,148 @@ impl Graph {
         true
     }
 
-    /// Chooses an order for two pairs that nothing orders, and goes on; the other order if that leads nowhere.
-    fn choose_open(&mut self) -> bool {
-        let Some((a, b)) = self.first_open() else { return true };
-        let saved = self.order.clone();
-        if self.put_pair(a, b) != Conclusion::Contradiction && self.settle() && self.choose_open() {
+    fn comes_before_the_unmatched(&mut self, other: &Post, left: &Post) -> bool {
+        if other.is_send() == left.is_send() {
+            let Some(partner) = other.partner else { return true };
+            let partner = self.posts[partner as usize];
+            return !admits(&partner, left) || self.order.put(other.arrives, left.arrives);
+        }
+        if other.partner.is_some() || !admits(other, left) {
             return true;
         }
-        self.order = saved;
-        self.put_pair(b, a) != Conclusion::Contradiction && self.settle() && self.choose_open()
+        let Some(end) = other.withdrawn else { return false };
+        let after: &[Before] = &[(end, left.arrives), (end, other.arrives)];
+        self.one_of(&after[..1 + usize::from(other.travels())])
     }
 
-    fn first_open(&self) -> Option<(Pair, Pair)> {
-        for i in 0..self.posts.len() {
-            let Some(a) = self.pair(i) else { continue };
-            for j in 0..i {
-                if self.posts[j].mailbox != self.posts[i].mailbox {
+    /// Chooses an order where several are open, and goes on; the next if that leads nowhere.
+    fn choose_open(&mut self, from: usize) -> bool {
+        let Some(at) = (from..self.clauses.len()).find(|&at| self.clauses[at].1) else { return true };
+        let clause = self.clauses[at].0;
+        for possibility in 0..clause.possibilities() {
+            let mark = self.mark();
+            let before = self.order.mark();
+            if self.put_all(&clause.possibility(possibility)) && self.settle(before) && self.choose_open(at) {
+                return true;
+            }
+            self.undo(mark);
+        }
+        false
+    }
+
+    fn one_of(&mut self, orders: &[Before]) -> bool {
+        let mut three = [(0, 0); 3];
+        three[..orders.len()].copy_from_slice(orders);
+        self.require(Clause::Any(three, orders.len() as u8))
+    }
+
+    /// Adds a clause, unless it holds already. False if it cannot hold.
+    fn require(&mut self, clause: Clause) -> bool {
+        match self.look(clause) {
+            State::Holds => true,
+            State::Contradiction => false,
+            State::Open => {
+                self.clauses.push((clause, true));
+                true
+            }
+        }
+    }
+
+    /// Draws all conclusions from what was put into the order since a moment. False if they contradict each other.
+    fn settle(&mut self, since: order::Mark) -> bool {
+        let mut since = since;
+        while !self.order.is_unchanged(since) {
+            since = self.order.mark();
+            for at in 0..self.clauses.len() {
+                let (clause, open) = self.clauses[at];
+                if !open {
                     continue;
                 }
-                let Some(b) = self.pair(j) else { continue };
-                if !self.order.before(a.arrives, b.arrives) && !self.order.before(b.arrives, a.arrives) {
-                    return Some((a, b));
+                match self.look(clause) {
+                    State::Open => {}
+                    State::Contradiction => return false,
+                    State::Holds => {
+                        self.clauses[at].1 = false;
+                        self.changes.push(Change::Settled(at as u32));
+                    }
                 }
             }
         }
-        None
+        true
+    }
+
+    /// What is known of a clause; its last possibility is put into the order.
+    fn look(&mut self, clause: Clause) -> State {
+        if let Clause::Pairs(a, b) = clause {
+            return self.look_at_pairs(a, b);
+        }
+        let mut left = None;
+        let mut open = 0;
+        for possibility in 0..clause.possibilities() {
+            let orders = clause.possibility(possibility);
+            if orders.iter().all(|&(a, b)| self.order.before(a, b)) {
+                return State::Holds;
+            }
+            if !orders.iter().any(|&(a, b)| a == b || self.order.before(b, a)) {
+                open += 1;
+                left = Some(orders);
+            }
+        }
+        match (open, left) {
+            (1, Some(orders)) if self.put_all(&orders) => State::Holds,
+            (0 | 1, _) => State::Contradiction,
+            _ => State::Open,
+        }
+    }
+
+    /// If the order of two pairs is known at one end, it holds at the other.
+    fn look_at_pairs(&mut self, a: Pair, b: Pair) -> State {
+        let order = &mut self.order;
+        let (first, second) = if order.before(a.arrives, b.arrives) || order.before(a.posted, b.posted) {
+            (a, b)
+        } else if order.before(b.arrives, a.arrives) || order.before(b.posted, a.posted) {
+            (b, a)
+        } else {
+            return State::Open;
+        };
+        if order.put(first.arrives, second.arrives) && order.put(first.posted, second.posted) {
+            State::Holds
+        } else {
+            State::Contradiction
+        }
+    }
+
+    fn put_all(&mut self, orders: &[Before]) -> bool {
+        orders.iter().all(|&(a, b)| self.order.put(a, b))
     }
 }
 
-/// A send and a receive that met: when the one arrived, and when the other was posted.
-#[derive(Copy, Clone, Debug)]
-struct Pair {
-    arrives: Node,
-    posted: Node,
+impl Clause {
+    fn possibilities(&self) -> usize {
+        match self {
+            Clause::Pairs(..) => 2,
+            Clause::Any(_, count) => *count as usize,
+        }
+    }
+
+    /// The orders that must hold together for one of the possibilities.
+    fn possibility(&self, index: usize) -> Orders {
+        match (self, index) {
+            (Clause::Pairs(a, b), 0) => Orders([(a.arrives, b.arrives), (a.posted, b.posted)], 2),
+            (Clause::Pairs(a, b), _) => Orders([(b.arrives, a.arrives), (b.posted, a.posted)], 2),
+            (Clause::Any(orders, _), index) => Orders([orders[index], (0, 0)], 1),
+        }
+    }
 }
 
-/// What is known of the order of two pairs.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Conclusion {
-    Known,
-    New,
-    Open,
-    Contradiction,
+/// One or two orders.
+#[derive(Copy, Clone)]
+struct Orders([Before; 2], u8);
+
+impl std::ops::Deref for Orders {
+    type Target = [Before];
+
+    fn deref(&self) -> &[Before] {
+        &self.0[..self.1 as usize]
+    }
 }

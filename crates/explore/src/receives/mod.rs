@@ -13,16 +13,21 @@
 //!
 //! - [`order`]: a partial order with its closure.
 //! - [`graph`]: sends, receives, who met whom, and whether an execution can be like that.
-//! - [`search`]: the choices, one after the other.
+//! - [`choice`]: what was picked, and what is left.
+//! - [`search`]: one execution after the other.
+//! - `serve`: what becomes of a request.
 //! - [`way`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
 
 pub mod actors;
+pub mod choice;
 pub mod graph;
 pub mod order;
 pub mod search;
+mod serve;
 pub mod way;
 
+use simurgh_kernel::simcall::{Criteria, Envelope, OnTimeout};
 use smallvec::SmallVec;
 
 pub use crate::actors::Network;
@@ -48,6 +53,26 @@ impl Mailbox {
 /// One of the posts of a process, in the order of its program.
 pub type Handle = u32;
 
+/// Which end of a communication is posted.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// A message, and what is written on it.
+    Send(Envelope),
+    /// A receive, and what it admits.
+    Recv(Criteria),
+}
+
+/// How long a process waits.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Patience {
+    /// For ever.
+    Forever,
+    /// Until it has had enough, which may be at any time; and what becomes of its posts then.
+    Timed(OnTimeout),
+    /// Not at all: it takes what is there, or gives up.
+    Now,
+}
+
 /// What a process asks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
@@ -56,33 +81,100 @@ pub enum Request {
         /// Where.
         mailbox: Mailbox,
         /// Which end.
-        is_send: bool,
+        side: Side,
     },
-    /// Posts, and waits for it: [`Reply::Completed`].
+    /// Posts a send that belongs to nobody's steps (the first token of a lock): [`Reply::Done`].
+    Give {
+        /// Where.
+        mailbox: Mailbox,
+    },
+    /// Posts, and waits for it: [`Reply::Completed`], or [`Reply::TimedOut`], and then the post is taken back.
     PostAndWait {
         /// Where.
         mailbox: Mailbox,
         /// Which end.
-        is_send: bool,
+        side: Side,
+        /// How long.
+        patience: Patience,
     },
     /// Starts something that is over at once: [`Reply::Posted`].
     Begin,
-    /// Waits for one of its posts: [`Reply::Completed`].
-    WaitAny(SmallVec<[Handle; 4]>),
-    /// Asks whether one of its posts is complete: [`Reply::Completed`] or [`Reply::Nothing`].
+    /// Waits for one of its posts: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::TimedOut`].
+    WaitAny {
+        /// The posts.
+        set: SmallVec<[Handle; 4]>,
+        /// How long.
+        patience: Patience,
+    },
+    /// Takes a post back, unless it has met somebody: [`Reply::TimedOut`] if it had not.
+    Cancel(Handle),
+    /// Asks whether one of its posts is complete: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::Nothing`].
     TestAny(SmallVec<[Handle; 4]>),
     /// Chooses a number below this one: [`Reply::Chosen`].
     Choose(u32),
     /// Creates a process, whose number is the next: [`Reply::Done`].
     Spawn,
-    /// Waits for the end of a process: [`Reply::Done`].
-    Join(u32),
+    /// Waits for the end of a process: [`Reply::Done`], or [`Reply::TimedOut`].
+    Join {
+        /// Which.
+        process: u32,
+        /// Whether it may give up.
+        timed: bool,
+    },
+    /// Waits until as many have come to a barrier as it has places: [`Reply::Passed`].
+    Arrive {
+        /// Which.
+        barrier: u32,
+        /// For how many it is.
+        places: u32,
+        /// Whether it wants to know who came last.
+        told: bool,
+    },
     /// It came to its end.
     Ended,
     /// It failed: what it said.
     Failed(String),
     /// Something that this engine does not explore: what.
     Unsupported(&'static str),
+}
+
+impl Request {
+    /// Whether it looks at what others have posted: it is better served after them.
+    fn looks(&self) -> bool {
+        matches!(
+            self,
+            Request::Post { side: Side::Recv(_), .. }
+                | Request::PostAndWait { side: Side::Recv(_), .. }
+                | Request::WaitAny { .. }
+                | Request::TestAny(_)
+                | Request::Cancel(_)
+                | Request::Join { .. }
+        )
+    }
+
+    /// A number that tells most requests apart.
+    fn shape(&self) -> u32 {
+        match self {
+            Request::Post { mailbox, side } => {
+                mailbox.0 << 6 | u32::from(matches!(side, Side::Send(_))) << 5 | 1
+            }
+            Request::PostAndWait { mailbox, side, .. } => {
+                mailbox.0 << 6 | u32::from(matches!(side, Side::Send(_))) << 5 | 2
+            }
+            Request::Give { mailbox } => mailbox.0 << 6 | 3,
+            Request::Begin => 4,
+            Request::WaitAny { set, .. } => (set.len() as u32) << 6 | 5,
+            Request::TestAny(set) => (set.len() as u32) << 6 | 6,
+            Request::Choose(n) => n << 6 | 7,
+            Request::Spawn => 8,
+            Request::Join { process, .. } => process << 6 | 9,
+            Request::Arrive { barrier, .. } => barrier << 6 | 10,
+            Request::Ended => 11,
+            Request::Failed(_) => 12,
+            Request::Unsupported(_) => 13,
+            Request::Cancel(handle) => handle << 6 | 14,
+        }
+    }
 }
 
 /// What a process is answered.
@@ -99,10 +191,21 @@ pub enum Reply {
         /// Of a receive: the process whose message it got, and which of its posts.
         from: Option<(u32, Handle)>,
     },
+    /// One of the set was taken back before.
+    Withdrawn {
+        /// Which of the set.
+        index: u32,
+        /// Which of its posts.
+        handle: Handle,
+    },
     /// None of the set is complete.
     Nothing,
+    /// It has waited long enough.
+    TimedOut,
     /// The number that was chosen.
     Chosen(u32),
+    /// All have come to the barrier; whether it was the last.
+    Passed(bool),
     /// It is done.
     Done,
 }
@@ -116,6 +219,11 @@ pub trait Processes {
 
     /// How many processes there are at the start.
     fn count(&self) -> u32;
+
+    /// The tokens that are there before anything happens. They count as the first posts of the first process.
+    fn given(&self) -> &[Mailbox] {
+        &[]
+    }
 
     /// Whether a process may be left waiting at the end.
     fn is_daemon(&self, process: u32) -> bool;

@@ -1,32 +1,45 @@
-//! A partial order under construction: edges are added one by one, its transitive closure is kept, a cycle is refused.
+//! A partial order under construction: edges are added one by one, its transitive closure is kept, a cycle is refused, and
+//! all that was added since some moment can be taken back.
+
+use smallvec::SmallVec;
 
 /// A point of the order.
 pub type Node = u32;
 
-/// The closure as two bit matrices: row `a` of the one holds all that comes after `a`, of the other all before it.
-#[derive(Clone, Debug, Default)]
+/// The closure as a bit matrix: row `b` holds all that comes before `b`.
+///
+/// Most points are added at the end, after others, which costs a row; only an edge between old points has to look for all
+/// that comes after.
+#[derive(Clone, Debug)]
 pub struct Order {
     nodes: usize,
     words: usize,
-    after: Vec<u64>,
     before: Vec<u64>,
+    /// The words that were changed in rows that were there, with what they held.
+    trail: Vec<(u32, u64)>,
+}
+
+/// A moment to go back to.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    nodes: u32,
+    trail: u32,
+}
+
+type Row = SmallVec<[u64; 4]>;
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { nodes: 0, words: 1, before: Vec::new(), trail: Vec::new() }
+    }
 }
 
 impl Order {
     /// Forgets all points.
     pub fn clear(&mut self) {
         self.nodes = 0;
-        self.words = 1;
-        self.after.clear();
         self.before.clear();
-    }
-
-    /// Becomes a copy of another, without new memory where there is enough.
-    pub fn copy_from(&mut self, other: &Order) {
-        self.nodes = other.nodes;
-        self.words = other.words;
-        self.after.clone_from(&other.after);
-        self.before.clone_from(&other.before);
+        self.trail.clear();
     }
 
     /// How many points there are.
@@ -39,22 +52,48 @@ impl Order {
         self.nodes == 0
     }
 
-    /// Adds a point that is not ordered with any other yet.
-    pub fn add(&mut self) -> Node {
-        if self.nodes == self.words * 64 {
-            self.after = widen(&self.after, self.words);
-            self.before = widen(&self.before, self.words);
-            self.words *= 2;
+    /// The present moment.
+    pub fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes as u32, trail: self.trail.len() as u32 }
+    }
+
+    /// Whether nothing was put between old points since a moment.
+    pub fn is_unchanged(&self, since: Mark) -> bool {
+        self.trail.len() == since.trail as usize
+    }
+
+    /// Takes back all since a moment.
+    pub fn undo(&mut self, to: Mark) {
+        for (word, old) in self.trail.drain(to.trail as usize..).rev() {
+            self.before[word as usize] = old;
         }
+        self.nodes = to.nodes as usize;
+        self.before.truncate(self.nodes * self.words);
+    }
+
+    /// Adds a point after some others, and after all that is before them.
+    pub fn add(&mut self, after: &[Node]) -> Node {
+        if self.nodes == self.words * 64 {
+            self.widen();
+        }
+        let words = self.words;
+        let start = self.nodes * words;
         self.nodes += 1;
-        self.after.resize(self.nodes * self.words, 0);
-        self.before.resize(self.nodes * self.words, 0);
+        self.before.resize(start + words, 0);
+        for &other in after {
+            let (rows, row) = self.before.split_at_mut(start);
+            let others = &rows[other as usize * words..][..words];
+            for (word, others) in row.iter_mut().zip(others) {
+                *word |= others;
+            }
+            row[other as usize / 64] |= 1 << (other % 64);
+        }
         (self.nodes - 1) as Node
     }
 
     /// Whether `a` comes before `b`.
     pub fn before(&self, a: Node, b: Node) -> bool {
-        self.after[a as usize * self.words + b as usize / 64] >> (b % 64) & 1 == 1
+        self.before[b as usize * self.words + a as usize / 64] >> (a % 64) & 1 == 1
     }
 
     /// Puts `a` before `b`, and all that follows from it. False if that would close a cycle; then nothing changed.
@@ -63,9 +102,24 @@ impl Order {
         if a == b || self.before(b, a) {
             return false;
         }
-        if !self.before(a, b) {
-            spread(&mut self.after, &self.before, self.words, a, b);
-            spread(&mut self.before, &self.after, self.words, b, a);
+        if self.before(a, b) {
+            return true;
+        }
+        let words = self.words;
+        let mut more = Row::from_slice(&self.before[a as usize * words..][..words]);
+        more[a as usize / 64] |= 1 << (a % 64);
+        let (word, bit) = (b as usize / 64, 1 << (b % 64));
+        for other in 0..self.nodes {
+            let start = other * words;
+            if other == b as usize || self.before[start + word] & bit != 0 {
+                for (index, more) in more.iter().enumerate() {
+                    let old = self.before[start + index];
+                    if old | more != old {
+                        self.trail.push(((start + index) as u32, old));
+                        self.before[start + index] = old | more;
+                    }
+                }
+            }
         }
         true
     }
@@ -80,32 +134,18 @@ impl Order {
         }
         line
     }
-}
 
-fn widen(bits: &[u64], words: usize) -> Vec<u64> {
-    let mut wide = Vec::with_capacity(bits.len() * 2);
-    for row in bits.chunks(words) {
-        wide.extend_from_slice(row);
-        wide.resize(wide.len() + words, 0);
-    }
-    wide
-}
-
-/// All that is on the far side of `from` (as `sides` tells), and `from` itself, reach `to` and all that `to` reaches.
-fn spread(reach: &mut [u64], sides: &[u64], words: usize, from: Node, to: Node) {
-    let (to, from) = (to as usize, from as usize);
-    for word in 0..words {
-        let mut here = sides[from * words + word];
-        if word == from / 64 {
-            here |= 1 << (from % 64);
+    fn widen(&mut self) {
+        let old = self.words;
+        let mut wide = Vec::with_capacity(self.before.len() * 2);
+        for row in self.before.chunks(old) {
+            wide.extend_from_slice(row);
+            wide.resize(wide.len() + old, 0);
         }
-        while here != 0 {
-            let x = word * 64 + here.trailing_zeros() as usize;
-            here &= here - 1;
-            for word in 0..words {
-                reach[x * words + word] |= reach[to * words + word];
-            }
-            reach[x * words + to / 64] |= 1 << (to % 64);
+        self.before = wide;
+        self.words *= 2;
+        for (word, _) in &mut self.trail {
+            *word += *word / old as u32 * old as u32;
         }
     }
 }
@@ -113,12 +153,12 @@ fn spread(reach: &mut [u64], sides: &[u64], words: usize, from: Node, to: Node) 
 #[cfg(test)]
 mod tests {
     use super::Order;
+    use simurgh_kernel::random::Random;
 
     #[test]
     fn a_cycle_is_refused_and_changes_nothing() {
         let mut order = Order::default();
-        order.clear();
-        let nodes: Vec<_> = (0..130).map(|_| order.add()).collect();
+        let nodes: Vec<_> = (0..130).map(|_| order.add(&[])).collect();
         for pair in nodes.windows(2) {
             assert!(order.put(pair[0], pair[1]));
         }
@@ -126,5 +166,65 @@ mod tests {
         assert!(!order.put(nodes[129], nodes[0]));
         assert!(!order.before(nodes[129], nodes[0]));
         assert_eq!(order.linearise(), nodes);
+    }
+
+    /// Against paths that are searched for anew, with points added, edges put and moments gone back to at random.
+    #[test]
+    fn the_closure_is_that_of_the_edges_whatever_was_taken_back() {
+        let mut random = Random::new(11, 3);
+        for _ in 0..60 {
+            let mut order = Order::default();
+            let mut edges: Vec<(u32, u32)> = Vec::new();
+            let mut marks = Vec::new();
+            for _ in 0..200 {
+                let count = order.len() as u32;
+                match random.below(8) {
+                    0..=2 => {
+                        let after: Vec<u32> = (0..random.below(3))
+                            .filter(|_| count > 0)
+                            .map(|_| random.below(u64::from(count)) as u32)
+                            .collect();
+                        let node = order.add(&after);
+                        edges.extend(after.iter().map(|&a| (a, node)));
+                    }
+                    3..=5 if count > 1 => {
+                        let (a, b) =
+                            (random.below(u64::from(count)) as u32, random.below(u64::from(count)) as u32);
+                        let fits = a != b && !reaches(&edges, b, a);
+                        assert_eq!(order.put(a, b), fits);
+                        if fits {
+                            edges.push((a, b));
+                        }
+                    }
+                    6 => marks.push((order.mark(), edges.len())),
+                    _ => {
+                        if let Some((mark, length)) = marks.pop() {
+                            order.undo(mark);
+                            edges.truncate(length);
+                        }
+                    }
+                }
+            }
+            for a in 0..order.len() as u32 {
+                for b in 0..order.len() as u32 {
+                    assert_eq!(order.before(a, b), a != b && reaches(&edges, a, b));
+                }
+            }
+        }
+    }
+
+    fn reaches(edges: &[(u32, u32)], from: u32, to: u32) -> bool {
+        let mut seen = vec![from];
+        let mut at = 0;
+        while at < seen.len() {
+            let here = seen[at];
+            at += 1;
+            for &(_, b) in edges.iter().filter(|(a, _)| *a == here) {
+                if !seen.contains(&b) {
+                    seen.push(b);
+                }
+            }
+        }
+        from != to && seen.contains(&to)
     }
 }

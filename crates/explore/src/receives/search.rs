@@ -1,11 +1,17 @@
-//! The choices of an execution, one after the other, and then the next execution.
+//! The search: one execution after the other, each with other choices than those before it.
+//!
+//! What an execution shares with the one before it, its graph above all, is kept; only the code of the processes runs again
+//! from its start, and is told what it was told before.
+
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::graph::{Graph, PostId};
+use super::choice::{Choice, Path, Pick};
+use super::graph::{self, Graph, PostId};
 use super::order::Node;
 use super::way::{Outcome, Place, Way};
-use super::{Handle, Mailbox, Network, Processes, Reply, Request};
+use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
 use crate::verdict::{Exploration, Step, Verdict, Violation};
 
 /// How far to go.
@@ -29,8 +35,17 @@ impl Default for Limits {
 
 /// Why the engine does not explore a program.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the engine `receives` does not explore {0} yet; use --engine optimal")]
-pub struct Unsupported(pub &'static str);
+pub enum Refusal {
+    /// It does something that this engine does not know.
+    #[error("the engine `receives` does not explore {0}")]
+    Unsupported(&'static str),
+    /// It did something else when it was run again.
+    #[error(
+        "actor {0} did something else when it was run again: a program must depend on messages and choices only (does it \
+         use statics, the clock, random numbers of its own, or the order of a hash map?)"
+    )]
+    Diverged(u32),
+}
 
 /// What a watcher is told.
 #[derive(Copy, Clone, Debug)]
@@ -39,6 +54,8 @@ pub struct Progress {
     pub executions: u64,
     /// Steps until now.
     pub transitions: u64,
+    /// The most steps of an execution.
+    pub depth: u64,
     /// A part of the whole, estimated from the choices that are behind.
     pub part: f64,
 }
@@ -52,7 +69,7 @@ pub fn explore(
     network: Network,
     limits: Limits,
     watch: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Exploration, Unsupported> {
+) -> Result<Exploration, Refusal> {
     explore_ways(processes, network, limits, watch, None)
 }
 
@@ -69,15 +86,17 @@ pub fn explore_ways(
     limits: Limits,
     watch: &mut dyn FnMut(&Progress) -> bool,
     mut visitor: Option<&mut Visitor<'_>>,
-) -> Result<Exploration, Unsupported> {
-    let mut search = Search::new(network, limits);
+) -> Result<Exploration, Refusal> {
+    let mut search = Search::new(network, limits, Path::new());
     let mut result = Exploration::default();
     let mut runs: u64 = 0;
+    let mut depth = 0;
     let mut stopped = false;
     loop {
         let end = search.run(processes)?;
         runs += 1;
         result.transitions += search.steps;
+        depth = depth.max(search.steps);
         match end {
             End::Nowhere => {}
             End::TooDeep => result.verdict = worse(result.verdict, Verdict::NotExhausted),
@@ -88,8 +107,9 @@ pub fn explore_ways(
                 }
                 if let Some(violation) = violation {
                     result.verdict = worse(result.verdict, violation.verdict());
+                    let (violation, schedule) = search.schedule(violation);
                     if !result.found.iter().any(|(known, _)| *known == violation) {
-                        result.found.push((violation, search.schedule()));
+                        result.found.push((violation, schedule));
                     }
                     if !limits.all {
                         return Ok(result);
@@ -102,12 +122,8 @@ pub fn explore_ways(
             return Ok(result);
         }
         let stop = runs.is_multiple_of(1 << 10) && {
-            let progress = Progress {
-                executions: result.executions,
-                transitions: result.transitions,
-                part: search.part(),
-            };
-            !watch(&progress)
+            let (executions, transitions) = (result.executions, result.transitions);
+            !watch(&Progress { executions, transitions, depth, part: search.part() })
         };
         if stop || stopped || result.executions >= limits.executions {
             result.verdict = worse(result.verdict, Verdict::NotExhausted);
@@ -127,133 +143,184 @@ fn worse(a: Verdict, b: Verdict) -> Verdict {
     if rank(b) > rank(a) { b } else { a }
 }
 
-enum End {
+/// How an execution ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum End {
+    /// It is complete; what was wrong with it.
     Execution(Option<Violation>),
-    /// A choice that led nowhere.
+    /// A choice led nowhere: there is no such execution.
     Nowhere,
+    /// It was cut.
     TooDeep,
-}
-
-/// What one choice can be.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Pick {
-    /// The post meets this one.
-    Meet(PostId),
-    /// The post meets only what comes later, or nothing.
-    Later,
-    /// The wait is for this member of its set.
-    Member(u32),
-    /// The test finds none complete.
-    None,
-    /// This number is chosen.
-    Number(u32),
-}
-
-/// A choice of the present execution, and those that are left to try.
-#[derive(Clone, Debug, Default)]
-struct Choice {
-    picks: SmallVec<[Pick; 8]>,
-    at: usize,
-    /// What makes sense only if a post comes to this mailbox later: offered when one is seen to come.
-    ///
-    /// If it never does in any execution below, then nothing below could have met it. If it does in one where this
-    /// choice was made otherwise, it may also come where it is made so. What comes only because of what was chosen
-    /// here instead, after the end of the wait for it, does not count.
-    late: SmallVec<[(Mailbox, Pick); 2]>,
-    /// The post that this choice is about.
-    post: Option<PostId>,
-    /// The end of the wait that this choice is about.
-    wait: Option<Node>,
 }
 
 /// What a process of the present execution is about to do.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
+pub(super) enum Stage {
     /// It has asked for this.
     Asks(Request),
     /// It waits for this post of its own; in the set of its wait it has this place.
     Waits { post: PostId, index: u32 },
+    /// It waits for the end of a process, which was promised.
+    Joins(u32),
+    /// It is at a barrier.
+    AtBarrier,
+    /// All have come to the barrier, at these moments; and whether it was the last.
+    Leaves { after: SmallVec<[Node; 8]>, last: bool },
     /// It came to its end.
     Over,
 }
 
+/// The place in the set of a wait for a single post, which may never end.
+pub(super) const ALONE: u32 = u32::MAX;
+
 #[derive(Clone, Debug)]
-struct Process {
-    stage: Stage,
+pub(super) struct Process {
+    pub(super) stage: Stage,
     /// Its posts; `None` for what was over when it began.
-    posts: Vec<Option<PostId>>,
-    last: Node,
+    pub(super) posts: Vec<Option<PostId>>,
+    pub(super) last: Node,
     /// The choice of the wait that it is in.
-    choice: Option<usize>,
-    /// For [`Search::schedule`]: its steps that a schedule shows, and which choice each had.
-    steps: Vec<(Node, u32)>,
-    /// For [`Search::way`]: what came of its requests. Who met whom is known at the end only.
-    outcomes: Vec<Outcome>,
+    pub(super) choice: Option<usize>,
+    /// Its steps that a schedule shows, and which choice each had.
+    pub(super) steps: Vec<(Node, u32)>,
+    /// What came of its requests. Who met whom is known at the end only.
+    pub(super) outcomes: Vec<Outcome>,
 }
 
-struct Search {
-    network: Network,
-    limits: Limits,
-    graph: Graph,
-    trial: Graph,
-    processes: Vec<Process>,
-    spare: Vec<Process>,
-    choices: Vec<Choice>,
-    depth: usize,
+/// How to take back what became of a process.
+#[derive(Debug)]
+struct Saved {
+    process: u32,
+    stage: Stage,
+    last: Node,
+    choice: Option<usize>,
+    posts: u32,
+    steps: u32,
+    outcomes: u32,
+}
+
+/// Who has come to a barrier.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gathering {
+    pub(super) users: SmallVec<[u32; 8]>,
+    pub(super) arrived: SmallVec<[(u32, Node, bool); 8]>,
+}
+
+/// A moment to go back to: before a process did something that includes a choice.
+#[derive(Copy, Clone, Debug, Default)]
+struct Mark {
+    graph: graph::Mark,
+    log: u32,
+    saved: u32,
+    processes: u32,
+    early: u32,
+    children: u32,
+    gatherings: u32,
     steps: u64,
-    failed: Option<(u32, String)>,
+    failed: bool,
+}
+
+/// An answer that a process was given, and what it asked then, in short.
+#[derive(Copy, Clone, Debug)]
+struct Told {
+    process: u32,
+    reply: Reply,
+    asked: u32,
+}
+
+/// The search, at one execution.
+#[derive(Debug)]
+pub struct Search {
+    pub(super) limits: Limits,
+    pub(super) graph: Graph,
+    pub(super) processes: Vec<Process>,
+    spare: Vec<Process>,
+    pub(super) choices: Vec<Choice>,
+    marks: Vec<Mark>,
+    /// How many choices the present execution has made until now.
+    pub(super) depth: usize,
+    /// How many steps the present execution has.
+    pub steps: u64,
+    pub(super) failed: Option<(u32, String)>,
+    pub(super) gatherings: BTreeMap<u32, Gathering>,
+    /// Gatherings as they were before they changed.
+    former: Vec<(u32, Gathering)>,
+    /// Who was not waited for any longer, and when.
+    pub(super) early: Vec<(u32, Node)>,
+    /// The creation of processes, and which.
+    pub(super) children: Vec<(Node, u32)>,
+    log: Vec<Told>,
+    saved: Vec<Saved>,
+    /// Before what is being done now.
+    present: Mark,
+    /// The part of the search that this is.
+    path: Path,
+    /// Choices of the path that offer more, which is somebody else's.
+    offered: Vec<(usize, Pick)>,
 }
 
 impl Search {
-    fn new(network: Network, limits: Limits) -> Self {
+    /// The part of a search where the first choices are these.
+    pub fn new(network: Network, limits: Limits, path: Path) -> Self {
         Self {
-            network,
             limits,
-            graph: Graph::default(),
-            trial: Graph::default(),
+            graph: Graph::new(network),
             processes: Vec::new(),
             spare: Vec::new(),
             choices: Vec::new(),
+            marks: Vec::new(),
             depth: 0,
             steps: 0,
             failed: None,
+            gatherings: BTreeMap::new(),
+            former: Vec::new(),
+            early: Vec::new(),
+            children: Vec::new(),
+            log: Vec::new(),
+            saved: Vec::new(),
+            present: Mark::default(),
+            path,
+            offered: Vec::new(),
         }
     }
 
-    /// Runs one execution along the choices made, and makes new ones where they end.
-    fn run(&mut self, code: &mut dyn Processes) -> Result<End, Unsupported> {
+    /// Runs the present execution along the choices made, and makes new ones where they end.
+    ///
+    /// # Errors
+    /// If the program does something that this engine does not know.
+    pub fn run(&mut self, code: &mut dyn Processes) -> Result<End, Refusal> {
         code.restart();
-        self.graph.clear(self.network);
-        self.spare.append(&mut self.processes);
-        self.depth = 0;
-        self.steps = 0;
-        self.failed = None;
-        for process in 0..code.count() {
-            let start = self.graph.order.add();
-            self.begin(process, start, code);
+        if self.log.is_empty() {
+            self.begin_all(code);
+        } else {
+            for told in &self.log {
+                if code.resume(told.process, told.reply).shape() != told.asked {
+                    return Err(Refusal::Diverged(told.process));
+                }
+            }
         }
         while let Some(process) = self.next_to_run() {
             self.steps += 1;
             if self.steps > self.limits.depth {
-                return Ok(End::TooDeep);
+                return Ok(self.too_deep());
             }
+            self.present = self.mark();
+            self.save(process);
             if !self.advance(process, code)? {
                 return Ok(End::Nowhere);
             }
         }
-        if self
-            .processes
-            .iter()
-            .any(|process| matches!(process.stage, Stage::Waits { index, .. } if index != ALONE))
-        {
-            // It was promised that this member of a larger set would complete.
-            return Ok(End::Nowhere);
-        }
-        if !self.graph.complete() {
+        let promised = |process: &Process| match process.stage {
+            Stage::Waits { index, .. } => index != ALONE,
+            Stage::Joins(_) => true,
+            _ => false,
+        };
+        if self.processes.iter().any(promised) || !self.graph.complete() {
             return Ok(End::Nowhere);
         }
         // An actor that failed is gone; the others went on, which shows that all this can really happen.
-        if let Some((actor, message)) = self.failed.take() {
+        if let Some((actor, message)) = self.failed.clone() {
             return Ok(End::Execution(Some(Violation::Failed { actor, message })));
         }
         let waiting: Vec<u32> = (0..self.processes.len() as u32)
@@ -262,9 +329,116 @@ impl Search {
         Ok(End::Execution((!waiting.is_empty()).then_some(Violation::Deadlock { actors: waiting })))
     }
 
-    fn begin(&mut self, process: u32, start: Node, code: &mut dyn Processes) {
+    /// The execution is cut; but what has failed until now has failed, if it can have come to that.
+    fn too_deep(&mut self) -> End {
+        match self.failed.clone() {
+            Some((actor, message)) if self.graph.complete() => {
+                End::Execution(Some(Violation::Failed { actor, message }))
+            }
+            _ => End::TooDeep,
+        }
+    }
+
+    /// Goes to the next execution. False if there is none.
+    pub fn next(&mut self) -> bool {
+        while let Some(last) = self.choices.last_mut() {
+            last.at += 1;
+            if last.at < last.picks.len() {
+                self.go_back();
+                return true;
+            }
+            self.choices.pop();
+            self.marks.pop();
+        }
+        false
+    }
+
+    /// Goes back to before the last choice.
+    fn go_back(&mut self) {
+        let mark = *self.marks.last().expect("a mark for each choice");
+        self.graph.undo(mark.graph);
+        self.log.truncate(mark.log as usize);
+        for saved in self.saved.drain(mark.saved as usize..).rev() {
+            let process = &mut self.processes[saved.process as usize];
+            process.stage = saved.stage;
+            process.last = saved.last;
+            process.choice = saved.choice;
+            process.posts.truncate(saved.posts as usize);
+            process.steps.truncate(saved.steps as usize);
+            process.outcomes.truncate(saved.outcomes as usize);
+        }
+        self.spare.extend(self.processes.drain(mark.processes as usize..));
+        for (barrier, old) in self.former.drain(mark.gatherings as usize..).rev() {
+            self.gatherings.insert(barrier, old);
+        }
+        self.early.truncate(mark.early as usize);
+        self.children.truncate(mark.children as usize);
+        self.steps = mark.steps;
+        if !mark.failed {
+            self.failed = None;
+        }
+        self.depth = self.choices.len() - 1;
+        // Waits that ended in what was taken back have not ended.
+        let nodes = self.graph.order.len() as Node;
+        for choice in &mut self.choices {
+            choice.wait = choice.wait.filter(|&end| end < nodes);
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            graph: self.graph.mark(),
+            log: self.log.len() as u32,
+            saved: self.saved.len() as u32,
+            processes: self.processes.len() as u32,
+            early: self.early.len() as u32,
+            children: self.children.len() as u32,
+            gatherings: self.former.len() as u32,
+            steps: self.steps - 1,
+            failed: self.failed.is_some(),
+        }
+    }
+
+    /// Remembers a process as it is, before it changes.
+    pub(super) fn save(&mut self, process: u32) {
+        let record = &self.processes[process as usize];
+        self.saved.push(Saved {
+            process,
+            stage: record.stage.clone(),
+            last: record.last,
+            choice: record.choice,
+            posts: record.posts.len() as u32,
+            steps: record.steps.len() as u32,
+            outcomes: record.outcomes.len() as u32,
+        });
+    }
+
+    /// Remembers a gathering as it is, before it changes.
+    pub(super) fn save_gathering(&mut self, barrier: u32) {
+        let old = self.gatherings.entry(barrier).or_default().clone();
+        self.former.push((barrier, old));
+    }
+
+    fn begin_all(&mut self, code: &mut dyn Processes) {
+        let mut last = self.graph.order.add(&[]);
+        for (handle, &mailbox) in (0..).zip(code.given()) {
+            let token = self.graph.post(0, handle, last, mailbox, Side::Send(Default::default()), false);
+            last = self.graph.posts[token as usize].posted;
+        }
+        for process in 0..code.count() {
+            let start = self.graph.order.add(&[last]);
+            self.begin(process, start, code);
+        }
+        if let Some(first) = self.processes.first_mut() {
+            let tokens = self.graph.posts.len() as PostId;
+            first.posts.extend((0..tokens).map(Some));
+            first.outcomes.extend((0..tokens).map(|_| Outcome::Posted { partner: None }));
+        }
+    }
+
+    pub(super) fn begin(&mut self, process: u32, start: Node, code: &mut dyn Processes) {
         debug_assert_eq!(process as usize, self.processes.len());
-        let request = code.resume(process, Reply::Start);
+        let request = self.tell(process, Reply::Start, code);
         let mut record = self.spare.pop().unwrap_or_else(|| Process {
             stage: Stage::Over,
             posts: Vec::new(),
@@ -282,6 +456,12 @@ impl Search {
         self.processes.push(record);
     }
 
+    pub(super) fn tell(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) -> Request {
+        let request = code.resume(process, reply);
+        self.log.push(Told { process, reply, asked: request.shape() });
+        request
+    }
+
     /// The manner in which the graph grows: receives last, so that they find the sends; otherwise in order.
     fn next_to_run(&self) -> Option<u32> {
         let mut receiver = None;
@@ -289,16 +469,8 @@ impl Search {
             if !self.can_run(process) {
                 continue;
             }
-            let receives = matches!(
-                process.stage,
-                Stage::Asks(
-                    Request::Post { is_send: false, .. }
-                        | Request::PostAndWait { is_send: false, .. }
-                        | Request::WaitAny(_)
-                        | Request::TestAny(_)
-                )
-            );
-            if !receives {
+            let Stage::Asks(request) = &process.stage else { return Some(index as u32) };
+            if !request.looks() {
                 return Some(index as u32);
             }
             receiver = receiver.or(Some(index as u32));
@@ -307,305 +479,59 @@ impl Search {
     }
 
     fn can_run(&self, process: &Process) -> bool {
+        let is_over =
+            |other: u32| self.processes.get(other as usize).is_none_or(|other| other.stage == Stage::Over);
         match &process.stage {
-            Stage::Asks(Request::Join(other)) => {
-                self.processes.get(*other as usize).is_none_or(|other| other.stage == Stage::Over)
+            Stage::Asks(Request::Join { process, timed: false }) => is_over(*process),
+            Stage::Asks(Request::WaitAny { set, patience: Patience::Forever }) => {
+                set.iter().any(|&handle| self.is_complete(process, handle))
             }
-            Stage::Asks(Request::WaitAny(set)) => set.iter().any(|&handle| self.is_complete(process, handle)),
-            Stage::Asks(_) => true,
+            Stage::Asks(_) | Stage::Leaves { .. } => true,
             Stage::Waits { post, .. } => self.graph.posts[*post as usize].partner.is_some(),
-            Stage::Over => false,
+            Stage::Joins(other) => is_over(*other),
+            Stage::AtBarrier | Stage::Over => false,
         }
     }
 
-    /// Whether one of a process' own posts is complete.
-    fn is_complete(&self, process: &Process, handle: Handle) -> bool {
-        process.posts[handle as usize].is_none_or(|post| self.graph.posts[post as usize].partner.is_some())
-    }
-
-    /// Lets a process do what it asks. False if the choices made lead nowhere.
-    fn advance(&mut self, process: u32, code: &mut dyn Processes) -> Result<bool, Unsupported> {
-        let p = process as usize;
-        match std::mem::replace(&mut self.processes[p].stage, Stage::Over) {
-            Stage::Waits { post, index } => {
-                self.finish_wait(process, post, if index == ALONE { 0 } else { index }, code);
-            }
-            Stage::Asks(request) => return self.serve(process, request, code),
-            Stage::Over => unreachable!("such a process does not run"),
-        }
-        Ok(true)
-    }
-
-    fn serve(
-        &mut self,
-        process: u32,
-        request: Request,
-        code: &mut dyn Processes,
-    ) -> Result<bool, Unsupported> {
-        match request {
-            Request::Post { mailbox, is_send } => {
-                let Some(_) = self.post(process, mailbox, is_send) else { return Ok(false) };
-                let handle = self.processes[process as usize].posts.len() as Handle - 1;
-                self.resume(process, Reply::Posted(handle), code);
-            }
-            Request::PostAndWait { mailbox, is_send } => {
-                let Some(post) = self.post(process, mailbox, is_send) else { return Ok(false) };
-                self.processes[process as usize].stage = Stage::Waits { post, index: ALONE };
-            }
-            Request::Begin => {
-                let record = &mut self.processes[process as usize];
-                record.posts.push(None);
-                let handle = record.posts.len() as Handle - 1;
-                self.resume(process, Reply::Posted(handle), code);
-            }
-            Request::WaitAny(set) => return Ok(self.wait_any(process, &set, code)),
-            Request::TestAny(set) => return Ok(self.test_any(process, &set, code)),
-            Request::Choose(n) => {
-                let Some(Pick::Number(number)) = self.choose(|_| Choice {
-                    picks: (0..n.max(1)).map(Pick::Number).collect(),
-                    ..Choice::default()
-                }) else {
-                    return Ok(false);
-                };
-                self.step(process, number);
-                self.came(process, Outcome::Chosen(number));
-                self.resume(process, Reply::Chosen(number), code);
-            }
-            Request::Spawn => {
-                let node = self.step(process, 0);
-                let start = self.graph.step(node);
-                let child = self.processes.len() as u32;
-                self.came(process, Outcome::Spawned(child));
-                self.resume(process, Reply::Done, code);
-                self.begin(child, start, code);
-            }
-            Request::Join(other) => {
-                let node = self.step(process, 0);
-                if let Some(other) = self.processes.get(other as usize) {
-                    let fits = self.graph.order.put(other.last, node);
-                    debug_assert!(fits, "what has ended is before what comes now");
-                }
-                self.resume(process, Reply::Done, code);
-            }
-            Request::Ended => self.processes[process as usize].stage = Stage::Over,
-            Request::Failed(message) => {
-                self.processes[process as usize].stage = Stage::Over;
-                self.failed.get_or_insert((process, message));
-            }
-            Request::Unsupported(what) => return Err(Unsupported(what)),
-        }
-        Ok(true)
-    }
-
-    fn resume(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) {
-        self.processes[process as usize].stage = Stage::Asks(code.resume(process, reply));
-    }
-
-    fn step(&mut self, process: u32, choice: u32) -> Node {
-        let record = &mut self.processes[process as usize];
-        record.last = self.graph.step(record.last);
-        record.steps.push((record.last, choice));
-        record.last
-    }
-
-    fn came(&mut self, process: u32, outcome: Outcome) {
-        self.processes[process as usize].outcomes.push(outcome);
-    }
-
-    /// Adds a post, and chooses whom it meets of those that are there.
-    fn post(&mut self, process: u32, mailbox: Mailbox, is_send: bool) -> Option<PostId> {
-        let record = &mut self.processes[process as usize];
-        let post = self.graph.post(process, record.last, mailbox, is_send);
-        record.last = self.graph.posts[post as usize].posted;
-        record.posts.push(Some(post));
-        record.steps.push((record.last, 0));
-        record.outcomes.push(Outcome::Posted { partner: None });
-        let posted = record.last;
-        self.offer_late(Some((mailbox, posted)));
-        let mut refused = false;
-        let pick = self.choose(|search| {
-            let mut choice = Choice { post: Some(post), ..Choice::default() };
-            for other in 0..post {
-                let candidate = &search.graph.posts[other as usize];
-                if candidate.mailbox != mailbox || candidate.is_send == is_send || candidate.partner.is_some()
-                {
-                    continue;
-                }
-                search.trial.copy_from(&search.graph);
-                if search.trial.meet(post, other) {
-                    choice.picks.push(Pick::Meet(other));
-                } else {
-                    refused = true;
-                }
-            }
-            if choice.picks.is_empty() || refused || search.limits.eager {
-                choice.picks.push(Pick::Later);
-            } else {
-                choice.late.push((mailbox, Pick::Later));
-            }
-            choice
-        });
-        if refused {
-            // What was chosen before rules out what is possible here: there is more to it than mailboxes show.
-            self.offer_late(None);
-        }
-        if let Pick::Meet(other) = pick? {
-            let fits = self.graph.meet(post, other);
-            debug_assert!(fits, "only what fits was offered");
-        }
-        Some(post)
-    }
-
-    /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
-    fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
-        let Search { graph, choices, depth, .. } = self;
-        for choice in &mut choices[..*depth] {
-            let Choice { picks, late, post, wait, .. } = choice;
-            if late.is_empty() {
-                continue;
-            }
-            if let Some((mailbox, node)) = comes {
-                let is_consequence = |end: Option<Node>| end.is_some_and(|end| graph.order.before(end, node));
-                let post = post.map(|post| &graph.posts[post as usize]);
-                let partner =
-                    post.and_then(|post| post.partner).map(|partner| &graph.posts[partner as usize]);
-                if !late.iter().any(|(awaited, _)| *awaited == mailbox)
-                    || is_consequence(*wait)
-                    || is_consequence(post.and_then(|post| post.completed))
-                    || is_consequence(partner.and_then(|partner| partner.completed))
-                {
-                    continue;
-                }
-            }
-            late.retain(|(awaited, pick)| {
-                let comes = comes.is_none_or(|(mailbox, _)| mailbox == *awaited);
-                if comes {
-                    picks.push(*pick);
-                }
-                !comes
-            });
-        }
-    }
-
-    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
-        if let [alone] = set {
-            match self.processes[process as usize].posts[*alone as usize] {
-                Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index: ALONE },
-                None => self.completed_at_once(process, 0, code),
-            }
-            return true;
-        }
-        let pick = self.choose(|search| search.members(process, set));
-        let Some(Pick::Member(index)) = pick else { return false };
-        self.choices[self.depth - 1].wait = None;
-        self.processes[process as usize].choice = Some(self.depth - 1);
-        self.take_member(process, set, index, code);
-        true
-    }
-
-    /// The members of a set that are complete, and those that may be later.
-    fn members(&self, process: u32, set: &[Handle]) -> Choice {
-        let record = &self.processes[process as usize];
-        let mut choice = Choice::default();
-        for (index, &handle) in set.iter().enumerate() {
-            let pick = Pick::Member(index as u32);
-            match record.posts[handle as usize].filter(|_| !self.is_complete(record, handle)) {
-                Some(post) if !self.limits.eager => {
-                    choice.late.push((self.graph.posts[post as usize].mailbox, pick));
-                }
-                _ => choice.picks.push(pick),
-            }
-        }
-        choice
-    }
-
-    fn take_member(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) {
-        match self.processes[process as usize].posts[set[index as usize] as usize] {
-            Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
-            None => self.completed_at_once(process, index, code),
-        }
-    }
-
-    fn completed_at_once(&mut self, process: u32, index: u32, code: &mut dyn Processes) {
-        self.step(process, index);
-        self.came(process, Outcome::Completed(index));
-        self.resume(process, Reply::Completed { index, from: None }, code);
-    }
-
-    fn test_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
-        let posts: SmallVec<[Option<PostId>; 4]> =
-            set.iter().map(|&handle| self.processes[process as usize].posts[handle as usize]).collect();
-        let pick = self.choose(|search| {
-            let mut choice = search.members(process, set);
-            if posts.iter().all(Option::is_some) {
-                choice.picks.push(Pick::None);
-            }
-            choice
-        });
-        match pick {
-            Some(Pick::Member(index)) => self.take_member(process, set, index, code),
-            Some(Pick::None) => {
-                let node = self.step(process, u32::MAX);
-                self.came(process, Outcome::Nothing);
-                for &post in posts.iter().flatten() {
-                    if !self.graph.tested(post, node) {
-                        self.offer_late(None);
-                        return false;
-                    }
-                }
-                self.resume(process, Reply::Nothing, code);
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// The post is matched: the wait is over, after both ends were there.
-    fn finish_wait(&mut self, process: u32, post: PostId, index: u32, code: &mut dyn Processes) {
-        let own = self.graph.posts[post as usize];
-        let partner = own.partner.expect("a wait ends when its post is matched");
-        let other = self.graph.posts[partner as usize];
-        let node = self.step(process, index);
-        self.came(process, Outcome::Completed(index));
-        let fits = self.graph.order.put(own.arrives, node) && self.graph.order.put(other.arrives, node);
-        debug_assert!(fits, "a new step follows what is there");
-        self.graph.posts[post as usize].completed.get_or_insert(node);
-        if let Some(choice) = self.processes[process as usize].choice.take() {
-            self.choices[choice].wait = Some(node);
-        }
-        let from = (!own.is_send).then(|| {
-            let posts = &self.processes[other.process as usize].posts;
-            let handle = posts.iter().position(|&candidate| candidate == Some(partner));
-            (other.process, handle.expect("a post belongs to its process") as Handle)
-        });
-        self.resume(process, Reply::Completed { index, from }, code);
+    /// Whether one of a process' own posts is complete, or was taken back.
+    pub(super) fn is_complete(&self, process: &Process, handle: Handle) -> bool {
+        process.posts[handle as usize].is_none_or(|post| !self.graph.posts[post as usize].is_free())
     }
 
     /// The next choice: the one that was made, or the first of new ones. `None` if there is nothing to choose.
-    fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Choice) -> Option<Pick> {
+    pub(super) fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Choice) -> Option<Pick> {
         if self.depth == self.choices.len() {
-            let choice = offer(self);
-            self.choices.push(choice);
-        }
-        let choice = &self.choices[self.depth];
-        self.depth += 1;
-        choice.picks.get(choice.at).copied()
-    }
-
-    /// Goes to the next execution. False if there is none.
-    fn next(&mut self) -> bool {
-        while let Some(last) = self.choices.last_mut() {
-            last.at += 1;
-            if last.at < last.picks.len() {
-                return true;
+            let mut choice = offer(self);
+            if let Some(&forced) = self.path.get(self.depth) {
+                choice.frozen = true;
+                choice.picks.clear();
+                choice.picks.push(forced);
+                choice.late.retain(|(_, pick)| *pick != forced);
             }
-            self.choices.pop();
+            self.choices.push(choice);
+            self.marks.push(self.present);
         }
-        false
+        let picked = self.choices[self.depth].picked();
+        self.depth += 1;
+        picked
     }
 
-    /// What part of the tree of choices is behind, if all its branches were alike.
-    fn part(&self) -> f64 {
+    /// A choice offers one more.
+    pub(super) fn add_pick(choice: &mut Choice, depth: usize, pick: Pick, offered: &mut Vec<(usize, Pick)>) {
+        if choice.frozen {
+            offered.push((depth, pick));
+        } else {
+            choice.picks.push(pick);
+        }
+    }
+
+    /// The choices until now, and where those go that are somebody else's.
+    pub(super) fn made(&mut self) -> (&Graph, &mut [Choice], &mut Vec<(usize, Pick)>) {
+        (&self.graph, &mut self.choices[..self.depth], &mut self.offered)
+    }
+
+    /// What part of the search is behind, if all branches of its tree were alike.
+    pub fn part(&self) -> f64 {
         let (mut part, mut width) = (0.0, 1.0);
         for choice in &self.choices {
             width /= choice.picks.len().max(1) as f64;
@@ -614,8 +540,49 @@ impl Search {
         part
     }
 
+    /// Gives away the largest part of what is left: those picks of the first choice that has any. From then on
+    /// all other picks of this choice are somebody else's.
+    pub fn split(&mut self) -> Vec<Path> {
+        let Some(at) =
+            self.choices.iter().position(|choice| !choice.frozen && choice.at + 1 < choice.picks.len())
+        else {
+            return Vec::new();
+        };
+        for choice in &mut self.choices[..=at] {
+            choice.frozen = true;
+        }
+        let trunk: Path = self.choices[..at].iter().filter_map(Choice::picked).collect();
+        let choice = &mut self.choices[at];
+        let rest: SmallVec<[Pick; 8]> = choice.picks.drain(choice.at + 1..).collect();
+        let branch = |pick: Pick| trunk.iter().copied().chain([pick]).collect();
+        rest.into_iter().map(branch).collect()
+    }
+
+    /// Parts that were found to be there beside this one, and that may have been found by others too.
+    pub fn take_offered(&mut self) -> Vec<Path> {
+        let choices = &self.choices;
+        let path = |(depth, pick): (usize, Pick)| {
+            choices[..depth].iter().filter_map(Choice::picked).chain([pick]).collect()
+        };
+        self.offered.drain(..).map(path).collect()
+    }
+
+    /// What is left of this part, as parts.
+    pub fn rest(&self) -> Vec<Path> {
+        let mut rest = Vec::new();
+        let mut trunk = Path::new();
+        for choice in &self.choices {
+            let Some(picked) = choice.picked() else { break };
+            for &pick in &choice.picks[choice.at + 1..] {
+                rest.push(trunk.iter().copied().chain([pick]).collect());
+            }
+            trunk.push(picked);
+        }
+        rest
+    }
+
     /// The present execution as what came of each request.
-    fn way(&self) -> Way {
+    pub fn way(&self) -> Way {
         let mut places = vec![Place { process: 0, post: 0 }; self.graph.posts.len()];
         for (process, record) in (0..).zip(&self.processes) {
             for (post, &id) in (0..).zip(record.posts.iter().flatten()) {
@@ -637,19 +604,53 @@ impl Search {
         way
     }
 
-    /// The present execution as a line.
-    fn schedule(&self) -> Vec<Step> {
-        let mut order = self.graph.clone();
-        let _ = order.complete();
-        let mut owner: Vec<Option<Step>> = vec![None; order.order.len()];
+    /// The present execution, which is complete, as a line of steps; processes are numbered in the order of their creation in this
+    /// line, and so is what is wrong with it.
+    pub fn schedule(&self, violation: Violation) -> (Violation, Vec<Step>) {
+        let mut owner: Vec<Option<Step>> = vec![None; self.graph.order.len()];
         for (actor, process) in self.processes.iter().enumerate() {
             for &(node, choice) in &process.steps {
                 owner[node as usize] = Some(Step { actor: actor as u32, choice });
             }
         }
-        order.order.linearise().into_iter().filter_map(|node| owner[node as usize]).collect()
+        let mut posts = vec![0; self.processes.len()];
+        for post in self.graph.posts.iter().filter(|post| !post.mailbox.is_local()) {
+            let number = &mut posts[post.process as usize];
+            if post.arrives != post.posted {
+                owner[post.arrives as usize] =
+                    Some(Step { actor: Step::NETWORK, choice: post.process << 20 | *number });
+            }
+            *number += 1;
+        }
+        let first = self.processes.len() - self.children.len();
+        let mut numbers: Vec<u32> = (0..self.processes.len() as u32).collect();
+        let mut next = first as u32;
+        let mut line = Vec::new();
+        for node in self.graph.order.linearise() {
+            let Some(mut step) = owner[node as usize] else { continue };
+            if step.actor == Step::NETWORK {
+                let (actor, number) = (step.choice >> 20, step.choice & ((1 << 20) - 1));
+                step.choice = numbers[actor as usize] << 20 | number;
+            } else {
+                step.actor = numbers[step.actor as usize];
+            }
+            line.push(step);
+            for &(_, child) in self.children.iter().filter(|(creation, _)| *creation == node) {
+                numbers[child as usize] = next;
+                next += 1;
+            }
+        }
+        let violation = match violation {
+            Violation::Failed { actor, message } => {
+                Violation::Failed { actor: numbers[actor as usize], message }
+            }
+            Violation::Deadlock { actors } => {
+                let mut actors: Vec<u32> = actors.iter().map(|&actor| numbers[actor as usize]).collect();
+                actors.sort_unstable();
+                Violation::Deadlock { actors }
+            }
+            Violation::Invariant { .. } => violation,
+        };
+        (violation, line)
     }
 }
-
-/// The place in the set of a wait for a single post.
-const ALONE: u32 = u32::MAX;

@@ -3,6 +3,9 @@
 //! A way says all that an execution left open. Whoever answers each request of each process as the way says runs the
 //! same execution again, whatever the order in which the processes take turns, and however long things take.
 
+use std::fmt;
+use std::str::FromStr;
+
 /// What came of a request of a process.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Outcome {
@@ -15,8 +18,12 @@ pub enum Outcome {
     Completed(u32),
     /// A test found none of its set complete.
     Nothing,
+    /// A wait gave up, or an actor was not waited for any longer.
+    TimedOut,
     /// This number was chosen.
     Chosen(u32),
+    /// All came to the barrier; whether it was the last of them, where that is asked for.
+    Passed(bool),
     /// This process was created.
     Spawned(u32),
 }
@@ -36,4 +43,118 @@ pub struct Place {
 pub struct Way {
     /// By the number of the process.
     pub processes: Vec<Vec<Outcome>>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Posted { partner: Some(Place { process, post }) } => write!(f, "={process}.{post}"),
+            Outcome::Posted { partner: None } => f.write_str("=-"),
+            Outcome::Completed(index) => write!(f, "+{index}"),
+            Outcome::Nothing => f.write_str("+-"),
+            Outcome::TimedOut => f.write_str("+!"),
+            Outcome::Passed(last) => f.write_str(if *last { "|last" } else { "|" }),
+            Outcome::Chosen(number) => write!(f, "?{number}"),
+            Outcome::Spawned(process) => write!(f, "*{process}"),
+        }
+    }
+}
+
+impl FromStr for Outcome {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || {
+            format!(
+                "{text:?} is not what came of a request; there are =PROCESS.POST, =-, +INDEX, +-, +!, |, \
+                 |last, ?NUMBER, *PROCESS"
+            )
+        };
+        let number = |text: &str| text.parse::<u32>().map_err(|_| bad());
+        let kind = text.chars().next().ok_or_else(bad)?;
+        let rest = &text[kind.len_utf8()..];
+        Ok(match (kind, rest) {
+            ('=', "-") => Outcome::Posted { partner: None },
+            ('+', "-") => Outcome::Nothing,
+            ('+', "!") => Outcome::TimedOut,
+            ('|', "") => Outcome::Passed(false),
+            ('|', "last") => Outcome::Passed(true),
+            ('=', _) => {
+                let (process, post) = rest.split_once('.').ok_or_else(bad)?;
+                Outcome::Posted { partner: Some(Place { process: number(process)?, post: number(post)? }) }
+            }
+            ('+', _) => Outcome::Completed(number(rest)?),
+            ('?', _) => Outcome::Chosen(number(rest)?),
+            ('*', _) => Outcome::Spawned(number(rest)?),
+            _ => return Err(bad()),
+        })
+    }
+}
+
+/// One line for each process: its number, and what came of its requests.
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (process, outcomes) in self.processes.iter().enumerate() {
+            write!(f, "{process}:")?;
+            for outcome in outcomes {
+                write!(f, " {outcome}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what was written; what follows a `#` is for people.
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut way = Way::default();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let at = |what: String| format!("line {}: {what}", index + 1);
+            let expected = way.processes.len();
+            let outcomes = line.strip_prefix(&format!("{expected}:"));
+            let outcomes = outcomes
+                .ok_or_else(|| at(format!("process {expected} is missing; write {expected}: ...")))?;
+            let outcomes: Result<Vec<_>, _> = outcomes.split_whitespace().map(Outcome::from_str).collect();
+            way.processes.push(outcomes.map_err(at)?);
+        }
+        Ok(way)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_read_back_as_it_is_written() {
+        let met = |process, post| Outcome::Posted { partner: Some(Place { process, post }) };
+        let way = Way {
+            processes: vec![
+                vec![met(12, 3), Outcome::Completed(0), Outcome::Chosen(4), Outcome::Spawned(2)],
+                Vec::new(),
+                vec![Outcome::Posted { partner: None }, Outcome::Nothing, Outcome::Completed(7)],
+                vec![Outcome::TimedOut, Outcome::Passed(false), Outcome::Passed(true)],
+            ],
+        };
+        let text = way.to_string();
+        assert_eq!(text, "0: =12.3 +0 ?4 *2\n1:\n2: =- +- +7\n3: +! | |last\n");
+        assert_eq!(text.parse(), Ok(way.clone()));
+        assert_eq!(format!("# best\n\n{}", text.replace('\n', "  # name\n")).parse(), Ok(way));
+    }
+
+    #[test]
+    fn what_is_no_way_is_refused_with_its_line() {
+        let refused = |text: &str| text.parse::<Way>().unwrap_err();
+        assert_eq!(refused("0: =1.0\n2: +0"), "line 2: process 1 is missing; write 1: ...");
+        for bad in ["x", "=1", "=1.", "+", "?x", "é", "=.1", "+-1", "|first"] {
+            assert!(refused(&format!("0: {bad}")).starts_with("line 1: "), "{bad}");
+        }
+    }
 }

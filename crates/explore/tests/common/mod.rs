@@ -87,6 +87,7 @@ impl Player {
 
     fn digest(&mut self, answer: Option<Answer>) {
         let Some(op) = self.asked.take() else { return };
+        observe(self.me, op, answer.as_ref());
         match (op, answer) {
             (Op::Isend(_) | Op::Irecv(_) | Op::IrecvFrom(..), Some(Answer::Activity(id))) => {
                 self.pending.push(id)
@@ -214,6 +215,40 @@ impl Coroutine for Player {
     }
 }
 
+thread_local! {
+    static OBSERVED: std::cell::RefCell<Vec<(u32, String)>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+fn observe(me: u32, op: Op, answer: Option<&Answer>) {
+    let what = match answer {
+        Some(Answer::Completed { index, result }) => {
+            let message = result
+                .as_ref()
+                .map(|payload| payload.as_ref().and_then(|p| p.downcast_ref::<u32>().copied()));
+            format!("{op:?}: {index} {message:?}")
+        }
+        Some(Answer::Activity(_)) => return,
+        other => format!("{op:?}: {other:?}"),
+    };
+    OBSERVED.with_borrow_mut(|all| all.push((me, what)));
+}
+
+/// What each actor was answered in the present execution, actor by actor.
+pub fn observed() -> Vec<String> {
+    let mut all = OBSERVED.with_borrow(Clone::clone);
+    all.sort_by_key(|(actor, _)| *actor);
+    all.into_iter().map(|(actor, what)| format!("{actor}: {what}")).collect()
+}
+
+/// The actors of a program, made anew: what was observed before is forgotten.
+pub fn bodies(program: &Program) -> Vec<SpawnRequest> {
+    OBSERVED.with_borrow_mut(Vec::clear);
+    let body = |(index, ops): (usize, &Vec<Op>)| {
+        SpawnRequest::new(String::new(), HostId::from_index(0), Player::body(index as u32, ops.clone()))
+    };
+    program.iter().enumerate().map(body).collect()
+}
+
 /// A program as a system.
 pub type Played = Actors<Box<dyn FnMut(&mut Kernel)>>;
 
@@ -226,9 +261,8 @@ pub fn system(program: &Program, network: Network) -> Played {
             kernel.new_semaphore(SemaphoreId(0), 1);
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
-            for (index, ops) in program.iter().enumerate() {
-                let body = Player::body(index as u32, ops.clone());
-                kernel.spawn(SpawnRequest::new(String::new(), HostId::from_index(0), body));
+            for request in bodies(&program) {
+                kernel.spawn(request);
             }
         }),
     )

@@ -3,11 +3,13 @@
 //! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
 //! - [`run`](mod@run): scenarios, deployments and traces.
 //! - [`check`](mod@check): explores all orders of a scenario.
+//! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
 //! - [`platform`](mod@platform): looks at a platform file.
 //! - [`why`](mod@why): explains one duration.
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
 pub mod check;
+pub mod explore;
 pub mod platform;
 mod progress;
 pub mod run;
@@ -40,6 +42,8 @@ enum Verb {
     Run(run::RunArguments),
     /// Explores every order in which the messages of a scenario can be received
     Check(check::CheckArguments),
+    /// Simulates every order in which messages can be received: the best and the worst of them
+    Explore(explore::ExploreArguments),
     /// Looks at a platform file
     Platform(platform::PlatformArguments),
     /// Explains why one operation of a scenario took as long as it did
@@ -55,6 +59,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Explore(arguments) => explore::run(&arguments),
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
     };

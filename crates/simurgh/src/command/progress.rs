@@ -12,15 +12,54 @@ pub(crate) fn watcher() -> Option<Watcher> {
     if !std::io::stderr().is_terminal() {
         return None;
     }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-    bar.set_style(
-        ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
-    );
-    let mut shown = Shown { bar, last_steps: 0, quiet: true };
+    let mut shown = Shown { bar: line(), last_steps: 0, quiet: true };
     Some(Box::new(move |status: &Status| {
         shown.update(status);
         ControlFlow::Continue(())
     }))
+}
+
+fn line() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+    );
+    bar
+}
+
+/// The line of a timed exploration.
+pub(crate) struct Exploring(Option<ProgressBar>);
+
+impl Exploring {
+    /// A line, or none when nobody would see it.
+    pub(crate) fn start() -> Self {
+        Self(std::io::stderr().is_terminal().then(line))
+    }
+
+    /// Shows how many ways were simulated, and what was found.
+    pub(crate) fn update(&mut self, ways: u64, found: impl FnOnce() -> String) {
+        const EVERY: u64 = 64;
+        let Some(bar) = self.0.as_ref().filter(|_| ways.is_multiple_of(EVERY)) else { return };
+        let elapsed = bar.elapsed();
+        if elapsed < Duration::from_secs(1) {
+            return;
+        }
+        let rate = ways as f64 / elapsed.as_secs_f64();
+        bar.set_message(format!(
+            "{ways} ways   {rate:.0} ways/s   {}   {:.0} s elapsed",
+            found(),
+            elapsed.as_secs_f64()
+        ));
+        bar.tick();
+    }
+}
+
+impl Drop for Exploring {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 struct Shown {

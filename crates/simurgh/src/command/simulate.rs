@@ -12,6 +12,7 @@ use super::{print, progress, summary};
 use crate::error::{Error, Exit, Result};
 use crate::program::{Outcome, Program, Settings};
 use crate::scenario::{Records, Scenario};
+use crate::timed;
 
 /// What can be said about any simulation.
 #[derive(Args, Clone, Debug, Default)]
@@ -34,6 +35,9 @@ pub struct RunOptions {
     /// Stops at this date
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
+    /// Lets the messages be received in the way that this file prescribes, as `explore` writes it
+    #[arg(long, value_name = "FILE")]
+    pub way: Option<PathBuf>,
     /// Says less: no summary, and nothing of what actors say
     #[arg(long, short)]
     pub quiet: bool,
@@ -45,15 +49,7 @@ impl RunOptions {
     /// # Errors
     /// If an option is not understood.
     pub fn settings(&self) -> Result<Settings> {
-        let mut settings = Settings::default();
-        for pair in &self.config {
-            let (key, value) = pair.split_once(['=', ':']).ok_or_else(|| {
-                Error::input(format!(
-                    "--config {pair}: a key and a value are needed, such as network/model=CM02"
-                ))
-            })?;
-            settings.config.push((key.to_owned(), value.to_owned()));
-        }
+        let mut settings = Settings { config: parse_config(&self.config)?, ..Settings::default() };
         if let Some(until) = self.until.filter(|date| !date.is_finite() || *date < 0.0) {
             return Err(Error::input(format!("--until {until}: give a date that is not negative")));
         }
@@ -67,6 +63,17 @@ impl RunOptions {
     }
 }
 
+/// The keys and values of `--config`.
+pub(crate) fn parse_config(pairs: &[String]) -> Result<Vec<(String, String)>> {
+    let parse = |pair: &String| match pair.split_once(['=', ':']) {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(Error::input(format!(
+            "--config {pair}: a key and a value are needed, such as network/model=CM02"
+        ))),
+    };
+    pairs.iter().map(parse).collect()
+}
+
 /// A scenario and the record of its operations, for the summary.
 pub(crate) struct Played<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -76,12 +83,11 @@ pub(crate) struct Played<'a> {
 /// Simulates a program, writes what was asked for, and tells how it ended.
 pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
     let mut settings = options.settings()?;
-    for path in &options.trace {
-        format_of(path)?;
-    }
-    for path in options.trace.iter().chain(&options.svg) {
-        check_place(path)?;
-    }
+    check_pictures(&options.trace, options.svg.as_deref())?;
+    let (program, steering) = match &options.way {
+        Some(path) => timed::steer_by_file(program, path)?,
+        None => (program, None),
+    };
     if let Some(played) = &played {
         // The order of events within an instant is that of the reference; the file's settings come before the command's.
         settings.pacing = Pacing::Reference;
@@ -101,10 +107,13 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         }
         (_, error) => error,
     })?;
+    if let Some(obstacle) = steering.and_then(|steering| steering.obstacle()) {
+        return Err(Error::input(format!("the program does not go this way: {obstacle}")));
+    }
     if let Some(recording) = recording {
         let mut timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
         timeline.title = title(played.as_ref());
-        write_timeline(&timeline, options)?;
+        write_timeline(&timeline, &options.trace, options.svg.as_deref())?;
     }
     let records = played.as_ref().map(|played| played.records.take());
     let scenario = played.as_ref().map(|played| played.scenario);
@@ -152,20 +161,28 @@ fn format_of(path: &Path) -> Result<Format> {
     }
 }
 
-fn write_timeline(timeline: &Timeline, options: &RunOptions) -> Result<()> {
-    for path in &options.trace {
+/// Says before a long run that its pictures could not be written.
+pub(crate) fn check_pictures(traces: &[PathBuf], svg: Option<&Path>) -> Result<()> {
+    for path in traces {
+        format_of(path)?;
+    }
+    traces.iter().map(PathBuf::as_path).chain(svg).try_for_each(check_place)
+}
+
+/// Writes the timeline in the formats that the names of the files say, and as a picture.
+pub(crate) fn write_timeline(timeline: &Timeline, traces: &[PathBuf], svg: Option<&Path>) -> Result<()> {
+    for path in traces {
         match format_of(path)? {
             Format::Perfetto => write_file(path, |out| timeline.write_perfetto(out))?,
             Format::Paje => write_file(path, |out| timeline.write_paje(out))?,
         }
     }
-    if let Some(path) = &options.svg {
-        write_file(path, |out| timeline.write_svg(out))?;
+    match svg {
+        Some(path) => write_file(path, |out| timeline.write_svg(out)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// Says before a long run that its result could not be written.
 pub(crate) fn check_place(path: &Path) -> Result<()> {
     let name = path.display();
     if path.is_dir() {

@@ -86,7 +86,10 @@ pub fn play(scenario: &Scenario, platform: Arc<Platform>, seed: u64) -> Result<(
 }
 
 /// Adds the actors of a scenario to a program.
-pub(crate) fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
+///
+/// # Errors
+/// If an actor names a host or a disk that is not in the platform.
+pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
     let records = Records::default();
     for (index, actor) in scenario.actors.iter().enumerate() {
         let place = |error: Error| {

@@ -70,8 +70,8 @@ pub struct Story {
     pub actor: String,
     /// What it received, in the order in which it posted its receives.
     pub receives: Vec<Receive>,
-    /// Which member each of its waits and tests took, and which numbers it chose: what else was left open.
-    pub outcomes: Vec<Outcome>,
+    /// What else was left open: which member each wait for several took, what each test found, what was chosen.
+    pub choices: Vec<Outcome>,
 }
 
 /// What a pilot is told of a post of a steered actor.
@@ -81,11 +81,12 @@ pub(super) struct Posted {
     pub(super) partner: Option<Place>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ActorLog {
     name: String,
     daemon: bool,
     outcomes: Vec<Outcome>,
+    choices: Vec<Outcome>,
     posts: Vec<PostLog>,
 }
 
@@ -100,7 +101,7 @@ struct PostLog {
 #[derive(Debug, Default)]
 struct State {
     actors: Vec<ActorLog>,
-    /// Posts that have not met, oldest first. Of a steered run, all of them stay: its way says who meets whom.
+    /// Where nothing is prescribed: posts that have not met, oldest first.
     open: BTreeMap<Spot, VecDeque<(Place, End)>>,
     tokens: BTreeMap<Place, SemaphoreId>,
     trouble: Option<Trouble>,
@@ -128,8 +129,7 @@ impl Log {
         let process = process.map_or(state.actors.len(), |process| process as usize);
         // A steered run may create actors in another order than its way.
         while state.actors.len() <= process {
-            let empty =
-                ActorLog { name: String::new(), daemon: true, outcomes: Vec::new(), posts: Vec::new() };
+            let empty = ActorLog { daemon: true, ..ActorLog::default() };
             state.actors.push(empty);
         }
         let actor = &mut state.actors[process];
@@ -159,8 +159,11 @@ impl Log {
         self.state().actors[process as usize].outcomes.len()
     }
 
-    pub(super) fn came(&self, process: u32, outcome: Outcome) {
-        self.state().actors[process as usize].outcomes.push(outcome);
+    /// What a request came to, and whether it could have come to something else.
+    pub(super) fn came(&self, process: u32, outcome: Outcome, open: bool) {
+        let actor = &mut self.state().actors[process as usize];
+        actor.outcomes.push(outcome);
+        actor.choices.extend(open.then_some(outcome));
     }
 
     /// A post of an actor whose partner is known.
@@ -222,12 +225,7 @@ impl Log {
             };
             Receive { mailbox: self.shared.mailbox_name(mailbox), from }
         });
-        let open = |outcome: &&Outcome| !matches!(outcome, Outcome::Posted { .. } | Outcome::Spawned(_));
-        Story {
-            actor: actor.name.clone(),
-            receives: receives.collect(),
-            outcomes: actor.outcomes.iter().filter(open).copied().collect(),
-        }
+        Story { actor: actor.name.clone(), receives: receives.collect(), choices: actor.choices.clone() }
     }
 }
 

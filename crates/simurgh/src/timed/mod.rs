@@ -19,8 +19,7 @@
 //!
 //! // Whoever comes first is served first; serving takes 1 s for the one and 3 s for the other, and then each of them
 //! // has 2 s of work of its own.
-//! fn program() -> simurgh::Result<Program> {
-//!     let mut program = Program::new(Platform::builtin());
+//! fn app(program: &mut Program) -> simurgh::Result {
 //!     program.spawn("server", "node-0", |ctx: Ctx| async move {
 //!         for _ in 0..2 {
 //!             let (client, seconds) = ctx.mailbox::<(&str, f64)>("requests").recv().await?;
@@ -37,10 +36,10 @@
 //!             Ok::<_, simurgh::Error>(())
 //!         })?;
 //!     }
-//!     Ok(program)
+//!     Ok(())
 //! }
 //!
-//! let subject = Subject { program: &program, settings: &|| Ok(Settings::default()) };
+//! let subject = Subject::new(Platform::builtin(), app);
 //! let found = explore(&subject, Objective::Makespan, Limit::default(), &mut |_, _| true)?;
 //! assert_eq!(found.ways, 2);
 //! // Both are served after 4 s in any order; then the last one works for 2 s.
@@ -54,34 +53,77 @@ pub mod objective;
 mod pilot;
 
 use std::cmp::Ordering;
+use std::path::Path;
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::{Actors, Factory};
-use simurgh_explore::receives::search::{Limits, Unsupported, explore_ways};
+use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_kernel::simulation::End;
+use simurgh_platform::Platform;
 
 pub use log::{Receive, Story};
 pub use objective::{Measures, Objective};
 
+use crate::api::Registry;
 use crate::error::{Error, Result};
 use crate::program::{Outcome, Program, Settings};
-use log::Trouble;
+use log::{Log, Trouble};
 
-/// What is explored.
-#[derive(Copy, Clone)]
+/// Adds the actors to a program, each time it is made.
+type Fill<'a> = Box<dyn Fn(&mut Program) -> Result + 'a>;
+
+/// A program that is made again and again, and how it is simulated.
 pub struct Subject<'a> {
-    /// Makes the program, again and again; always the same.
-    pub program: &'a dyn Fn() -> Result<Program>,
-    /// How it is simulated.
-    pub settings: &'a dyn Fn() -> Result<Settings>,
+    platform: Arc<Platform>,
+    fill: Fill<'a>,
+    settings: Box<dyn Fn() -> Settings + 'a>,
+    seed: u64,
+    registry: Arc<Registry>,
 }
 
 impl std::fmt::Debug for Subject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subject").finish_non_exhaustive()
+        f.debug_struct("Subject").field("platform", &self.platform.name()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// A program on a platform, to which a function adds the actors: always the same ones.
+    pub fn new(platform: impl Into<Arc<Platform>>, fill: impl Fn(&mut Program) -> Result + 'a) -> Self {
+        Self {
+            platform: platform.into(),
+            fill: Box::new(fill),
+            settings: Box::new(Settings::default),
+            seed: 0,
+            registry: Arc::default(),
+        }
+    }
+
+    /// How it is simulated.
+    pub fn settings(mut self, settings: impl Fn() -> Settings + 'a) -> Self {
+        self.settings = Box::new(settings);
+        self
+    }
+
+    /// The seed of its randomness.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &Arc<Platform> {
+        &self.platform
+    }
+
+    /// Makes it anew.
+    fn fresh(&self) -> Result<Program> {
+        let mut program = Program::in_registry(Arc::clone(&self.platform), self.seed, &self.registry);
+        (self.fill)(&mut program)?;
+        Ok(program)
     }
 }
 
@@ -160,9 +202,9 @@ impl Subject<'_> {
         prepare: impl FnOnce(&mut Settings),
     ) -> Result<Attempt> {
         let way = way.cloned().map(Arc::new);
-        let mut settings = (self.settings)()?;
+        let mut settings = (self.settings)();
         prepare(&mut settings);
-        let (program, log) = pilot::board((self.program)()?, way.clone());
+        let (program, log) = pilot::board(self.fresh()?, way.clone());
         let outcome = program.simulate(settings)?;
         match log.take_trouble() {
             Some(Trouble::Unknown(what)) => return Err(unknown(what)),
@@ -181,6 +223,42 @@ impl Subject<'_> {
         let value = measures.value(objective)?;
         Ok(Attempt::Fine(Box::new(Run { value, measures, way: log.way(), stories: log.stories() }), outcome))
     }
+}
+
+/// A program that takes a given way.
+#[derive(Debug)]
+pub struct Steering {
+    way: Arc<Way>,
+    log: Arc<Log>,
+}
+
+/// Makes a program into one that takes a given way.
+pub fn steer(program: Program, way: Way) -> (Program, Steering) {
+    let way = Arc::new(way);
+    let (program, log) = pilot::board(program, Some(Arc::clone(&way)));
+    (program, Steering { way, log })
+}
+
+impl Steering {
+    /// Once it was simulated: why it did not take its way, if it did not.
+    pub fn obstacle(&self) -> Option<String> {
+        match self.log.take_trouble() {
+            Some(Trouble::Unknown(what)) => Some(unknown(what).to_string()),
+            Some(Trouble::Strayed { actor, what }) => Some(format!("actor {actor:?} {what}")),
+            None => {
+                let behind = self.log.behind(&self.way)?;
+                Some(format!("actor {behind:?} ends or waits for ever before it has done all"))
+            }
+        }
+    }
+}
+
+/// Makes a program into one that takes the way of a file.
+pub(crate) fn steer_by_file(program: Program, path: &Path) -> Result<(Program, Option<Steering>)> {
+    let text = crate::scenario::file::read_text(path)?;
+    let way = text.parse().map_err(|what| Error::input(format!("{}: {what}", path.display())))?;
+    let (program, steering) = steer(program, way);
+    Ok((program, Some(steering)))
 }
 
 /// Simulates a program once for each way in which its messages can be received. `watch` sees what
@@ -209,7 +287,7 @@ pub fn explore(
     if let Attempt::Fine(run, _) = subject.simulate(None, objective, |_| {})? {
         found.simulated = Some(*run);
     }
-    let names: Vec<_> = (subject.program)()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
+    let names: Vec<_> = subject.fresh()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
     let (mut error, mut stopped) = (None, false);
     let mut visit = |way: &Way, violation: Option<&Violation>| {
         if found.ways == limit.executions {
@@ -234,12 +312,15 @@ pub fn explore(
         !stopped
     };
     let limits = Limits { all: true, ..Limits::default() };
-    let mut actors = Actors::new(Remade(subject.program));
+    let mut actors = Actors::new(subject);
     let explored = explore_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
     if let Some(error) = error {
         return Err(error);
     }
-    let explored = explored.map_err(|Unsupported(what)| unknown(what))?;
+    let explored = explored.map_err(|refusal| match refusal {
+        Refusal::Unsupported(what) => unknown(what),
+        Refusal::Diverged(_) => Error::input(refusal.to_string()),
+    })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
     Ok(found)
 }
@@ -275,13 +356,10 @@ fn replace(known: &mut Option<Run>, run: &Run, side: Ordering) {
     }
 }
 
-/// Makes the actors of a program anew, for the engine.
-struct Remade<'a>(&'a dyn Fn() -> Result<Program>);
-
-impl Factory for Remade<'_> {
+impl Factory for &Subject<'_> {
     fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
         // It was made before the exploration: what does not depend on anything succeeds again.
-        if let Ok(program) = (self.0)() {
+        if let Ok(program) = self.fresh() {
             let (made, shared) = program.into_parts();
             actors.extend(made);
             notes.extend(shared);

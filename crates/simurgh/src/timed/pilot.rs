@@ -14,8 +14,8 @@ use std::sync::Arc;
 use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_kernel::context::{Body, Ending, Leavings, Resumed, call, leave, with_port};
 use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, RecvRequest, SendRequest,
-    Simcall, SpawnRequest,
+    ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, RecvRequest, SendRequest, Simcall,
+    SpawnRequest,
 };
 
 use super::log::{End, Log, Posted, Spot, Trouble};
@@ -164,6 +164,10 @@ impl Pilot {
             | Simcall::Sleep(_)
             | Simcall::Yield
             | Simcall::Remaining(_)
+            | Simcall::Pause(_)
+            | Simcall::Continue(_)
+            | Simcall::Migrate(..)
+            | Simcall::Platform(_)
             | Simcall::Exit
             | Simcall::Join(_, None) => Ok(call(simcall).await),
             unknown => {
@@ -198,11 +202,7 @@ impl Pilot {
 
     /// The answer to a post, and to the wait that follows it.
     fn follow(&self, follow: Follow, answer: Answer) -> Result<Answer, Trouble> {
-        if matches!(follow, Follow::Wait(_)) {
-            self.prescribed(Outcome::Completed(0))?;
-            self.succeeded(&answer)?;
-        }
-        Ok(answer)
+        if matches!(follow, Follow::Wait(_)) { self.completed(answer, false) } else { Ok(answer) }
     }
 
     async fn wait_any(
@@ -211,47 +211,49 @@ impl Pilot {
         on_timeout: OnTimeout,
         release: bool,
     ) -> Result<Answer, Trouble> {
-        let wait = |activities| Simcall::WaitAny { activities, timeout: None, on_timeout, release };
-        let wanted = match self.peek() {
-            Some(Outcome::Completed(index)) => activities.get(index as usize).map(|&member| (index, member)),
-            _ => None,
-        };
-        let Some((index, member)) = wanted else {
-            // Nothing is prescribed, or the wait never ends.
-            let answer = call(wait(activities)).await;
-            return self.completed(answer);
-        };
-        let answer = call(wait(ActivitySet::from_slice(&[member]))).await;
-        self.completed(instead_of(answer, index))
+        let open = activities.len() > 1;
+        let (activities, index) = self.member(activities);
+        let answer = call(Simcall::WaitAny { activities, timeout: None, on_timeout, release }).await;
+        self.completed(instead_of(answer, index), open)
     }
 
     async fn test_any(&self, activities: ActivitySet) -> Result<Answer, Trouble> {
-        match self.peek() {
-            Some(Outcome::Nothing) => {
-                let answer = call(Simcall::TestAny { activities: ActivitySet::new() }).await;
-                self.prescribed(Outcome::Nothing)?;
-                Ok(answer)
+        let answer = match self.peek() {
+            Some(Outcome::Nothing) => call(Simcall::TestAny { activities: ActivitySet::new() }).await,
+            Some(Outcome::Completed(_)) => {
+                let (activities, index) = self.member(activities);
+                let on_timeout = OnTimeout::Keep;
+                let wait = Simcall::WaitAny { activities, timeout: None, on_timeout, release: false };
+                instead_of(call(wait).await, index)
             }
-            Some(Outcome::Completed(_)) => self.wait_any(activities, OnTimeout::Keep, false).await,
-            _ => match call(Simcall::TestAny { activities }).await {
-                Answer::Nothing => {
-                    self.prescribed(Outcome::Nothing)?;
-                    Ok(Answer::Nothing)
-                }
-                answer => self.completed(answer),
-            },
+            _ => call(Simcall::TestAny { activities }).await,
+        };
+        if matches!(answer, Answer::Nothing) {
+            self.came_to(Outcome::Nothing, true)?;
         }
+        self.completed(answer, true)
+    }
+
+    /// The prescribed member of a set, and its place. All of them where nothing is prescribed, or the wait never ends.
+    fn member(&self, activities: ActivitySet) -> (ActivitySet, Option<u32>) {
+        if let Some(Outcome::Completed(index)) = self.peek()
+            && let Some(&member) = activities.get(index as usize)
+        {
+            return (ActivitySet::from_slice(&[member]), Some(index));
+        }
+        (activities, None)
     }
 
     async fn choose(&self, n: u32) -> Result<Answer, Trouble> {
-        if let Some(Outcome::Chosen(number)) = self.peek() {
-            call(Simcall::Yield).await;
-            self.prescribed(Outcome::Chosen(number))?;
-            return Ok(Answer::Chosen(number));
-        }
-        let answer = call(Simcall::Choose(n)).await;
+        let answer = match self.peek() {
+            Some(Outcome::Chosen(number)) => {
+                call(Simcall::Yield).await;
+                Answer::Chosen(number)
+            }
+            _ => call(Simcall::Choose(n)).await,
+        };
         if let Answer::Chosen(number) = answer {
-            self.prescribed(Outcome::Chosen(number))?;
+            self.came_to(Outcome::Chosen(number), true)?;
         }
         Ok(answer)
     }
@@ -262,7 +264,7 @@ impl Pilot {
             _ => None,
         };
         let child = self.log.add(wanted, &request.name, request.daemon);
-        self.prescribed(Outcome::Spawned(child))?;
+        self.came_to(Outcome::Spawned(child), false)?;
         let pilot = Pilot { process: child, way: self.way.clone(), log: Arc::clone(&self.log) };
         Ok(call(Simcall::Spawn(steered(request, pilot))).await)
     }
@@ -277,7 +279,7 @@ impl Pilot {
                 call(Simcall::Acquire(token, None)).await
             }
         };
-        self.prescribed(Outcome::Completed(0))?;
+        self.came_to(Outcome::Completed(0), false)?;
         Ok(answer)
     }
 
@@ -305,25 +307,27 @@ impl Pilot {
             return Ok(None);
         }
         let Some(Outcome::Posted { partner }) = self.peek() else {
-            return Err(self.strayed("sends or receives where its way has something else".to_owned()));
+            let wanted = self.peek().map_or_else(|| "nothing more".to_owned(), |wanted| wanted.to_string());
+            return Err(self.strayed(format!("sends or receives where its way has {wanted}")));
         };
         Ok(Some(self.log.posted(self.process, spot, matches!(end, End::Send(_)), partner)))
     }
 
-    /// Something came to this. If a way prescribes something else, the run went astray.
-    fn prescribed(&self, outcome: Outcome) -> Result<(), Trouble> {
+    /// A request came to this, and perhaps could have come to something else. If a way prescribes something else, the
+    /// run went astray.
+    fn came_to(&self, outcome: Outcome, open: bool) -> Result<(), Trouble> {
         if self.way.is_some() && self.peek() != Some(outcome) {
-            let wanted = self.peek().map_or_else(|| "the end".to_owned(), |wanted| format!("{wanted:?}"));
-            return Err(self.strayed(format!("came to {outcome:?} where its way has {wanted}")));
+            let wanted = self.peek().map_or_else(|| "nothing more".to_owned(), |wanted| wanted.to_string());
+            return Err(self.strayed(format!("comes to {outcome} where its way has {wanted}")));
         }
-        self.log.came(self.process, outcome);
+        self.log.came(self.process, outcome, open);
         Ok(())
     }
 
     /// A wait or test ended.
-    fn completed(&self, answer: Answer) -> Result<Answer, Trouble> {
+    fn completed(&self, answer: Answer, open: bool) -> Result<Answer, Trouble> {
         if let Answer::Completed { index, .. } = answer {
-            self.prescribed(Outcome::Completed(index))?;
+            self.came_to(Outcome::Completed(index), open)?;
         }
         self.succeeded(&answer)?;
         Ok(answer)
@@ -333,7 +337,7 @@ impl Pilot {
     fn succeeded(&self, answer: &Answer) -> Result<(), Trouble> {
         match answer {
             Answer::Completed { result: Err(failure), .. } => {
-                let trouble = self.strayed(failed(*failure));
+                let trouble = self.strayed(format!("waits for something that failed ({failure})"));
                 self.only_noted(trouble)
             }
             _ => Ok(()),
@@ -369,15 +373,11 @@ fn label(place: Place) -> Envelope {
 }
 
 /// The answer of a wait for one, as that of a wait for several.
-fn instead_of(answer: Answer, index: u32) -> Answer {
-    match answer {
-        Answer::Completed { result, .. } => Answer::Completed { index, result },
-        other => other,
+fn instead_of(answer: Answer, place: Option<u32>) -> Answer {
+    match (answer, place) {
+        (Answer::Completed { result, .. }, Some(index)) => Answer::Completed { index, result },
+        (answer, _) => answer,
     }
-}
-
-fn failed(failure: Failure) -> String {
-    format!("waited for something that failed ({failure})")
 }
 
 fn unknown_kind(simcall: &Simcall) -> &'static str {

@@ -46,14 +46,14 @@ fn scenario(actors: &[(&str, &str, &[&str])]) -> Scenario {
 }
 
 /// As the `simurgh` command runs scenarios.
-fn settings() -> simurgh::Result<Settings> {
-    Ok(Settings { pacing: Pacing::Reference, ..Settings::default() })
+fn settings() -> Settings {
+    Settings { pacing: Pacing::Reference, ..Settings::default() }
 }
 
 /// Does something with a scenario on a platform.
 fn with<T>(scenario: &Scenario, platform: &Arc<Platform>, f: impl FnOnce(&Subject<'_>) -> T) -> T {
-    let program = || play(scenario, Arc::clone(platform), 0).map(|(program, _)| program);
-    f(&Subject { program: &program, settings: &settings })
+    let fill = |program: &mut Program| play::fill(program, scenario).map(drop);
+    f(&Subject::new(Arc::clone(platform), fill).settings(settings))
 }
 
 /// All ways of a scenario, and what came of each.

@@ -17,7 +17,7 @@ use crate::{attempts, explored, scenario, settings, values, with};
 /// The makespan of a scenario that is left to itself; none if it does not come to its end.
 fn makespan(scenario: &Scenario, platform: &Arc<Platform>) -> Option<f64> {
     let (program, _) = play(scenario, Arc::clone(platform), 0).unwrap();
-    let outcome = program.simulate(settings().unwrap()).unwrap();
+    let outcome = program.simulate(settings()).unwrap();
     outcome.is_fine().then(|| outcome.clock())
 }
 
@@ -256,7 +256,7 @@ fn all_measures_agree_with_the_plain_simulation_of_the_same_way() {
         let program = balanced(&mut random, false);
         for run in attempts(&program, &platform, Objective::Bytes, Limit::default()).1.into_iter().flatten() {
             let (alone, _) = play(&renamed(&program, &run.way), Arc::clone(&platform), 0).unwrap();
-            let outcome = alone.simulate(settings().unwrap()).unwrap();
+            let outcome = alone.simulate(settings()).unwrap();
             let report = &outcome.report;
             assert_eq!((run.measures.messages, run.measures.bytes), (report.messages, report.bytes));
             *values.entry(report.messages).or_insert(0) += 1;

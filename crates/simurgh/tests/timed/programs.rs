@@ -1,7 +1,5 @@
 //! Programs whose best and worst are calculated by hand.
 
-use std::sync::Arc;
-
 use simurgh::prelude::*;
 use simurgh::timed::{Came, Found, Limit, Objective, Subject, explore};
 
@@ -11,13 +9,7 @@ const HOSTS: [&str; 5] = ["0", "1", "2", "3", "4"];
 
 /// Explores a program, and sees that the way of the plain simulation, steered, is the plain simulation.
 fn explored(objective: Objective, app: impl Fn(&mut Program) -> simurgh::Result) -> Found {
-    let platform = star(&HOSTS);
-    let program = || {
-        let mut program = Program::new(Arc::clone(&platform));
-        app(&mut program)?;
-        Ok(program)
-    };
-    let subject = Subject { program: &program, settings: &|| Ok(Settings::default()) };
+    let subject = Subject::new(star(&HOSTS), app);
     let found = explore(&subject, objective, Limit::default(), &mut |_, _| true).unwrap();
     assert!(found.exhausted);
     if let Some(plain) = &found.simulated {
@@ -257,7 +249,7 @@ fn a_program_that_looks_at_the_clock_may_leave_its_way() {
     });
     assert_eq!((found.ways, found.broken, found.impossible), (2, 0, 1));
     let obstacle = found.obstacle.unwrap();
-    assert_eq!(obstacle, "actor \"receiver\" sends or receives where its way has something else");
+    assert_eq!(obstacle, "actor \"receiver\" sends or receives where its way has nothing more");
 }
 
 #[test]

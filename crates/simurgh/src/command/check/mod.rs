@@ -71,6 +71,26 @@ pub enum NetworkName {
     Unordered,
 }
 
+impl From<NetworkName> for Network {
+    fn from(name: NetworkName) -> Self {
+        match name {
+            NetworkName::Mailbox => Network::Mailbox,
+            NetworkName::Pairwise => Network::Pairwise,
+            NetworkName::Unordered => Network::Unordered,
+        }
+    }
+}
+
+impl std::fmt::Display for NetworkName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            NetworkName::Mailbox => "mailbox",
+            NetworkName::Pairwise => "pairwise",
+            NetworkName::Unordered => "unordered",
+        })
+    }
+}
+
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     check(&Subject::from_scenario(arguments.file.clone())?, &arguments.options)
@@ -103,11 +123,7 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
 }
 
 fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration> {
-    let network = match options.network {
-        NetworkName::Mailbox => Network::Mailbox,
-        NetworkName::Pairwise => Network::Pairwise,
-        NetworkName::Unordered => Network::Unordered,
-    };
+    let network = options.network.into();
     if options.engine == Engine::Receives {
         let limits =
             search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
@@ -125,15 +141,15 @@ fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration>
 }
 
 /// How long it took, for people.
-struct Stopwatch(std::time::Instant);
+pub(crate) struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
     #[expect(clippy::disallowed_methods, reason = "the time that a search took is told, and changes nothing")]
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self(std::time::Instant::now())
     }
 
-    fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
 }

@@ -1,0 +1,483 @@
+//! What becomes of a request: steps of the graph, and choices.
+
+use smallvec::SmallVec;
+
+use simurgh_kernel::simcall::OnTimeout;
+
+use super::choice::{Choice, Pick};
+use super::graph::{PostId, admits};
+use super::order::Node;
+use super::search::{ALONE, Refusal, Search, Stage};
+use super::way::Outcome;
+use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
+
+impl Search {
+    /// Lets a process do what it asks. False if the choices made lead nowhere.
+    pub(super) fn advance(&mut self, process: u32, code: &mut dyn Processes) -> Result<bool, Refusal> {
+        let p = process as usize;
+        match std::mem::replace(&mut self.processes[p].stage, Stage::Over) {
+            Stage::Waits { post, index } => {
+                self.finish_wait(process, post, if index == ALONE { 0 } else { index }, code);
+            }
+            Stage::Asks(request) => return self.serve(process, request, code),
+            Stage::Joins(other) => self.joined_in_time(process, other, code),
+            Stage::Leaves { after, last } => {
+                let node = self.graph.order.add(&after);
+                self.at(process, node, Some(0));
+                self.came(process, Outcome::Passed(last));
+                self.resume(process, Reply::Passed(last), code);
+            }
+            Stage::AtBarrier | Stage::Over => unreachable!("such a process does not run"),
+        }
+        Ok(true)
+    }
+
+    fn serve(&mut self, process: u32, request: Request, code: &mut dyn Processes) -> Result<bool, Refusal> {
+        match request {
+            Request::Post { mailbox, side } => {
+                let Some(_) = self.post(process, mailbox, side, Patience::Forever, true) else {
+                    return Ok(false);
+                };
+                let handle = self.processes[process as usize].posts.len() as Handle - 1;
+                self.resume(process, Reply::Posted(handle), code);
+            }
+            Request::Give { mailbox } => {
+                let side = Side::Send(Default::default());
+                let Some(_) = self.post(process, mailbox, side, Patience::Forever, false) else {
+                    return Ok(false);
+                };
+                self.resume(process, Reply::Done, code);
+            }
+            Request::PostAndWait { mailbox, side, patience } => {
+                let Some(post) = self.post(process, mailbox, side, patience, true) else { return Ok(false) };
+                let record = &mut self.processes[process as usize];
+                let handle = record.posts.len() as Handle - 1;
+                let met = self.graph.posts[post as usize].partner.is_some();
+                record.stage = if met || patience == Patience::Forever {
+                    Stage::Waits { post, index: ALONE }
+                } else {
+                    Stage::Asks(Request::WaitAny { set: SmallVec::from_slice(&[handle]), patience })
+                };
+            }
+            Request::Begin => {
+                let record = &mut self.processes[process as usize];
+                record.posts.push(None);
+                let handle = record.posts.len() as Handle - 1;
+                self.resume(process, Reply::Posted(handle), code);
+            }
+            Request::WaitAny { set, patience: Patience::Forever } => {
+                return Ok(self.wait_any(process, &set, code));
+            }
+            Request::WaitAny { set, patience } => {
+                let shown = (patience != Patience::Now).then_some(u32::MAX);
+                return Ok(self.wait_or_not(process, &set, patience, (Reply::TimedOut, shown), code));
+            }
+            Request::TestAny(set) => {
+                let keep = Patience::Timed(OnTimeout::Keep);
+                return Ok(self.wait_or_not(process, &set, keep, (Reply::Nothing, Some(u32::MAX)), code));
+            }
+            Request::Cancel(handle) => {
+                let withdraw = Patience::Timed(OnTimeout::GiveUp);
+                return Ok(self.wait_or_not(process, &[handle], withdraw, (Reply::TimedOut, Some(0)), code));
+            }
+            Request::Choose(n) => {
+                let offer = |_: &mut Search| Choice {
+                    picks: (0..n.max(1)).map(Pick::Number).collect(),
+                    ..Choice::default()
+                };
+                let Some(Pick::Number(number)) = self.choose(offer) else { return Ok(false) };
+                self.step(process, number);
+                self.came(process, Outcome::Chosen(number));
+                self.resume(process, Reply::Chosen(number), code);
+            }
+            Request::Spawn => {
+                let node = self.step(process, 0);
+                let start = self.graph.order.add(&[node]);
+                let child = self.processes.len() as u32;
+                self.children.push((node, child));
+                self.came(process, Outcome::Spawned(child));
+                self.resume(process, Reply::Done, code);
+                self.begin(child, start, code);
+            }
+            Request::Join { process: other, timed: false } => self.joined(process, other, code),
+            Request::Join { process: other, timed: true } => {
+                return Ok(self.join_or_not(process, other, code));
+            }
+            Request::Arrive { barrier, places, told } => return self.arrive(process, barrier, places, told),
+            Request::Ended => self.end(process),
+            Request::Failed(message) => {
+                self.end(process);
+                self.failed.get_or_insert((process, message));
+            }
+            Request::Unsupported(what) => return Err(Refusal::Unsupported(what)),
+        }
+        Ok(true)
+    }
+
+    fn resume(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) {
+        self.processes[process as usize].stage = Stage::Asks(self.tell(process, reply, code));
+    }
+
+    /// A step of a process, after its last one.
+    fn step(&mut self, process: u32, choice: u32) -> Node {
+        let node = self.graph.order.add(&[self.processes[process as usize].last]);
+        self.at(process, node, Some(choice));
+        node
+    }
+
+    /// A process has come to this moment; a schedule shows it as a step with this choice, if at all.
+    fn at(&mut self, process: u32, node: Node, choice: Option<u32>) {
+        let record = &mut self.processes[process as usize];
+        record.last = node;
+        record.steps.extend(choice.map(|choice| (node, choice)));
+    }
+
+    fn came(&mut self, process: u32, outcome: Outcome) {
+        self.processes[process as usize].outcomes.push(outcome);
+    }
+
+    /// A process has ended: later than those moments at which it was not waited for any longer.
+    fn end(&mut self, process: u32) {
+        let mut after: SmallVec<[Node; 4]> = SmallVec::from_slice(&[self.processes[process as usize].last]);
+        after.extend(self.early.iter().filter(|(other, _)| *other == process).map(|(_, moment)| *moment));
+        let node = self.graph.order.add(&after);
+        self.at(process, node, Some(0));
+        self.processes[process as usize].stage = Stage::Over;
+    }
+
+    /// Adds a post, and chooses whom it meets of those that are there.
+    fn post(
+        &mut self,
+        process: u32,
+        mailbox: Mailbox,
+        side: Side,
+        patience: Patience,
+        shown: bool,
+    ) -> Option<PostId> {
+        let record = &mut self.processes[process as usize];
+        let handle = record.posts.len() as Handle;
+        let post = self.graph.post(process, handle, record.last, mailbox, side, patience == Patience::Now);
+        record.posts.push(Some(post));
+        record.outcomes.push(Outcome::Posted { partner: None });
+        let posted = self.graph.posts[post as usize].posted;
+        self.at(process, posted, shown.then_some(0));
+        self.offer_late(Some((mailbox, posted)));
+        let mut refused = false;
+        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut refused));
+        if refused {
+            // What was chosen before rules out what is possible here: there is more to it than mailboxes show.
+            self.offer_late(None);
+        }
+        if let Pick::Meet(other) = pick? {
+            let fits = self.graph.meet(post, other);
+            debug_assert!(fits, "only what fits was offered");
+        }
+        Some(post)
+    }
+
+    fn whom_to_meet(&mut self, post: PostId, patience: Patience, refused: &mut bool) -> Choice {
+        let own = self.graph.posts[post as usize];
+        let mut choice = Choice { post: Some(post), ..Choice::default() };
+        for other in 0..post {
+            let candidate = &self.graph.posts[other as usize];
+            if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
+                continue;
+            }
+            let mark = self.graph.mark();
+            let fits = self.graph.meet(post, other);
+            self.graph.undo(mark);
+            if fits {
+                choice.picks.push(Pick::Meet(other));
+            } else {
+                *refused = true;
+            }
+        }
+        let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
+        if choice.picks.is_empty() || *refused || may_give_up || self.limits.eager {
+            choice.picks.push(Pick::Later);
+        } else {
+            choice.late.push((own.mailbox, Pick::Later));
+        }
+        choice
+    }
+
+    /// Whether none of these may be complete now, as far as can be seen.
+    fn can_give_up(&mut self, posts: &[Option<PostId>], withdraws: bool, last: Node) -> bool {
+        let mark = self.graph.mark();
+        let now = self.graph.order.add(&[last]);
+        let fits = self.give_up(posts, withdraws, now);
+        self.graph.undo(mark);
+        fits
+    }
+
+    /// None of these is complete now. False if that cannot be.
+    fn give_up(&mut self, posts: &[Option<PostId>], withdraws: bool, now: Node) -> bool {
+        posts.iter().all(|post| match post {
+            None => false,
+            Some(post) if self.graph.posts[*post as usize].withdrawn.is_some() => false,
+            Some(post) if withdraws => self.graph.withdraw(*post, now),
+            Some(post) => self.graph.tested(*post, now),
+        })
+    }
+
+    /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
+    fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
+        let (graph, choices, offered) = self.made();
+        for (depth, choice) in choices.iter_mut().enumerate() {
+            if choice.late.is_empty() {
+                continue;
+            }
+            if let Some((mailbox, node)) = comes {
+                let is_consequence = |end: Option<Node>| end.is_some_and(|end| graph.order.before(end, node));
+                let post = choice.post.map(|post| &graph.posts[post as usize]);
+                let partner =
+                    post.and_then(|post| post.partner).map(|partner| &graph.posts[partner as usize]);
+                if !choice.late.iter().any(|(awaited, _)| *awaited == mailbox)
+                    || is_consequence(choice.wait)
+                    || is_consequence(post.and_then(|post| post.completed))
+                    || is_consequence(partner.and_then(|partner| partner.completed))
+                {
+                    continue;
+                }
+            }
+            let mut late = std::mem::take(&mut choice.late);
+            late.retain(|(awaited, pick)| {
+                let comes = comes.is_none_or(|(mailbox, _)| mailbox == *awaited);
+                if comes {
+                    Search::add_pick(choice, depth, *pick, offered);
+                }
+                !comes
+            });
+            choice.late = late;
+        }
+    }
+
+    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
+        if set.len() == 1 {
+            self.take_member(process, set, 0, code);
+            if let Stage::Waits { index, .. } = &mut self.processes[process as usize].stage {
+                *index = ALONE;
+            }
+            return true;
+        }
+        let pick = self.choose(|search| search.members(process, set));
+        let Some(Pick::Member(index)) = pick else { return false };
+        self.processes[process as usize].choice = Some(self.depth - 1);
+        self.take_member(process, set, index, code);
+        true
+    }
+
+    /// The members of a set that are complete, and those that may be later.
+    fn members(&self, process: u32, set: &[Handle]) -> Choice {
+        let record = &self.processes[process as usize];
+        let mut choice = Choice::default();
+        for (index, &handle) in set.iter().enumerate() {
+            let pick = Pick::Member(index as u32);
+            match record.posts[handle as usize].filter(|_| !self.is_complete(record, handle)) {
+                Some(post) if !self.limits.eager => {
+                    choice.late.push((self.graph.posts[post as usize].mailbox, pick));
+                }
+                _ => choice.picks.push(pick),
+            }
+        }
+        choice
+    }
+
+    fn take_member(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) {
+        let handle = set[index as usize];
+        match self.processes[process as usize].posts[handle as usize] {
+            Some(post) if self.graph.posts[post as usize].withdrawn.is_some() => {
+                self.step(process, index);
+                self.came(process, Outcome::Completed(index));
+                self.resume(process, Reply::Withdrawn { index, handle }, code);
+            }
+            Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
+            None => {
+                // A wait for nothing else than what took no time is the process' own affair.
+                if set.len() > 1 {
+                    self.step(process, index);
+                }
+                self.came(process, Outcome::Completed(index));
+                self.resume(process, Reply::Completed { index, from: None }, code);
+            }
+        }
+    }
+
+    /// A wait that may give up, or a test: one of the set is complete, or none is.
+    fn wait_or_not(
+        &mut self,
+        process: u32,
+        set: &[Handle],
+        patience: Patience,
+        (otherwise, shown): (Reply, Option<u32>),
+        code: &mut dyn Processes,
+    ) -> bool {
+        let record = &self.processes[process as usize];
+        let posts: SmallVec<[Option<PostId>; 4]> =
+            set.iter().map(|&handle| record.posts[handle as usize]).collect();
+        let last = record.last;
+        let withdraws = matches!(patience, Patience::Timed(OnTimeout::GiveUp) | Patience::Now);
+        let mut refused = false;
+        let pick = self.choose(|search| {
+            let mut choice = search.members(process, set);
+            if search.can_give_up(&posts, withdraws, last) {
+                choice.picks.push(Pick::None);
+            } else {
+                refused = true;
+                if choice.picks.is_empty() {
+                    // Nothing else is possible but that one of them comes.
+                    let late = std::mem::take(&mut choice.late);
+                    choice.picks.extend(late.into_iter().map(|(_, pick)| pick));
+                }
+            }
+            choice
+        });
+        if refused {
+            self.offer_late(None);
+        }
+        match pick {
+            Some(Pick::Member(index)) => {
+                self.processes[process as usize].choice = Some(self.depth - 1);
+                self.take_member(process, set, index, code);
+            }
+            Some(Pick::None) => {
+                let node = self.graph.order.add(&[last]);
+                self.at(process, node, shown);
+                self.choices[self.depth - 1].wait = Some(node);
+                self.came(
+                    process,
+                    if otherwise == Reply::Nothing { Outcome::Nothing } else { Outcome::TimedOut },
+                );
+                if !self.give_up(&posts, withdraws, node) {
+                    return false;
+                }
+                self.resume(process, otherwise, code);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The post is matched: the wait is over, after both ends were there.
+    fn finish_wait(&mut self, process: u32, post: PostId, index: u32, code: &mut dyn Processes) {
+        let own = self.graph.posts[post as usize];
+        let partner = own.partner.expect("a wait ends when its post is matched");
+        let other = self.graph.posts[partner as usize];
+        let last = self.processes[process as usize].last;
+        let node = self.graph.order.add(&[last, own.arrives, other.arrives]);
+        self.at(process, node, (!own.at_once).then_some(index));
+        self.came(process, Outcome::Completed(index));
+        self.graph.completed(post, node);
+        if let Some(choice) = self.processes[process as usize].choice.take() {
+            self.choices[choice].wait = Some(node);
+        }
+        let from = (!own.is_send()).then_some((other.process, other.handle));
+        self.resume(process, Reply::Completed { index, from }, code);
+    }
+
+    fn joined_in_time(&mut self, process: u32, other: u32, code: &mut dyn Processes) {
+        self.came(process, Outcome::Completed(0));
+        self.joined(process, other, code);
+    }
+
+    fn joined(&mut self, process: u32, other: u32, code: &mut dyn Processes) {
+        let last = self.processes[process as usize].last;
+        let after: SmallVec<[Node; 2]> =
+            [last].into_iter().chain(self.processes.get(other as usize).map(|other| other.last)).collect();
+        let node = self.graph.order.add(&after);
+        self.at(process, node, Some(0));
+        self.resume(process, Reply::Done, code);
+    }
+
+    fn join_or_not(&mut self, process: u32, other: u32, code: &mut dyn Processes) -> bool {
+        let pick = self.choose(|_| Choice {
+            picks: SmallVec::from_slice(&[Pick::Member(0), Pick::None]),
+            ..Choice::default()
+        });
+        let Some(target) = self.processes.get(other as usize) else {
+            // Nobody of this number was ever there: it has ended, for all that can be known.
+            if pick == Some(Pick::None) {
+                return false;
+            }
+            self.joined_in_time(process, other, code);
+            return true;
+        };
+        // While it is served, the process itself looks as if it were over.
+        let (is_over, end) = (other != process && target.stage == Stage::Over, target.last);
+        match pick {
+            Some(Pick::Member(_)) => {
+                if is_over {
+                    self.joined_in_time(process, other, code);
+                } else {
+                    self.processes[process as usize].stage = Stage::Joins(other);
+                }
+            }
+            _ => {
+                let node = self.step(process, u32::MAX);
+                if is_over && !self.graph.put(node, end) {
+                    return false;
+                }
+                if !is_over {
+                    self.early.push((other, node));
+                }
+                self.came(process, Outcome::TimedOut);
+                self.resume(process, Reply::TimedOut, code);
+            }
+        }
+        true
+    }
+
+    fn arrive(&mut self, process: u32, barrier: u32, places: u32, told: bool) -> Result<bool, Refusal> {
+        let node = self.step(process, 0);
+        self.save_gathering(barrier);
+        let gathering = self.gatherings.entry(barrier).or_default();
+        if !gathering.users.contains(&process) {
+            gathering.users.push(process);
+            if gathering.users.len() > places as usize {
+                return Err(Refusal::Unsupported("barriers that more actors come to than they have places"));
+            }
+        }
+        gathering.arrived.push((process, node, told));
+        self.processes[process as usize].stage = Stage::AtBarrier;
+        if gathering.arrived.len() < places as usize {
+            return Ok(true);
+        }
+        let all = std::mem::take(&mut gathering.arrived);
+        let mut last = None;
+        if all.iter().any(|&(_, _, told)| told) {
+            let Some(Pick::Number(index)) = self.choose(|search| search.who_came_last(&all)) else {
+                return Ok(false);
+            };
+            if !self.comes_last(&all, index as usize) {
+                return Ok(false);
+            }
+            last = Some(index as usize);
+        }
+        let after: SmallVec<[Node; 8]> = all.iter().map(|&(_, node, _)| node).collect();
+        for (index, &(other, ..)) in all.iter().enumerate() {
+            if other != process {
+                self.save(other);
+            }
+            self.processes[other as usize].stage =
+                Stage::Leaves { after: after.clone(), last: last == Some(index) };
+        }
+        Ok(true)
+    }
+
+    fn who_came_last(&mut self, all: &[(u32, Node, bool)]) -> Choice {
+        let mut choice = Choice::default();
+        for index in 0..all.len() {
+            let mark = self.graph.mark();
+            if self.comes_last(all, index) {
+                choice.picks.push(Pick::Number(index as u32));
+            }
+            self.graph.undo(mark);
+        }
+        choice
+    }
+
+    fn comes_last(&mut self, all: &[(u32, Node, bool)], index: usize) -> bool {
+        let (_, last, _) = all[index];
+        all.iter().all(|&(_, node, _)| node == last || self.graph.put(node, last))
+    }
+}
