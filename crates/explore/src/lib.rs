@@ -10,6 +10,7 @@
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
+//! - [`replay`], [`shorten`](mod@shorten), [`counterexample`]: following a schedule, making it shorter, telling it to people.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
 //!
@@ -58,6 +59,7 @@
 
 pub mod actors;
 mod causality;
+pub mod counterexample;
 pub mod dependence;
 pub mod dfs;
 pub mod dpor;
@@ -66,7 +68,9 @@ pub mod pct;
 pub mod random;
 pub mod receives;
 mod reduction;
+pub mod replay;
 pub mod session;
+pub mod shorten;
 pub mod source;
 pub mod system;
 pub mod transition;

@@ -76,14 +76,33 @@ pub struct Step {
 impl Step {
     /// Stands for the network in place of an actor.
     pub const NETWORK: u32 = u32::MAX;
+    /// The choice that stands for a timeout, or for nothing being over.
+    pub const OTHERWISE: u32 = u32::MAX;
+    /// How many bits of the choice of an arrival are the number of the message.
+    const NUMBER_BITS: u32 = 20;
+
+    /// The arrival of a message: who sent it, and how many posts that actor had made before.
+    pub fn arrival(sender: u32, number: u32) -> Step {
+        debug_assert!(
+            sender < 1 << (32 - Self::NUMBER_BITS) && number < 1 << Self::NUMBER_BITS,
+            "too many actors or messages to name"
+        );
+        Step { actor: Self::NETWORK, choice: sender << Self::NUMBER_BITS | number }
+    }
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.choice == 0 {
-            write!(f, "{}", self.actor)
-        } else {
-            write!(f, "{}/{}", self.actor, self.choice)
+        let Step { actor, choice } = *self;
+        match (actor, choice) {
+            (Self::NETWORK, message) => {
+                let (sender, number) =
+                    (message >> Self::NUMBER_BITS, message & ((1 << Self::NUMBER_BITS) - 1));
+                write!(f, "net/{sender}.{number}")
+            }
+            (actor, 0) => write!(f, "{actor}"),
+            (actor, Self::OTHERWISE) => write!(f, "{actor}/-"),
+            (actor, choice) => write!(f, "{actor}/{choice}"),
         }
     }
 }
@@ -92,9 +111,29 @@ impl std::str::FromStr for Step {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (actor, choice) = text.split_once('/').unwrap_or((text, "0"));
-        let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is not the number of a step"));
-        Ok(Step { actor: number(actor)?, choice: number(choice)? })
+        let wrong = || {
+            format!(
+                "{text:?} is not a step: it is the number of an actor, such as 2; with its choice, 2/1, or 2/- for a \
+                 timeout; or the arrival of a message, net/2.0"
+            )
+        };
+        let below = |text: &str, bound: u32| match text.parse() {
+            // A number is written in one way only.
+            Ok(number) if number < bound && text == u32::to_string(&number) => Ok(number),
+            _ => Err(wrong()),
+        };
+        match text.split_once('/') {
+            None => Ok(Step { actor: below(text, Self::NETWORK)?, choice: 0 }),
+            Some(("net", message)) => {
+                let (sender, number) = message.split_once('.').ok_or_else(wrong)?;
+                let senders = 1 << (32 - Self::NUMBER_BITS);
+                Ok(Self::arrival(below(sender, senders)?, below(number, 1 << Self::NUMBER_BITS)?))
+            }
+            Some((actor, "-")) => Ok(Step { actor: below(actor, Self::NETWORK)?, choice: Self::OTHERWISE }),
+            Some((actor, choice)) => {
+                Ok(Step { actor: below(actor, Self::NETWORK)?, choice: below(choice, Self::OTHERWISE)? })
+            }
+        }
     }
 }
 
@@ -141,4 +180,29 @@ pub struct Exploration {
     pub cut_schedule: Option<Vec<Step>>,
     /// Why the exploration makes no sense, if it does not; then the verdict means nothing.
     pub divergence: Option<Divergence>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_read_back_as_they_are_written() {
+        let otherwise = Step::OTHERWISE;
+        let cases = [
+            (Step { actor: 0, choice: 0 }, "0"),
+            (Step { actor: 12, choice: 3 }, "12/3"),
+            (Step { actor: 7, choice: otherwise }, "7/-"),
+            (Step::arrival(0, 0), "net/0.0"),
+            (Step::arrival(4095, (1 << 20) - 1), "net/4095.1048575"),
+        ];
+        for (step, text) in cases {
+            assert_eq!(step.to_string(), text);
+            assert_eq!(text.parse(), Ok(step));
+        }
+        for text in ["", "a", "-1", "+1", "01", "1/", "/1", "1/x", "net", "net/1", "net/4096.0", "4294967295"]
+        {
+            assert!(text.parse::<Step>().unwrap_err().contains("is not a step"), "{text}");
+        }
+    }
 }

@@ -1,10 +1,12 @@
-//! What was recorded of a run, for people to look at: a timeline for Perfetto, a Paje trace, a Gantt chart in SVG.
+//! What was recorded of a run, for people to look at: a timeline for Perfetto, a Paje trace, a Gantt chart in SVG; and
+//! counterexamples as columns of text.
 //!
 //! In reading order:
 //! - [`timeline`]: the run as plain data.
 //! - [`recorder`]: listening to a simulation; `finish` turns what was heard into a [`Timeline`].
 //! - `perfetto`, `paje`, `svg`: a writer for each format, as methods of [`Timeline`].
 //! - `rows`, `words`, `palette`: what the writers share about the run: who is where, what it is called, its colour.
+//! - [`counterexample`]: what an exploration found, step by step.
 //! - `chronicle`, `text`: what they share about files: lines in the order of time, names and numbers as each format wants.
 //!
 //! The same events give the same bytes.
@@ -35,6 +37,7 @@
 #![forbid(unsafe_code)]
 
 mod chronicle;
+pub mod counterexample;
 mod finish;
 mod paje;
 mod palette;

@@ -11,7 +11,7 @@ use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::Step;
 
 /// The choice that stands for a timeout, or for nothing being over.
-pub(super) const OTHERWISE: u32 = u32::MAX;
+pub(super) const OTHERWISE: u32 = Step::OTHERWISE;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn collect_enabled(&mut self, into: &mut Vec<Transition>) {
@@ -224,8 +224,7 @@ pub(super) fn transition(actor: ActorId, choice: u32, kind: Kind) -> Transition 
 
 /// The arrival of a message in a schedule: sender and number in one.
 pub(super) fn arrival_step(post: Post) -> Step {
-    debug_assert!(post.actor < 1 << 12 && post.number < 1 << 20, "too many actors or messages to name");
-    Step { actor: Step::NETWORK, choice: post.actor << 20 | post.number }
+    Step::arrival(post.actor, post.number)
 }
 
 pub(super) fn kind_of_return(note: &Note) -> Kind {

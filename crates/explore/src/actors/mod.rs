@@ -22,10 +22,11 @@ use simurgh_kernel::context::{Body, Leavings, OnExit, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
+use smallvec::SmallVec;
 
 use crate::dependence;
 use crate::system::{Reversal, System};
-use crate::transition::{Kind, Observers, Post, Side, Transition};
+use crate::transition::{Awaited, Kind, Observers, Post, Side, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 
 /// What may arrive before what.
@@ -38,6 +39,16 @@ pub enum Network {
     Pairwise,
     /// Any message under way may arrive next.
     Unordered,
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Network::Mailbox => "mailbox",
+            Network::Pairwise => "pairwise",
+            Network::Unordered => "unordered",
+        })
+    }
 }
 
 impl std::str::FromStr for Network {
@@ -67,7 +78,7 @@ enum Next {
 
 /// What an actor queues for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Queued {
+pub(crate) enum Queued {
     Lock(u32),
     Semaphore(u32),
     Condition {
@@ -77,6 +88,13 @@ enum Queued {
     Barrier(u32),
     /// Halted by itself.
     Resume,
+}
+
+/// What an actor is about, to look at.
+pub(crate) enum Pending<'a> {
+    Nothing,
+    Asks(&'a Simcall),
+    Queues(Queued),
 }
 
 /// What is kept of an actor beside the kernel.
@@ -208,6 +226,35 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
+    /// What an actor is about.
+    pub(crate) fn standing(&self, actor: ActorId) -> Pending<'_> {
+        match &self.processes[actor.index()].next {
+            Next::Nothing => Pending::Nothing,
+            Next::Ask(simcall) => Pending::Asks(simcall),
+            Next::Queued(queued) => Pending::Queues(*queued),
+        }
+    }
+
+    /// Whether an actor gives back a lock or the like before it goes on with what it is about.
+    pub(crate) fn gives_back(&self, actor: ActorId) -> bool {
+        !self.processes[actor.index()].returns.is_empty()
+    }
+
+    /// The communications of a set, as an actor sees them.
+    pub(crate) fn awaits(&self, actor: ActorId, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+        self.awaited_set(actor, set)
+    }
+
+    /// Who failed, of a violation since the start.
+    pub(crate) fn failed_actor(&self, index: usize) -> Option<u32> {
+        self.failures.get(index).map(|failure| failure.actor)
+    }
+
+    /// What may arrive before what.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
     /// The line of its program that an actor stands at: that of what it asks next, if it is known.
     pub fn place(&self, actor: ActorId) -> Option<Place> {
         self.processes[..self.count].get(actor.index())?.place
@@ -215,7 +262,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Where an actor found that something is wrong, of a violation since the start.
     pub fn violation_place(&self, index: usize) -> Option<Place> {
-        self.failures[index].place
+        self.failures.get(index)?.place
     }
 
     /// From the next start on, keeps what the actors say.

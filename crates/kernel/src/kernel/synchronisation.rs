@@ -58,6 +58,16 @@ impl Kernel {
         *slot(&mut self.barriers, id.index()) = Barrier { size, arrived: Vec::new() };
     }
 
+    /// Who has a lock.
+    pub fn lock_owner(&self, id: MutexId) -> Option<ActorId> {
+        self.mutexes.get(id.index())?.owner
+    }
+
+    /// How many wait at a barrier, and for how many it was made.
+    pub fn barrier_state(&self, id: BarrierId) -> (u32, u32) {
+        self.barriers.get(id.index()).map_or((0, 0), |barrier| (barrier.arrived.len() as u32, barrier.size))
+    }
+
     pub(super) fn lock(&mut self, actor: ActorId, id: MutexId, timeout: Option<f64>) -> Served {
         let mutex = slot(&mut self.mutexes, id.index());
         if mutex.owner.is_none() {

@@ -1,0 +1,223 @@
+//! A counterexample as people read it: plain data, made by following its schedule on the kernel.
+//!
+//! - `words`: what each step does.
+//! - `standing`: what each actor is about at the end.
+//!
+//! [`tell`] executes a schedule, so that what is told is what happened.
+
+mod standing;
+mod words;
+
+use serde::{Serialize, Serializer};
+use simurgh_kernel::context::Place;
+use simurgh_kernel::ids::{ActorId, MailboxId};
+use simurgh_kernel::kernel::Kernel;
+
+use crate::actors::{Actors, Network};
+use crate::replay::{Follower, Impossible};
+use crate::verdict::{Step, Violation};
+use words::Teller;
+
+pub use standing::{How, Standing};
+
+/// An execution, step by step, and what went wrong in it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Counterexample {
+    /// What went wrong, in one line. Nothing may have: then this is any execution.
+    pub what: Option<String>,
+    /// The same as data.
+    #[serde(skip)]
+    pub violation: Option<Violation>,
+    /// Where in the program, if that is known.
+    #[serde(serialize_with = "place")]
+    pub place: Option<Place>,
+    /// What may arrive before what.
+    #[serde(serialize_with = "printed")]
+    pub network: Network,
+    /// The names of all actors, by number. They are unique: the number is added where it is needed.
+    pub actors: Vec<String>,
+    /// What the actors said before the first step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<Said>,
+    /// What happened.
+    pub steps: Vec<Taken>,
+    /// How all actors stand after the last step.
+    pub standing: Vec<Standing>,
+}
+
+/// Something that an actor said.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Said {
+    /// Who.
+    pub actor: u32,
+    /// What.
+    pub text: String,
+}
+
+/// One step that was taken.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Taken {
+    /// Its number, from 1.
+    pub number: usize,
+    /// How it is written in a schedule.
+    #[serde(serialize_with = "printed")]
+    pub step: Step,
+    /// Whose it is; nobody's if a message arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor: Option<u32>,
+    /// What it does, in one word.
+    pub kind: &'static str,
+    /// What it does, in words that go on from the name of the actor.
+    pub does: String,
+    /// The mailbox that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mailbox: Option<String>,
+    /// The message that is sent, arrives or is received; messages are numbered from 1 in the order in which they are
+    /// sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<u32>,
+    /// The other actor that it is about: who sent what is received, who is created or waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<u32>,
+    /// How long the message is that is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
+    /// The steps of others that it had to wait for: what it receives was sent there, the lock was given back there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<usize>,
+    /// The line of the program.
+    #[serde(serialize_with = "place", skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// What was said when the actor had its answer, up to its next step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<Said>,
+    /// What went wrong then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fails: Option<String>,
+}
+
+fn printed<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+fn place<S: Serializer>(place: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {
+    match place {
+        Some(place) => serializer.collect_str(place),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// What people call the things that the kernel knows by number.
+pub type MailboxNames<'a> = &'a dyn Fn(MailboxId) -> String;
+
+/// Follows a schedule on the kernel and tells what happens, above all of this violation.
+///
+/// # Errors
+/// Where it cannot be followed.
+pub fn tell<F: FnMut(&mut Kernel)>(
+    system: &mut Actors<F>,
+    schedule: &[Step],
+    about: Option<&Violation>,
+    names: MailboxNames<'_>,
+) -> Result<Counterexample, Impossible> {
+    let mut telling = Telling::new(system, names);
+    for &step in schedule {
+        telling.take(step)?;
+    }
+    Ok(telling.end(about))
+}
+
+/// An execution that is told while it takes place.
+pub struct Telling<'a, F: FnMut(&mut Kernel)> {
+    follower: Follower<'a, Actors<F>>,
+    teller: Teller<'a>,
+    said: Vec<Said>,
+    steps: Vec<Taken>,
+}
+
+impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
+    /// Starts anew.
+    pub fn new(system: &'a mut Actors<F>, names: MailboxNames<'a>) -> Self {
+        system.listen();
+        let follower = Follower::new(system);
+        let mut telling = Self { follower, teller: Teller::new(names), said: Vec::new(), steps: Vec::new() };
+        telling.said = telling.take_said();
+        telling.teller.learn_names(telling.follower.system.kernel());
+        telling
+    }
+
+    /// The steps that were taken.
+    pub fn steps(&self) -> &[Taken] {
+        &self.steps
+    }
+
+    /// The name of an actor.
+    pub fn name(&self, actor: u32) -> &str {
+        self.teller.actor(actor)
+    }
+
+    /// Whether a step can be taken now.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check(&mut self, step: Step) -> Result<(), Impossible> {
+        self.follower.check(step)
+    }
+
+    /// The line that the actor of a step goes on from.
+    pub fn place(&self, step: Step) -> Option<Place> {
+        self.follower.system.place(ActorId(step.actor))
+    }
+
+    /// Takes a step.
+    ///
+    /// # Errors
+    /// If it is not possible.
+    pub fn take(&mut self, step: Step) -> Result<&Taken, Impossible> {
+        self.follower.check(step)?;
+        let asked = self.teller.look(self.follower.system, step);
+        let failed = self.follower.violations().len();
+        let kind = self.follower.take(step)?.kind.clone();
+        self.teller.learn_names(self.follower.system.kernel());
+        let mut taken = self.teller.describe(self.steps.len() + 1, step, &kind, asked);
+        taken.said = self.take_said();
+        let violations = &self.follower.violations()[failed..];
+        taken.fails = violations.first().map(|(_, violation)| self.teller.violation(violation));
+        self.steps.push(taken);
+        Ok(self.steps.last().expect("just added"))
+    }
+
+    /// How all actors stand now.
+    pub fn standing(&mut self) -> Vec<Standing> {
+        self.teller.standing(self.follower.system)
+    }
+
+    /// The whole: about this violation, if it came, or else the first that came.
+    pub fn end(mut self, about: Option<&Violation>) -> Counterexample {
+        let standing = self.standing();
+        let Self { follower, teller, said, steps } = self;
+        let system = &*follower.system;
+        let count = system.kernel().actor_count() as u32;
+        let actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
+        let network = system.network();
+        let places: Vec<_> = (0..follower.violations().len()).map(|n| system.violation_place(n)).collect();
+        let violations = follower.end().violations;
+        let index = violations.iter().position(|(_, came)| Some(came) == about).unwrap_or(0);
+        let violation = violations.into_iter().nth(index).map(|(_, violation)| violation);
+        Counterexample {
+            what: violation.as_ref().map(|violation| teller.violation(violation)),
+            place: places.get(index).copied().flatten(),
+            violation,
+            network,
+            actors,
+            said,
+            steps,
+            standing,
+        }
+    }
+
+    fn take_said(&mut self) -> Vec<Said> {
+        let said = self.follower.system.take_said();
+        said.into_iter().map(|(actor, text)| Said { actor, text }).collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! Following a schedule, step by step; where it cannot be followed, it says so.
+
+use std::fmt;
+
+use crate::system::System;
+use crate::verdict::{Step, Violation};
+
+/// A schedule that was followed to its end, or to the violation that was looked for.
+#[derive(Clone, Debug)]
+pub struct Followed<T> {
+    /// What each step did.
+    pub transitions: Vec<T>,
+    /// The violations, in the order in which they came, each with how many steps had been taken then. A deadlock is
+    /// known at the end.
+    pub violations: Vec<(usize, Violation)>,
+}
+
+impl<T> Followed<T> {
+    /// How many steps had been taken when a violation came; `None` if it did not.
+    pub fn came(&self, violation: &Violation) -> Option<usize> {
+        self.violations.iter().find(|(_, came)| came == violation).map(|(steps, _)| *steps)
+    }
+}
+
+/// Where a schedule cannot be followed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Impossible {
+    /// How many steps were taken.
+    pub taken: usize,
+    /// The step that is not possible then.
+    pub step: Step,
+    /// What is possible instead.
+    pub possible: Vec<Step>,
+}
+
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {} ({}) is not possible there", self.taken + 1, self.step)?;
+        match &self.possible[..] {
+            [] => f.write_str("; nothing is"),
+            possible => {
+                let steps: Vec<_> = possible.iter().map(Step::to_string).collect();
+                write!(f, "; possible are {}", steps.join(", "))
+            }
+        }
+    }
+}
+
+/// Starts anew and follows a schedule.
+///
+/// # Errors
+/// Where it cannot be followed.
+pub fn follow<S: System>(system: &mut S, schedule: &[Step]) -> Result<Followed<S::Transition>, Impossible> {
+    let mut follower = Follower::new(system);
+    for &step in schedule {
+        follower.take(step)?;
+    }
+    Ok(follower.end())
+}
+
+/// Follows a schedule that is given step by step.
+pub struct Follower<'s, S: System> {
+    /// The system, to look at between two steps.
+    pub system: &'s mut S,
+    followed: Followed<S::Transition>,
+    enabled: Vec<S::Transition>,
+}
+
+impl<'s, S: System> Follower<'s, S> {
+    /// Starts anew.
+    pub fn new(system: &'s mut S) -> Self {
+        system.reset();
+        let followed = Followed { transitions: Vec::new(), violations: Vec::new() };
+        let mut follower = Self { system, followed, enabled: Vec::new() };
+        follower.note_violations();
+        follower
+    }
+
+    /// How many steps were taken.
+    pub fn taken(&self) -> usize {
+        self.followed.transitions.len()
+    }
+
+    /// Whether a step can be taken now.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check(&mut self, step: Step) -> Result<(), Impossible> {
+        self.enabled.clear();
+        self.system.enabled(&mut self.enabled);
+        if self.enabled.iter().any(|transition| S::step(transition) == step) {
+            return Ok(());
+        }
+        let possible = self.enabled.iter().map(S::step).collect();
+        Err(Impossible { taken: self.taken(), step, possible })
+    }
+
+    /// Takes a step: gives what it did.
+    ///
+    /// # Errors
+    /// If it is not possible.
+    pub fn take(&mut self, step: Step) -> Result<&S::Transition, Impossible> {
+        self.check(step)?;
+        let transition = self.system.execute(step);
+        self.followed.transitions.push(transition);
+        self.note_violations();
+        Ok(self.followed.transitions.last().expect("just taken"))
+    }
+
+    /// The violations until now, each with how many steps had been taken then.
+    pub fn violations(&self) -> &[(usize, Violation)] {
+        &self.followed.violations
+    }
+
+    /// All steps were taken: whether this is a deadlock is known now.
+    pub fn end(mut self) -> Followed<S::Transition> {
+        self.enabled.clear();
+        self.system.enabled(&mut self.enabled);
+        if self.enabled.is_empty()
+            && let Some(deadlock) = self.system.deadlock()
+        {
+            self.followed.violations.push((self.followed.transitions.len(), deadlock));
+        }
+        self.followed
+    }
+
+    fn note_violations(&mut self) {
+        let (steps, known) = (self.followed.transitions.len(), self.followed.violations.len());
+        let new = (known..self.system.violation_count()).map(|index| (steps, self.system.violation(index)));
+        self.followed.violations.extend(new);
+    }
+}

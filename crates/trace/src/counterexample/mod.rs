@@ -1,0 +1,27 @@
+//! Counterexamples for people: columns of text, one an actor, and a diagram to click through.
+
+mod columns;
+mod lines;
+
+use std::collections::BTreeMap;
+
+use simurgh_explore::counterexample::{Counterexample, Taken};
+
+pub use columns::{View, in_columns, in_one_line};
+pub use lines::Lines;
+
+/// Reads the text of a source file, if it can be had.
+pub type Source<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Which column each step belongs to: that of its actor. What arrives belongs to who receives it, or to who sent it if
+/// nobody does.
+pub(crate) fn owners(told: &Counterexample) -> Vec<u32> {
+    let received = |step: &&Taken| step.kind == "receive";
+    let receivers: BTreeMap<u32, u32> =
+        told.steps.iter().filter(received).filter_map(|step| Some((step.message?, step.actor?))).collect();
+    let owner = |step: &Taken| {
+        let receiver = step.message.and_then(|message| receivers.get(&message).copied());
+        step.actor.or(receiver).or(step.other).unwrap_or(0)
+    };
+    told.steps.iter().map(owner).collect()
+}
