@@ -93,8 +93,25 @@ pub struct Port {
     pub place: Option<Place>,
 }
 
+impl Port {
+    /// Nobody's.
+    const fn empty() -> Self {
+        Self {
+            actor: None,
+            host: None,
+            now: SimTime::ZERO,
+            simcall: None,
+            answer: None,
+            notes: Vec::new(),
+            on_exit: Vec::new(),
+            said: Vec::new(),
+            place: None,
+        }
+    }
+}
+
 thread_local! {
-    static PORT: RefCell<Port> = RefCell::new(Port::default());
+    static PORT: RefCell<Port> = const { RefCell::new(Port::empty()) };
     /// Where the code that ran last stopped.
     static STOPPED: Cell<Option<Place>> = const { Cell::new(None) };
     /// Where the last panic was, while panics are remembered.
@@ -217,11 +234,21 @@ impl Body {
 
     /// Drops the code of an actor that ended, and collects the notes that its destructors leave.
     pub fn dispose(self, actor: ActorId, host: HostId, now: SimTime) -> Vec<Note> {
-        let lent = Port { actor: Some(actor), host: Some(host), now, ..Port::default() };
-        let outer = PORT.replace(lent);
+        let outer = PORT.with_borrow_mut(|port| {
+            let outer = port.actor.is_some().then(|| Box::new(std::mem::take(port)));
+            (port.actor, port.host, port.now) = (Some(actor), Some(host), now);
+            outer
+        });
         // A destructor that panics has nobody left to tell.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
-        PORT.replace(outer).notes
+        PORT.with_borrow_mut(|port| {
+            (port.actor, port.answer, port.simcall) = (None, None, None);
+            let notes = std::mem::take(&mut port.notes);
+            if let Some(outer) = outer {
+                *port = *outer;
+            }
+            notes
+        })
     }
 }
 

@@ -111,7 +111,14 @@ struct Met {
 /// How to take a change back.
 #[derive(Copy, Clone, Debug)]
 enum Change {
-    Post(PostId, Post),
+    /// This post met somebody.
+    Met(PostId),
+    /// The first wait for this post ended.
+    Completed(PostId),
+    /// This post was tested, and had been before.
+    Tested(PostId, Option<Node>),
+    /// This post was taken back.
+    Withdrawn(PostId),
     /// This clause was found to hold.
     Settled(u32),
 }
@@ -171,7 +178,10 @@ impl Graph {
     pub fn undo(&mut self, to: Mark) {
         for change in self.changes.drain(to.changes as usize..).rev() {
             match change {
-                Change::Post(post, old) => self.posts[post as usize] = old,
+                Change::Met(post) => self.posts[post as usize].partner = None,
+                Change::Completed(post) => self.posts[post as usize].completed = None,
+                Change::Tested(post, before) => self.posts[post as usize].tested = before,
+                Change::Withdrawn(post) => self.posts[post as usize].withdrawn = None,
                 Change::Settled(clause) => self.clauses[clause as usize].1 = true,
             }
         }
@@ -224,13 +234,6 @@ impl Graph {
         (self.posts.len() - 1) as PostId
     }
 
-    /// Changes a post, so that it can be taken back.
-    fn change(&mut self, post: PostId, how: impl FnOnce(&mut Post)) {
-        let old = self.posts[post as usize];
-        self.changes.push(Change::Post(post, old));
-        how(&mut self.posts[post as usize]);
-    }
-
     /// Puts one moment before another, and all that follows from it. False if that cannot be; then it must be undone.
     #[must_use]
     pub fn put(&mut self, a: Node, b: Node) -> bool {
@@ -241,7 +244,8 @@ impl Graph {
     /// The first wait for a post ended.
     pub fn completed(&mut self, post: PostId, node: Node) {
         if self.posts[post as usize].completed.is_none() {
-            self.change(post, |post| post.completed = Some(node));
+            self.posts[post as usize].completed = Some(node);
+            self.changes.push(Change::Completed(post));
         }
     }
 
@@ -251,8 +255,9 @@ impl Graph {
         let (x, y) = (self.posts[a as usize], self.posts[b as usize]);
         debug_assert!(admits(&x, &y) && x.mailbox == y.mailbox && x.is_free() && y.is_free());
         let before = self.order.mark();
-        self.change(a, |post| post.partner = Some(b));
-        self.change(b, |post| post.partner = Some(a));
+        self.posts[a as usize].partner = Some(b);
+        self.posts[b as usize].partner = Some(a);
+        self.changes.extend([Change::Met(a), Change::Met(b)]);
         let (send, recv, id) = if x.is_send() { (x, y, a) } else { (y, x, b) };
         let fits = self.meet_tests(&send, &recv) && self.meet_others(&send, &recv) && self.settle(before);
         let pair = Pair { arrives: send.arrives, posted: recv.posted };
@@ -330,7 +335,8 @@ impl Graph {
     #[must_use]
     pub fn tested(&mut self, post: PostId, test: Node) -> bool {
         let before = self.order.mark();
-        self.change(post, |post| post.tested = Some(test));
+        let earlier = self.posts[post as usize].tested.replace(test);
+        self.changes.push(Change::Tested(post, earlier));
         let own = self.posts[post as usize];
         let Some(partner) = own.partner else { return true };
         let other = self.posts[partner as usize];
@@ -350,7 +356,8 @@ impl Graph {
         if self.posts[post as usize].partner.is_some() {
             return false;
         }
-        self.change(post, |post| post.withdrawn = Some(end));
+        self.posts[post as usize].withdrawn = Some(end);
+        self.changes.push(Change::Withdrawn(post));
         let own = self.posts[post as usize];
         let fits = self.withdraw_among_others(&own, end) && self.settle(before);
         let pair = Pair { arrives: own.arrives, posted: own.posted };

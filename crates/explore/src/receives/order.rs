@@ -105,6 +105,10 @@ impl Order {
         if self.before(a, b) {
             return true;
         }
+        if self.words == 1 {
+            self.put_small(a, b);
+            return true;
+        }
         let words = self.words;
         let mut more = Row::from_slice(&self.before[a as usize * words..][..words]);
         more[a as usize / 64] |= 1 << (a % 64);
@@ -122,6 +126,19 @@ impl Order {
             }
         }
         true
+    }
+
+    /// As [`put`](Self::put), where a row is a word.
+    fn put_small(&mut self, a: Node, b: Node) {
+        let more = self.before[a as usize] | 1 << a;
+        let after = 1 << b;
+        for (other, row) in (0..).zip(&mut self.before) {
+            let old = *row;
+            if (old & after != 0 || other == b) && old | more != old {
+                self.trail.push((other, old));
+                *row = old | more;
+            }
+        }
     }
 
     /// All points in an order that agrees with this one; of those that may come next, the lowest first.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use simurgh_kernel::simcall::OnTimeout;
 
 use super::choice::{Choice, Pick};
-use super::graph::{PostId, admits};
+use super::graph::{self, PostId, admits};
 use super::order::Node;
 use super::search::{ALONE, Refusal, Search, Stage};
 use super::way::Outcome;
@@ -163,36 +163,62 @@ impl Search {
         self.at(process, posted, shown.then_some(0));
         self.offer_late(Some((mailbox, posted)));
         let mut refused = false;
-        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut refused));
+        let mut met = None;
+        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut refused, &mut met));
         if refused {
             // What was chosen before rules out what is possible here: there is more to it than mailboxes show.
             self.offer_late(None);
         }
-        if let Pick::Meet(other) = pick? {
-            let fits = self.graph.meet(post, other);
-            debug_assert!(fits, "only what fits was offered");
+        let pick = pick?;
+        match met {
+            // What was tried last is what was picked, almost always.
+            Some((other, _)) if pick == Pick::Meet(other) => return Some(post),
+            Some((_, mark)) => self.graph.undo(mark),
+            None => {}
+        }
+        if let Pick::Meet(other) = pick
+            && !self.graph.meet(post, other)
+        {
+            return None;
         }
         Some(post)
     }
 
-    fn whom_to_meet(&mut self, post: PostId, patience: Patience, refused: &mut bool) -> Choice {
+    /// Those that a post may meet; the first of them is met already, and how to take that back is said.
+    fn whom_to_meet(
+        &mut self,
+        post: PostId,
+        patience: Patience,
+        refused: &mut bool,
+        met: &mut Option<(PostId, graph::Mark)>,
+    ) -> Choice {
         let own = self.graph.posts[post as usize];
         let mut choice = Choice { post: Some(post), ..Choice::default() };
-        for other in 0..post {
+        let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
+        for other in (0..post).rev() {
             let candidate = &self.graph.posts[other as usize];
             if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
                 continue;
             }
+            if let Some((_, mark)) = met.take() {
+                self.graph.undo(mark);
+            }
             let mark = self.graph.mark();
-            let fits = self.graph.meet(post, other);
-            self.graph.undo(mark);
-            if fits {
+            if self.graph.meet(post, other) {
                 choice.picks.push(Pick::Meet(other));
+                *met = Some((other, mark));
             } else {
+                self.graph.undo(mark);
                 *refused = true;
             }
         }
-        let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
+        if let (None, Some(Pick::Meet(first))) = (&met, choice.picks.last()) {
+            let (first, mark) = (*first, self.graph.mark());
+            let fits = self.graph.meet(post, first);
+            debug_assert!(fits, "it did before");
+            *met = Some((first, mark));
+        }
+        choice.picks.reverse();
         if choice.picks.is_empty() || *refused || may_give_up || self.limits.eager {
             choice.picks.push(Pick::Later);
         } else {
