@@ -83,6 +83,11 @@ impl ActivityId {
         Self { index: bits as u32, generation: (bits >> 32) as u32, receiving: false }
     }
 
+    /// Whether this is the receiving end of a communication.
+    pub fn is_receiving(self) -> bool {
+        self.receiving
+    }
+
     /// The same communication, seen from its receiving end.
     pub(crate) fn received(self) -> Self {
         Self { receiving: true, ..self }

@@ -77,14 +77,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Next::Nothing => None,
             Next::Queued(queued) => Some(kind_of_wait(*queued, process.timed, false)),
             Next::Ask(Simcall::WaitAny { activities, timeout, .. }) => Some(Kind::Wait {
-                awaited: self.awaited_set(actor, activities),
+                awaited: self.awaited_set(activities),
                 taken: None,
                 outcome: Outcome::Nothing,
                 timed: timeout.is_some(),
                 single: activities.len() == 1,
             }),
             Next::Ask(Simcall::TestAny { activities }) => Some(Kind::Wait {
-                awaited: self.awaited_set(actor, activities),
+                awaited: self.awaited_set(activities),
                 taken: None,
                 outcome: Outcome::Nothing,
                 timed: true,

@@ -110,13 +110,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if !timed && !set.iter().any(|&id| self.is_over(id)) {
             return;
         }
-        let awaited = self.awaited_set(actor, set);
+        let awaited = self.awaited_set(set);
         let single = set.len() == 1;
         let mut some = false;
         for (index, &id) in set.iter().enumerate() {
             if self.is_over(id) {
                 some = true;
-                let taken = self.awaited(actor, id).map(|awaited| awaited.post);
+                let taken = self.awaited(id).map(|awaited| awaited.post);
                 let (awaited, outcome) = (awaited.clone(), Outcome::Taken);
                 let kind = Kind::Wait { awaited, taken, outcome, timed, single };
                 into.push(transition(actor, index as u32, kind));
@@ -133,24 +133,24 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.kernel.activities().get(id).is_none_or(|activity| matches!(activity.state, State::Over(_)))
     }
 
-    /// A communication as its actor sees it; nothing if it is something else, or was forgotten.
-    pub(super) fn awaited(&self, actor: ActorId, id: ActivityId) -> Option<Awaited> {
+    /// A communication as it is seen from one end; nothing if it is something else, or was forgotten.
+    pub(super) fn awaited(&self, id: ActivityId) -> Option<Awaited> {
         let Activity::Comm(posted) = &self.kernel.activities().get(id)?.kind else { return None };
         let comm = self.comm(id)?;
-        let own = |post: &Post| post.actor == actor.0;
-        let (post, side, partner) = match comm.send.filter(own) {
-            Some(post) => (post, Side::Send, comm.recv),
-            None => (comm.recv?, Side::Recv, comm.send),
+        let (post, side, partner) = if id.is_receiving() {
+            (comm.recv?, Side::Recv, comm.send)
+        } else {
+            (comm.send?, Side::Send, comm.recv)
         };
         let (envelope, criteria) = (posted.envelope, posted.criteria);
         Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner })
     }
 
-    pub(super) fn awaited_set(&self, actor: ActorId, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+    pub(super) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
         match set {
             // Almost always.
-            [id] => self.awaited(actor, *id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),
-            _ => set.iter().filter_map(|&id| self.awaited(actor, id)).collect(),
+            [id] => self.awaited(*id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),
+            _ => set.iter().filter_map(|&id| self.awaited(id)).collect(),
         }
     }
 
@@ -159,7 +159,26 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if self.keeps_posts {
             return SmallVec::new();
         }
-        self.awaited_set(actor, self.kernel.owned(actor))
+        let posted = self.processes[actor.index()].unclaimed.iter();
+        let posted =
+            posted.map(|&(id, posted)| (id, Awaited { partner: self.partner(id, &posted), ..posted }));
+        // What was taken back before is nobody's business any more.
+        posted
+            .filter(|(id, left)| left.partner.is_some() || !self.is_over(*id))
+            .map(|(_, left)| left)
+            .collect()
+    }
+
+    /// What a post has met, also where the kernel has forgotten it since.
+    fn partner(&self, id: ActivityId, posted: &Awaited) -> Option<Post> {
+        match (self.comm(id), posted.side) {
+            (Some(comm), Side::Send) => comm.recv,
+            (Some(comm), Side::Recv) => comm.send,
+            (None, side) => self.meetings.iter().rev().find_map(|&(recv, send)| match side {
+                Side::Send => (send == posted.post).then_some(recv),
+                Side::Recv => (recv == posted.post).then_some(send),
+            }),
+        }
     }
 
     /// What a request does that can always be served, in one way.
@@ -175,7 +194,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Recv(request, _) => {
                 Kind::Recv { post, mailbox: request.mailbox.0, criteria: request.criteria }
             }
-            Simcall::Cancel(id) => Kind::Withdraw(self.awaited(actor, *id).into_iter().collect()),
+            Simcall::Cancel(id) => Kind::Withdraw(self.awaited(*id).into_iter().collect()),
             Simcall::Spawn(_) => Kind::Spawn { child: self.count as u32 },
             Simcall::Exit => Kind::Exit {
                 withdrawn: self.left_behind(actor),

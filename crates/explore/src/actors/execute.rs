@@ -4,13 +4,13 @@ use simurgh_kernel::context::{Leavings, Resumed, part, stopped_at};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Note, PlatformAnswer, PlatformRequest, Simcall, SpawnRequest,
+    ActivitySet, Answer, Criteria, Envelope, Note, PlatformAnswer, PlatformRequest, Simcall, SpawnRequest,
 };
 use simurgh_models::SimTime;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued, fold};
-use crate::transition::{Kind, Outcome, Post, Transition};
+use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::Step;
 
 /// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
@@ -88,8 +88,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn serve(&mut self, actor: ActorId, simcall: Simcall, choice: u32) -> Transition {
         match simcall {
             Simcall::WaitAny { activities, timeout, on_timeout, release } => {
-                let kind =
-                    self.kind_of_outcome(actor, &activities, timeout.is_some(), choice, Outcome::Timeout);
+                let kind = self.kind_of_outcome(&activities, timeout.is_some(), choice, Outcome::Timeout);
                 let (activities, timeout) = match choice {
                     OTHERWISE => (activities, Some(0.0)),
                     index => (ActivitySet::from_slice(&[activities[index as usize]]), timeout),
@@ -100,7 +99,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 transition(actor, choice, kind)
             }
             Simcall::TestAny { activities } => {
-                let kind = self.kind_of_outcome(actor, &activities, true, choice, Outcome::Nothing);
+                let kind = self.kind_of_outcome(&activities, true, choice, Outcome::Nothing);
                 let activities = match choice {
                     OTHERWISE => activities,
                     index => ActivitySet::from_slice(&[activities[index as usize]]),
@@ -132,7 +131,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 let served = self.kernel.serve(actor, simcall);
                 let Kind::Recv { mailbox, criteria, .. } = kind else { unreachable!("a receive") };
                 self.observe(mailbox, &criteria);
-                self.note_receive(actor, mailbox, &served);
+                self.note_receive(actor, mailbox, criteria, &served);
                 self.posted(actor, served);
                 transition(actor, choice, kind)
             }
@@ -150,17 +149,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
-    fn kind_of_outcome(
-        &self,
-        actor: ActorId,
-        set: &[ActivityId],
-        timed: bool,
-        choice: u32,
-        otherwise: Outcome,
-    ) -> Kind {
-        let awaited = self.awaited_set(actor, set);
+    fn kind_of_outcome(&self, set: &[ActivityId], timed: bool, choice: u32, otherwise: Outcome) -> Kind {
+        let awaited = self.awaited_set(set);
         let chosen = set.get(choice as usize);
-        let taken = chosen.and_then(|&id| self.awaited(actor, id)).map(|awaited| awaited.post);
+        let taken = chosen.and_then(|&id| self.awaited(id)).map(|awaited| awaited.post);
         let outcome = if choice == OTHERWISE { otherwise } else { Outcome::Taken };
         Kind::Wait { awaited, taken, outcome, timed, single: set.len() == 1 }
     }
@@ -185,6 +177,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         // What was received tells histories apart, not the identities that the kernel gave.
         let Kind::Wait { awaited, taken, .. } = kind else { unreachable!("a wait") };
+        self.processes[actor.index()].unclaimed.retain(|(_, posted)| Some(posted.post) != *taken);
         let partner = awaited.iter().find(|a| Some(a.post) == *taken).and_then(|a| a.partner);
         let seen = partner.map_or(0, |post| mix(u64::from(post.actor) + 1, u64::from(post.number)));
         self.advance(actor, answer, seen);
@@ -212,7 +205,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         else {
             unreachable!("a message was sent")
         };
-        let (mailbox, envelope) = (comm.mailbox.0, comm.envelope);
+        let (mailbox, envelope, detached) = (comm.mailbox.0, comm.envelope, comm.detached);
+        if !detached {
+            let (side, criteria) = (Side::Send, Criteria::default());
+            let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None };
+            self.processes[actor.index()].unclaimed.push((activity, posted));
+        }
         *self.comm_mut(activity) = Comm { bits: activity.to_bits(), mailbox, send: Some(post), recv: None };
         let message = Message { post, activity, mailbox, envelope };
         if self.network == Network::Mailbox {
@@ -223,8 +221,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// Notes which communication a receive is part of, and the send that it met.
-    fn note_receive(&mut self, actor: ActorId, mailbox: u32, served: &Served) {
+    fn note_receive(&mut self, actor: ActorId, mailbox: u32, criteria: Criteria, served: &Served) {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+        let (side, envelope) = (Side::Recv, Envelope::default());
+        let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None };
         let id = match served {
             Served::Answered(Answer::Activity(id)) => *id,
             Served::Then(Simcall::WaitAny { activities, .. }) => activities[0],
@@ -232,6 +232,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             _ => match self.kernel.next_effect() {
                 Some(Effect::Transfer { activity, .. }) => {
                     let send = self.comm(activity).and_then(|comm| comm.send);
+                    self.processes[actor.index()].unclaimed.push((activity, posted));
                     self.comm_mut(activity).recv = Some(post);
                     self.meetings.extend(send.map(|send| (post, send)));
                     return self.kernel.finish(activity, Ok(()));
@@ -242,6 +243,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 }
             },
         };
+        self.processes[actor.index()].unclaimed.push((id, posted));
         let known = self.comm(id).and_then(|comm| comm.send);
         *self.comm_mut(id) = Comm { bits: id.to_bits(), mailbox, send: known, recv: Some(post) };
         self.meetings.extend(known.map(|send| (post, send)));
@@ -459,12 +461,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Sleep(_) | Simcall::Yield => return Ok(Answer::Ready),
             Simcall::Remaining(_) => return Ok(Answer::Number(0.0)),
             Simcall::Platform(request) => return Ok(Answer::Platform(answer_platform(&request))),
-            Simcall::Cancel(id) if self.is_over(id) && self.awaited(actor, id).is_none() => {
+            Simcall::Cancel(id) if self.is_over(id) && self.awaited(id).is_none() => {
                 return Ok(Answer::Ready);
             }
             Simcall::WaitAny { ref activities, .. } => match activities[..] {
                 // The only thing to wait for is an execution or disk access, which takes no time.
-                [id] if self.is_over(id) && self.awaited(actor, id).is_none() => simcall,
+                [id] if self.is_over(id) && self.awaited(id).is_none() => simcall,
                 _ => return Err(simcall),
             },
             Simcall::Execute(..)

@@ -118,6 +118,9 @@ struct Process {
     acted: bool,
     /// How many posts it has made.
     posts: u32,
+    /// What it posted and was not told the end of, whether or not it can still ask about it: this is taken back when it
+    /// ends. Its partner is looked up then.
+    unclaimed: Vec<(ActivityId, Awaited)>,
     /// What it has been answered until now, folded: with the same answers it is in the same state.
     history: u64,
 }
@@ -314,6 +317,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             process.leavings.notes.clear();
             process.leavings.said.clear();
             process.returns.clear();
+            process.unclaimed.clear();
             (process.next, process.place) = (Next::Nothing, None);
             (process.granted, process.timer, process.timed) = (false, false, false);
             (process.acted, process.posts, process.history) = (false, 0, 0);

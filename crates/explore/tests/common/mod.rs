@@ -9,7 +9,7 @@ use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
 use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Follow, OnTimeout, RecvRequest, SendRequest, Simcall,
+    ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, RecvRequest, SendRequest, Simcall,
     SpawnRequest, Wake,
 };
 use simurgh_platform::HostId;
@@ -46,6 +46,8 @@ pub enum Op {
     JoinTimed(u32),
     IsAlive(u32),
     Cancel,
+    /// Lets go of the last post, without taking it back.
+    Forget,
     Spawn(u32),
     Kill(u32),
     Suspend(u32),
@@ -190,7 +192,7 @@ impl Player {
             Op::BecomeDaemon => Simcall::BecomeDaemon,
             Op::Choose(n) => Simcall::Choose(n),
             Op::Sleep => Simcall::Sleep(1.0),
-            Op::Expect(_) => return None,
+            Op::Expect(_) | Op::Forget => return None,
         })
     }
 }
@@ -205,6 +207,9 @@ impl Coroutine for Player {
                 && self.last != Some(sender)
             {
                 return Some(Err(format!("expected {sender}, got {:?}", self.last)));
+            }
+            if op == Op::Forget {
+                port.notes.extend(self.pending.pop().map(Note::Forget));
             }
             if let Some(simcall) = self.ask(op) {
                 self.asked = Some(op);
