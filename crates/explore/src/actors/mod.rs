@@ -243,9 +243,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         !self.processes[actor.index()].returns.is_empty()
     }
 
-    /// The communications of a set, as an actor sees them.
-    pub(crate) fn awaits(&self, actor: ActorId, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
-        self.awaited_set(actor, set)
+    /// The communications of a set, as whoever waits for it sees them.
+    pub(crate) fn awaits(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+        self.awaited_set(set)
     }
 
     /// Who failed, of a violation since the start.

@@ -89,7 +89,7 @@ impl Teller<'_> {
             Pending::Nothing => ("has nothing to do".to_owned(), None),
             Pending::Queues(queued) => self.queues(kernel, queued, possible),
             Pending::Asks(Simcall::WaitAny { activities, .. } | Simcall::TestAny { activities }) => {
-                let awaited = system.awaits(actor, activities);
+                let awaited = system.awaits(activities);
                 self.awaits(kernel, &awaited, activities.len(), possible, last)
             }
             Pending::Asks(Simcall::Join(target, _)) => {
