@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use simurgh_explore::Verdict;
+use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, explore};
 use simurgh_explore::receives::{Handle, Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use simurgh_kernel::random::Random;
@@ -345,4 +346,60 @@ fn one_receiver_and_groups_of_three_take_no_step_too_many() {
         }
         assert_eq!(engine(&program, Network::Mailbox, false).0, 1 << groups);
     }
+}
+
+#[test]
+fn several_workers_see_what_one_sees() {
+    let mut random = Random::new(31, 8);
+    for round in 0..250 {
+        let program = random_program(&mut random);
+        for network in NETWORKS {
+            let (executions, transitions, deadlock) = engine(&program, network, false);
+            let make = || Script { program: program.clone(), at: Vec::new() };
+            let limits = Limits { all: true, stretch: 1, ..Limits::default() };
+            for workers in [1, 2, 3] {
+                let frontier =
+                    explore_parts(&make, network, limits, workers, Frontier::default(), &mut |_| true)
+                        .expect("nothing here is unknown");
+                let found = &frontier.found;
+                assert!(frontier.is_exhausted());
+                assert_eq!(
+                    (found.executions, found.verdict == Verdict::Deadlock),
+                    (executions, deadlock),
+                    "round {round}, {network:?}, {workers} workers: {program:?}"
+                );
+                assert!(workers > 1 || found.transitions == transitions, "one worker takes no step more");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_again_and_again_sees_what_one_that_is_not_sees() {
+    let mut random = Random::new(77, 2);
+    let mut stops = 0;
+    for round in 0..400 {
+        let program = random_program(&mut random);
+        for network in NETWORKS {
+            let (executions, _, deadlock) = engine(&program, network, false);
+            let make = || Script { program: program.clone(), at: Vec::new() };
+            let mut frontier = Frontier::default();
+            while !frontier.is_exhausted() {
+                let limits = Limits {
+                    all: true,
+                    executions: frontier.found.executions + 1 + random.below(4),
+                    stretch: 1,
+                    ..Limits::default()
+                };
+                frontier = explore_parts(&make, network, limits, 1, frontier, &mut |_| true).expect("known");
+                stops += 1;
+            }
+            assert_eq!(
+                (frontier.found.executions, frontier.found.verdict == Verdict::Deadlock),
+                (executions, deadlock),
+                "round {round}, {network:?}: {program:?}"
+            );
+        }
+    }
+    assert!(stops > 1_000, "only {stops} stops");
 }

@@ -15,6 +15,7 @@
 //! - [`graph`]: sends, receives, who met whom, and whether an execution can be like that.
 //! - [`choice`]: what was picked, and what is left.
 //! - [`search`]: one execution after the other.
+//! - [`parts`]: a search in parts, on several cores or over days.
 //! - `serve`: what becomes of a request.
 //! - [`way`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
@@ -23,6 +24,7 @@ pub mod actors;
 pub mod choice;
 pub mod graph;
 pub mod order;
+pub mod parts;
 pub mod search;
 mod serve;
 pub mod way;

@@ -23,13 +23,15 @@ pub struct Limits {
     pub executions: u64,
     /// At most so many steps in an execution.
     pub depth: u64,
+    /// How many executions are between two looks at the clock, and at those who have nothing to do.
+    pub stretch: u64,
     /// Whether every choice offers all that it might ever have to, at once. Slow, and obviously complete: the oracle.
     pub eager: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { all: false, executions: u64::MAX, depth: 1_000_000, eager: false }
+        Self { all: false, executions: u64::MAX, depth: 1_000_000, stretch: 256, eager: false }
     }
 }
 
@@ -121,7 +123,7 @@ pub fn explore_ways(
         if !more {
             return Ok(result);
         }
-        let stop = runs.is_multiple_of(1 << 10) && {
+        let stop = runs.is_multiple_of(limits.stretch) && {
             let (executions, transitions) = (result.executions, result.transitions);
             !watch(&Progress { executions, transitions, depth, part: search.part() })
         };
@@ -133,7 +135,7 @@ pub fn explore_ways(
 }
 
 /// A violation outweighs a deadlock, and anything found outweighs not having seen all.
-fn worse(a: Verdict, b: Verdict) -> Verdict {
+pub(super) fn worse(a: Verdict, b: Verdict) -> Verdict {
     let rank = |verdict| match verdict {
         Verdict::Holds => 0,
         Verdict::NotExhausted => 1,
@@ -141,6 +143,10 @@ fn worse(a: Verdict, b: Verdict) -> Verdict {
         Verdict::Violated => 3,
     };
     if rank(b) > rank(a) { b } else { a }
+}
+
+fn branch(trunk: &[Pick], pick: Pick) -> Path {
+    trunk.iter().copied().chain([pick]).collect()
 }
 
 /// How an execution ended.
@@ -540,45 +546,59 @@ impl Search {
         part
     }
 
-    /// Gives away the largest part of what is left: those picks of the first choice that has any. From then on
-    /// all other picks of this choice are somebody else's.
-    pub fn split(&mut self) -> Vec<Path> {
+    /// Gives away the largest part of what is left: those picks of the first choice that has any. From then on all other picks
+    /// of this choice are somebody else's; those that were ever made or offered are told too.
+    pub fn split(&mut self) -> (Vec<Path>, Vec<Path>) {
         let Some(at) =
             self.choices.iter().position(|choice| !choice.frozen && choice.at + 1 < choice.picks.len())
         else {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         };
+        let known = self.known(at + 1);
         for choice in &mut self.choices[..=at] {
             choice.frozen = true;
         }
-        let trunk: Path = self.choices[..at].iter().filter_map(Choice::picked).collect();
+        let trunk = self.trunk(at);
         let choice = &mut self.choices[at];
         let rest: SmallVec<[Pick; 8]> = choice.picks.drain(choice.at + 1..).collect();
-        let branch = |pick: Pick| trunk.iter().copied().chain([pick]).collect();
-        rest.into_iter().map(branch).collect()
+        (rest.into_iter().map(|pick| branch(&trunk, pick)).collect(), known)
+    }
+
+    /// Whether parts were found to be there beside this one.
+    pub fn has_offered(&self) -> bool {
+        !self.offered.is_empty()
     }
 
     /// Parts that were found to be there beside this one, and that may have been found by others too.
     pub fn take_offered(&mut self) -> Vec<Path> {
-        let choices = &self.choices;
-        let path = |(depth, pick): (usize, Pick)| {
-            choices[..depth].iter().filter_map(Choice::picked).chain([pick]).collect()
-        };
-        self.offered.drain(..).map(path).collect()
+        let offered = std::mem::take(&mut self.offered);
+        offered.into_iter().map(|(depth, pick)| branch(&self.trunk(depth), pick)).collect()
     }
 
-    /// What is left of this part, as parts.
-    pub fn rest(&self) -> Vec<Path> {
+    /// What is left of this part, as parts, the next execution included; and what was ever chosen or offered on the way.
+    pub fn rest(&self) -> (Vec<Path>, Vec<Path>) {
         let mut rest = Vec::new();
-        let mut trunk = Path::new();
-        for choice in &self.choices {
-            let Some(picked) = choice.picked() else { break };
-            for &pick in &choice.picks[choice.at + 1..] {
-                rest.push(trunk.iter().copied().chain([pick]).collect());
-            }
-            trunk.push(picked);
+        for (depth, choice) in self.choices.iter().enumerate() {
+            let trunk = self.trunk(depth);
+            rest.extend(choice.picks.iter().skip(choice.at + 1).map(|&pick| branch(&trunk, pick)));
         }
-        rest
+        rest.push(self.trunk(self.choices.len()));
+        (rest, self.known(self.choices.len()))
+    }
+
+    /// What was picked by the first choices.
+    fn trunk(&self, depth: usize) -> Path {
+        self.choices[..depth].iter().filter_map(Choice::picked).collect()
+    }
+
+    /// All that the first choices have ever offered.
+    fn known(&self, depth: usize) -> Vec<Path> {
+        let mut known = Vec::new();
+        for at in 0..depth {
+            let trunk = self.trunk(at);
+            known.extend(self.choices[at].picks.iter().map(|&pick| branch(&trunk, pick)));
+        }
+        known
     }
 
     /// The present execution as what came of each request.

@@ -1,0 +1,316 @@
+//! A search in parts: several at once on several cores, or one after the other over days.
+//!
+//! A part is the first choices of the executions that are meant ([`Path`]). What is left of a search at any time is a list of
+//! parts, and parts need nothing from each other, but for one thing: what one finds to be possible may have to be offered by a
+//! choice that another has made. So each part that was ever begun or offered is known by its path, and none is done twice.
+//! Any number of workers sees the same executions.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::choice::Path;
+use super::search::{End, Limits, Progress, Refusal, Search, worse};
+use super::{Network, Processes};
+use crate::verdict::{Exploration, Verdict, Violation};
+
+/// A search that may be continued: what was found until now, and what is left.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frontier {
+    /// What was found until now.
+    pub found: Exploration,
+    /// What is left.
+    pub parts: Vec<Path>,
+    /// What is known: choices that were made or offered on the way to the parts.
+    pub known: BTreeSet<Path>,
+    /// The most steps of an execution until now.
+    pub depth: u64,
+}
+
+impl Default for Frontier {
+    /// All is left.
+    fn default() -> Self {
+        Self { found: Exploration::default(), parts: vec![Path::new()], known: BTreeSet::new(), depth: 0 }
+    }
+}
+
+impl Frontier {
+    /// Whether nothing is left.
+    pub fn is_exhausted(&self) -> bool {
+        self.parts.is_empty()
+    }
+}
+
+/// Goes on with a search until nothing is left, something was found (unless all is wanted), a limit is reached, or `watch`
+/// says false; it is asked now and then. `make` makes the processes for a worker.
+///
+/// # Errors
+/// If the program does something that this engine does not know.
+pub fn explore_parts<P: Processes>(
+    make: &(dyn Fn() -> P + Sync),
+    network: Network,
+    limits: Limits,
+    workers: usize,
+    frontier: Frontier,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Frontier, Refusal> {
+    let crew = Crew {
+        network,
+        limits,
+        executions: AtomicU64::new(frontier.found.executions),
+        transitions: AtomicU64::new(frontier.found.transitions),
+        depth: AtomicU64::new(frontier.depth),
+        stop: AtomicBool::new(false),
+        idle: AtomicUsize::new(0),
+        pool: Mutex::new(Pool::new(frontier)),
+        changed: Condvar::new(),
+    };
+    if workers <= 1 {
+        crew.work(&mut make(), &mut |progress| watch(progress));
+    } else {
+        crew.work_together(make, workers, watch);
+    }
+    let pool = crew.pool.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(refusal) = pool.refusal {
+        return Err(refusal);
+    }
+    let mut frontier = pool.frontier;
+    frontier.found.executions = crew.executions.into_inner();
+    frontier.found.transitions = crew.transitions.into_inner();
+    frontier.depth = crew.depth.into_inner();
+    if !frontier.is_exhausted() && (limits.all || frontier.found.found.is_empty()) {
+        frontier.found.verdict = worse(frontier.found.verdict, Verdict::NotExhausted);
+    }
+    Ok(frontier)
+}
+
+/// What the workers share.
+struct Crew {
+    network: Network,
+    limits: Limits,
+    executions: AtomicU64,
+    transitions: AtomicU64,
+    depth: AtomicU64,
+    stop: AtomicBool,
+    idle: AtomicUsize,
+    pool: Mutex<Pool>,
+    changed: Condvar,
+}
+
+struct Pool {
+    frontier: Frontier,
+    /// How much of the whole each part is, if all were alike, in the order of the parts.
+    shares: Vec<f64>,
+    /// How many parts are being worked on.
+    active: usize,
+    /// How much is behind.
+    done: f64,
+    seen: BTreeSet<Violation>,
+    refusal: Option<Refusal>,
+}
+
+impl Pool {
+    fn new(frontier: Frontier) -> Self {
+        let share = 1.0 / frontier.parts.len().max(1) as f64;
+        let seen = frontier.found.found.iter().map(|(violation, _)| violation.clone()).collect();
+        let shares = vec![share; frontier.parts.len()];
+        Self { frontier, shares, active: 0, done: 0.0, seen, refusal: None }
+    }
+
+    fn take(&mut self) -> Option<(Path, f64)> {
+        let path = self.frontier.parts.pop()?;
+        self.active += 1;
+        Some((path, self.shares.pop().unwrap_or(0.0)))
+    }
+
+    fn put(&mut self, path: Path, share: f64) {
+        self.frontier.parts.push(path);
+        self.shares.push(share);
+    }
+}
+
+impl Crew {
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work_together<P: Processes>(
+        &self,
+        make: &(dyn Fn() -> P + Sync),
+        workers: usize,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) {
+        let left = AtomicUsize::new(workers);
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    self.work(&mut make(), &mut |_| true);
+                    left.fetch_sub(1, Ordering::SeqCst);
+                    self.changed.notify_all();
+                });
+            }
+            // This thread only looks.
+            let mut pool = self.pool();
+            while left.load(Ordering::SeqCst) > 0 {
+                let progress = self.progress(pool.done);
+                drop(pool);
+                if !watch(&progress) {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+                pool = self.pool();
+                let wait = self.changed.wait_timeout(pool, Duration::from_millis(50));
+                pool = wait.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        });
+    }
+
+    fn progress(&self, part: f64) -> Progress {
+        Progress {
+            executions: self.executions.load(Ordering::Relaxed),
+            transitions: self.transitions.load(Ordering::Relaxed),
+            depth: self.depth.load(Ordering::Relaxed),
+            part,
+        }
+    }
+
+    /// Works on parts until there are none, or it is to stop.
+    fn work(&self, code: &mut dyn Processes, watch: &mut dyn FnMut(&Progress) -> bool) {
+        loop {
+            let part = {
+                let mut pool = self.pool();
+                loop {
+                    if self.stop.load(Ordering::Relaxed)
+                        || (pool.active == 0 && pool.frontier.parts.is_empty())
+                    {
+                        self.changed.notify_all();
+                        return;
+                    }
+                    if let Some(part) = pool.take() {
+                        break part;
+                    }
+                    self.idle.fetch_add(1, Ordering::Relaxed);
+                    pool = self.changed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+                    self.idle.fetch_sub(1, Ordering::Relaxed);
+                }
+            };
+            self.work_on(part, code, watch);
+        }
+    }
+
+    /// Works on one part. What is left of it when it is to stop goes back.
+    fn work_on(
+        &self,
+        (path, mut share): (Path, f64),
+        code: &mut dyn Processes,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) {
+        let mut search = Search::new(self.network, self.limits, path);
+        let mut runs: u64 = 0;
+        loop {
+            match search.run(code) {
+                Ok(end) => self.account(&mut search, end),
+                Err(refusal) => {
+                    self.pool().refusal = Some(refusal);
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+            runs += 1;
+            if search.has_offered() {
+                self.take_offered(&mut search);
+            }
+            if !search.next() {
+                let mut pool = self.pool();
+                pool.active -= 1;
+                pool.done += share;
+                drop(pool);
+                self.changed.notify_all();
+                return;
+            }
+            if runs.is_multiple_of(self.limits.stretch) {
+                if self.idle.load(Ordering::Relaxed) > 0 {
+                    share = self.give_away(&mut search, share);
+                }
+                let done = self.pool().done + share * search.part();
+                if !watch(&self.progress(done)) {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+            if self.executions.load(Ordering::Relaxed) >= self.limits.executions {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                let mut pool = self.pool();
+                let (parts, known) = search.rest();
+                let share = share / parts.len().max(1) as f64;
+                for part in parts {
+                    pool.put(part, share);
+                }
+                pool.frontier.known.extend(known);
+                pool.active -= 1;
+                drop(pool);
+                self.changed.notify_all();
+                return;
+            }
+        }
+    }
+
+    fn account(&self, search: &mut Search, end: End) {
+        self.transitions.fetch_add(search.steps, Ordering::Relaxed);
+        self.depth.fetch_max(search.steps, Ordering::Relaxed);
+        match end {
+            End::Nowhere => {}
+            End::TooDeep => {
+                let mut pool = self.pool();
+                let found = &mut pool.frontier.found;
+                found.verdict = worse(found.verdict, Verdict::NotExhausted);
+                found.cut += 1;
+            }
+            End::Execution(violation) => {
+                self.executions.fetch_add(1, Ordering::Relaxed);
+                let Some(violation) = violation else { return };
+                let mut pool = self.pool();
+                let Pool { frontier, seen, .. } = &mut *pool;
+                let found = &mut frontier.found;
+                found.verdict = worse(found.verdict, violation.verdict());
+                if seen.insert(violation.clone()) {
+                    let (violation, schedule) = search.schedule(violation);
+                    if !found.found.iter().any(|(known, _)| *known == violation) {
+                        found.found.push((violation, schedule));
+                    }
+                }
+                if !self.limits.all {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Others have nothing to do: they get the largest part of what is left. Gives the share that remains.
+    fn give_away(&self, search: &mut Search, share: f64) -> f64 {
+        let (parts, known) = search.split();
+        if parts.is_empty() {
+            return share;
+        }
+        let share = share / (parts.len() + 1) as f64;
+        let mut pool = self.pool();
+        pool.frontier.known.extend(known);
+        for part in parts {
+            pool.put(part, share);
+        }
+        drop(pool);
+        self.changed.notify_all();
+        share
+    }
+
+    fn take_offered(&self, search: &mut Search) {
+        let mut pool = self.pool();
+        for path in search.take_offered() {
+            if pool.frontier.known.insert(path.clone()) {
+                pool.put(path, 0.0);
+            }
+        }
+        drop(pool);
+        self.changed.notify_all();
+    }
+}
