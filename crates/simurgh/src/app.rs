@@ -60,7 +60,7 @@ enum Verb<O: Args> {
 ///
 /// `app` adds the actors to the program. The platform is there already: the one given on the command line, or the
 /// built-in one.
-pub fn main(app: impl Fn(&mut Program) -> Result) -> ExitCode {
+pub fn main(app: impl Fn(&mut Program) -> Result + Sync) -> ExitCode {
     main_with(|program: &mut Program, _: &NoOptions| app(program))
 }
 
@@ -90,11 +90,11 @@ pub fn main(app: impl Fn(&mut Program) -> Result) -> ExitCode {
 ///     simurgh::main_with(app)
 /// }
 /// ```
-pub fn main_with<O: Args>(app: impl Fn(&mut Program, &O) -> Result) -> ExitCode {
+pub fn main_with<O: Args + Sync>(app: impl Fn(&mut Program, &O) -> Result + Sync) -> ExitCode {
     App::new(app).main()
 }
 
-type OwnPlatform<O> = Box<dyn Fn(&O) -> Result<Platform>>;
+type OwnPlatform<O> = Box<dyn Fn(&O) -> Result<Platform> + Sync>;
 
 /// A program that brings a platform of its own: `App::new(app).platform(own).main()`.
 pub struct App<O, F> {
@@ -102,14 +102,14 @@ pub struct App<O, F> {
     own: Option<OwnPlatform<O>>,
 }
 
-impl<O: Args, F: Fn(&mut Program, &O) -> Result> App<O, F> {
+impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
     /// A program whose actors `app` adds.
     pub fn new(app: F) -> Self {
         Self { app, own: None }
     }
 
     /// The platform that is used when the command line names none.
-    pub fn platform(mut self, own: impl Fn(&O) -> Result<Platform> + 'static) -> Self {
+    pub fn platform(mut self, own: impl Fn(&O) -> Result<Platform> + Sync + 'static) -> Self {
         self.own = Some(Box::new(own));
         self
     }

@@ -36,6 +36,13 @@ impl Default for Frontier {
 }
 
 impl Frontier {
+    /// What is known until now.
+    fn verdict(&self) -> Verdict {
+        let complete = self.is_exhausted() && self.found.cut == 0;
+        let until_now = if complete { Verdict::Holds } else { Verdict::NotExhausted };
+        self.found.found.iter().fold(until_now, |verdict, (violation, _)| worse(verdict, violation.verdict()))
+    }
+
     /// Whether nothing is left.
     pub fn is_exhausted(&self) -> bool {
         self.parts.is_empty()
@@ -79,9 +86,7 @@ pub fn explore_parts<P: Processes>(
     frontier.found.executions = crew.executions.into_inner();
     frontier.found.transitions = crew.transitions.into_inner();
     frontier.depth = crew.depth.into_inner();
-    if !frontier.is_exhausted() && (limits.all || frontier.found.found.is_empty()) {
-        frontier.found.verdict = worse(frontier.found.verdict, Verdict::NotExhausted);
-    }
+    frontier.found.verdict = frontier.verdict();
     Ok(frontier)
 }
 
@@ -263,8 +268,10 @@ impl Crew {
             End::TooDeep => {
                 let mut pool = self.pool();
                 let found = &mut pool.frontier.found;
-                found.verdict = worse(found.verdict, Verdict::NotExhausted);
                 found.cut += 1;
+                if found.cut_schedule.is_none() {
+                    found.cut_schedule = Some(search.line_so_far());
+                }
             }
             End::Execution(violation) => {
                 self.executions.fetch_add(1, Ordering::Relaxed);
@@ -272,7 +279,6 @@ impl Crew {
                 let mut pool = self.pool();
                 let Pool { frontier, seen, .. } = &mut *pool;
                 let found = &mut frontier.found;
-                found.verdict = worse(found.verdict, violation.verdict());
                 if seen.insert(violation.clone()) {
                     let (violation, schedule) = search.schedule(violation);
                     if !found.found.iter().any(|(known, _)| *known == violation) {

@@ -624,6 +624,24 @@ impl Search {
         way
     }
 
+    /// A number for what the processes did in this execution: another program has another, almost surely.
+    pub fn fingerprint(&self) -> u64 {
+        let fold =
+            |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(17);
+        self.log.iter().fold(0xCBF2_9CE4_8422_2325, |hash, told| {
+            fold(fold(hash, u64::from(told.process)), u64::from(told.asked))
+        })
+    }
+
+    /// The steps until now of an execution that was cut, as far as they can be put into a line.
+    pub fn line_so_far(&mut self) -> Vec<Step> {
+        let mark = self.graph.mark();
+        let _ = self.graph.complete();
+        let (_, line) = self.schedule(Violation::Deadlock { actors: Vec::new() });
+        self.graph.undo(mark);
+        line
+    }
+
     /// The present execution, which is complete, as a line of steps; processes are numbered in the order of their creation in this
     /// line, and so is what is wrong with it.
     pub fn schedule(&self, violation: Violation) -> (Violation, Vec<Step>) {

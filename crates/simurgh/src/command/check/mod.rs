@@ -1,14 +1,15 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
 
+mod exploring;
+mod kept;
 mod report;
 mod subject;
+mod watch;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simurgh_explore::receives::actors;
-use simurgh_explore::receives::search;
-use simurgh_explore::{Exploration, Network, Options, Verdict, dfs, dpor, optimal, source};
+use simurgh_explore::{Network, Verdict};
 use simurgh_kernel::context::remember_panic;
 
 use super::print;
@@ -40,9 +41,27 @@ pub struct CheckOptions {
     /// Prints one JSON object instead of a summary
     #[arg(long)]
     pub json: bool,
-    /// At most so many executions
-    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
-    pub executions: u64,
+    /// At most so many executions [default for random walks: 10000]
+    #[arg(long, value_name = "N")]
+    pub executions: Option<u64>,
+    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u64>,
+    /// At most so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f64>,
+    /// At most so many megabytes of memory
+    #[arg(long, value_name = "MEGABYTES")]
+    pub memory: Option<u64>,
+    /// How many cores explore at once (engine `receives`); 0 for all there are
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub workers: usize,
+    /// The seed of random walks
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Goes on with the search that is kept in this file, if there is one; keeps there what is left when it stops early
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
 }
 
 /// How the orders are explored.
@@ -58,6 +77,10 @@ pub enum Engine {
     Dpor,
     /// Every interleaving: slow, and obviously complete
     Dfs,
+    /// Random walks: for what is too big to exhaust
+    Random,
+    /// Walks with random priorities, which find bugs of few coincidences (PCT)
+    Pct,
 }
 
 /// What may arrive before what.
@@ -103,9 +126,9 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
     // An actor that panics is a finding, told once: not a message for every execution.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(remember_panic));
-    let found = explore(subject, options);
+    let explored = exploring::explore(subject, options);
     std::panic::set_hook(hook);
-    let found = found?;
+    let exploring::Explored { found, stopped } = explored?;
     if let Some(divergence) = &found.divergence {
         return Err(Error::input(divergence.to_string()));
     }
@@ -115,28 +138,13 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
     } else {
         report::human(&found, &names, seconds)
     });
+    if let Some(stopped) = stopped.filter(|_| !options.json) {
+        print(&format!("{stopped}\n"));
+    }
     Ok(match found.verdict {
         Verdict::Holds => Exit::Fine,
         Verdict::Violated | Verdict::Deadlock => Exit::Failed,
         Verdict::NotExhausted => Exit::NotExhausted,
-    })
-}
-
-fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exploration> {
-    let network = options.network.into();
-    if options.engine == Engine::Receives {
-        let limits =
-            search::Limits { all: options.all, executions: options.executions, ..search::Limits::default() };
-        return search::explore(&mut actors::Actors::new(subject), network, limits, &mut |_| true)
-            .map_err(|error| Error::input(error.to_string()));
-    }
-    let mut system = subject.actors(network);
-    let limits = Options { all: options.all, executions: Some(options.executions), ..Options::default() };
-    Ok(match options.engine {
-        Engine::Optimal => optimal::explore(&mut system, limits),
-        Engine::Source => source::explore(&mut system, limits),
-        Engine::Dpor => dpor::explore(&mut system, limits),
-        Engine::Dfs | Engine::Receives => dfs::explore(&mut system, limits),
     })
 }
 

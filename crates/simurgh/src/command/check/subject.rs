@@ -17,7 +17,7 @@ use crate::scenario::{Scenario, play};
 
 /// A program to check.
 pub(crate) struct Subject<'a> {
-    fill: Box<dyn Fn(&mut Program) -> Result + 'a>,
+    fill: Box<dyn Fn(&mut Program) -> Result + Sync + 'a>,
     platform: Arc<Platform>,
     registry: Arc<Registry>,
     #[expect(dead_code, reason = "schedules that are saved will say it")]
@@ -46,7 +46,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn new(
         platform: Arc<Platform>,
         origin: Origin,
-        fill: impl Fn(&mut Program) -> Result + 'a,
+        fill: impl Fn(&mut Program) -> Result + Sync + 'a,
     ) -> Result<Self> {
         let subject = Self { fill: Box::new(fill), platform, registry: Arc::default(), origin };
         // What does not depend on anything succeeds again, later.

@@ -1,0 +1,163 @@
+//! A search that was stopped, in a file: what was found, and what is left.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use simurgh_explore::receives::choice::Pick;
+use simurgh_explore::receives::parts::Frontier;
+use simurgh_explore::receives::search::{Limits, Refusal, Search};
+use simurgh_explore::receives::{Network, Processes};
+use simurgh_explore::{Exploration, Step, Violation};
+
+use crate::error::{Error, Result};
+
+/// Changes with the format of the file.
+const FORMAT: &str = "simurgh search 1";
+
+/// A place where a search is kept.
+pub(super) struct Kept {
+    path: PathBuf,
+    actors: Vec<String>,
+    network: String,
+    fingerprint: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    format: String,
+    actors: Vec<String>,
+    network: String,
+    fingerprint: String,
+    executions: u64,
+    transitions: u64,
+    depth: u64,
+    cut: u64,
+    found: Vec<Found>,
+    parts: Vec<String>,
+    known: Vec<String>,
+}
+
+/// A violation as plain data.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    actors: Vec<u32>,
+    message: Option<String>,
+    schedule: Vec<String>,
+}
+
+impl Kept {
+    /// The search of a program, which is run once to know it again.
+    pub(super) fn new(
+        path: &Path,
+        actors: Vec<String>,
+        network: Network,
+        program: &mut dyn Processes,
+    ) -> Result<Self, Refusal> {
+        let mut search = Search::new(network, Limits { depth: 10_000, ..Limits::default() }, Vec::new());
+        search.run(program)?;
+        let fingerprint = format!("{:016x}", search.fingerprint());
+        Ok(Self {
+            path: path.to_owned(),
+            actors,
+            network: format!("{network:?}").to_lowercase(),
+            fingerprint,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The search until now; one that has not begun if there is no file.
+    pub(super) fn load(&self) -> Result<Frontier> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Frontier::default()),
+            Err(error) => return Err(self.error(error)),
+        };
+        let file: File = serde_json::from_str(&text).map_err(|error| {
+            self.error(format!("not a search that was kept ({error}); remove it to begin anew"))
+        })?;
+        let mismatch = if file.format != FORMAT {
+            Some("written by another version")
+        } else if file.network != self.network {
+            Some("the search of another network")
+        } else if file.actors != self.actors || file.fingerprint != self.fingerprint {
+            Some("the search of another program, or of this one with other options")
+        } else {
+            None
+        };
+        if let Some(mismatch) = mismatch {
+            return Err(self.error(format!("{mismatch}; remove it to begin anew")));
+        }
+        self.frontier(file).map_err(|error| self.error(format!("{error}; remove it to begin anew")))
+    }
+
+    fn frontier(&self, file: File) -> std::result::Result<Frontier, String> {
+        let picks =
+            |text: &String| text.split_whitespace().map(str::parse::<Pick>).collect::<Result<Vec<_>, _>>();
+        let mut found = Vec::new();
+        for one in file.found {
+            let schedule =
+                one.schedule.iter().map(|step| step.parse::<Step>()).collect::<Result<Vec<_>, _>>()?;
+            let violation = match (one.message, one.actors.first()) {
+                (Some(message), Some(&actor)) => Violation::Failed { actor, message },
+                _ => Violation::Deadlock { actors: one.actors },
+            };
+            found.push((violation, schedule));
+        }
+        Ok(Frontier {
+            found: Exploration {
+                executions: file.executions,
+                transitions: file.transitions,
+                cut: file.cut,
+                found,
+                ..Exploration::default()
+            },
+            parts: file.parts.iter().map(picks).collect::<Result<_, _>>()?,
+            known: file.known.iter().map(picks).collect::<Result<_, _>>()?,
+            depth: file.depth,
+        })
+    }
+
+    /// Keeps what is left.
+    pub(super) fn save(&self, frontier: &Frontier) -> Result<()> {
+        let path = |picks: &Vec<Pick>| picks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let found = frontier.found.found.iter().map(|(violation, schedule)| {
+            let (actors, message) = match violation {
+                Violation::Failed { actor, message } => (vec![*actor], Some(message.clone())),
+                Violation::Deadlock { actors } => (actors.clone(), None),
+                Violation::Invariant { .. } => unreachable!("`receives` does not look at invariants"),
+            };
+            Found { actors, message, schedule: schedule.iter().map(ToString::to_string).collect() }
+        });
+        let file = File {
+            format: FORMAT.to_owned(),
+            actors: self.actors.clone(),
+            network: self.network.clone(),
+            fingerprint: self.fingerprint.clone(),
+            executions: frontier.found.executions,
+            transitions: frontier.found.transitions,
+            depth: frontier.depth,
+            cut: frontier.found.cut,
+            found: found.collect(),
+            parts: frontier.parts.iter().map(path).collect(),
+            known: frontier.known.iter().map(path).collect(),
+        };
+        let text = serde_json::to_string_pretty(&file).expect("plain data becomes JSON");
+        // Beside it first: what was kept is not lost if this is interrupted.
+        let beside = self.path.with_extension("new");
+        std::fs::write(&beside, text).map_err(|error| self.error(error))?;
+        std::fs::rename(&beside, &self.path).map_err(|error| self.error(error))
+    }
+
+    /// Nothing is left to be kept.
+    pub(super) fn forget(&self) {
+        // It may never have been there.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
+    fn error(&self, what: impl std::fmt::Display) -> Error {
+        Error::input(format!("{}: {what}", self.path.display()))
+    }
+}
