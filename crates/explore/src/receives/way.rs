@@ -45,6 +45,37 @@ pub struct Way {
     pub processes: Vec<Vec<Outcome>>,
 }
 
+impl Way {
+    /// The same way with those processes that come later numbered by who created them, and in which order: `first` are
+    /// there from the start. Two runs of one way may create them in different orders.
+    pub fn renumbered(&self, first: u32) -> Way {
+        let mut numbers: Vec<Option<u32>> =
+            (0..self.processes.len() as u32).map(|old| (old < first).then_some(old)).collect();
+        let mut queue: Vec<u32> = (0..first.min(self.processes.len() as u32)).collect();
+        let mut at = 0;
+        while let Some(&process) = queue.get(at) {
+            at += 1;
+            for outcome in &self.processes[process as usize] {
+                if let Outcome::Spawned(child) = *outcome
+                    && let Some(number @ None) = numbers.get_mut(child as usize)
+                {
+                    *number = Some(queue.len() as u32);
+                    queue.push(child);
+                }
+            }
+        }
+        let number = |old: u32| numbers.get(old as usize).copied().flatten().unwrap_or(old);
+        let place = |place: Place| Place { process: number(place.process), ..place };
+        let outcome = |outcome: &Outcome| match *outcome {
+            Outcome::Posted { partner } => Outcome::Posted { partner: partner.map(place) },
+            Outcome::Spawned(child) => Outcome::Spawned(number(child)),
+            other => other,
+        };
+        let processes = queue.iter().map(|&old| self.processes[old as usize].iter().map(outcome).collect());
+        Way { processes: processes.collect() }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,6 +178,14 @@ mod tests {
         assert_eq!(text, "0: =12.3 +0 ?4 *2\n1:\n2: =- +- +7\n3: +! | |last\n");
         assert_eq!(text.parse(), Ok(way.clone()));
         assert_eq!(format!("# best\n\n{}", text.replace('\n', "  # name\n")).parse(), Ok(way));
+    }
+
+    #[test]
+    fn processes_that_come_later_are_numbered_by_their_parents() {
+        let way: Way = "0: *3 =2.0\n1: *2\n2: =0.0 *4\n3: =4.0\n4: =3.0".parse().unwrap();
+        let same: Way = "0: *2 =3.0\n1: *3\n2: =4.0\n3: =0.0 *4\n4: =2.0".parse().unwrap();
+        assert_eq!(way.renumbered(2), same);
+        assert_eq!(same.renumbered(2), same);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{print, progress, summary};
 use crate::error::{Error, Exit, Result};
 use crate::program::{Outcome, Program, Settings};
 use crate::scenario::{Records, Scenario};
-use crate::timed;
+use crate::timed::steering::steer_by_file;
 
 /// What can be said about any simulation.
 #[derive(Args, Clone, Debug, Default)]
@@ -85,7 +85,7 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     let mut settings = options.settings()?;
     check_pictures(&options.trace, options.svg.as_deref())?;
     let (program, steering) = match &options.way {
-        Some(path) => timed::steer_by_file(program, path)?,
+        Some(path) => steer_by_file(program, path)?,
         None => (program, None),
     };
     if let Some(played) = &played {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_kernel::ids::{MailboxId, MutexId, SemaphoreId};
 use simurgh_kernel::simcall::{Criteria, Envelope};
+use simurgh_models::SimTime;
 
 use crate::api::Shared;
 
@@ -95,14 +96,33 @@ struct PostLog {
     /// Where it is among the outcomes.
     outcome: usize,
     spot: Spot,
-    is_send: bool,
+    end: End,
+    /// Where nothing is prescribed: when it met its partner.
+    met: Option<SimTime>,
+}
+
+impl PostLog {
+    fn is_send(&self) -> bool {
+        matches!(self.end, End::Send(_))
+    }
+}
+
+/// A post that has not met anybody.
+#[derive(Copy, Clone, Debug)]
+struct Open {
+    place: Place,
+    end: End,
+    /// When it was posted.
+    since: SimTime,
+    /// Whether its actor has ended, and with it the post. The exploration lets it stay.
+    gone: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     actors: Vec<ActorLog>,
-    /// Where nothing is prescribed: posts that have not met, oldest first.
-    open: BTreeMap<Spot, VecDeque<(Place, End)>>,
+    /// Posts that have not met, oldest first.
+    open: BTreeMap<Spot, VecDeque<Open>>,
     tokens: BTreeMap<Place, SemaphoreId>,
     trouble: Option<Trouble>,
 }
@@ -166,25 +186,81 @@ impl Log {
         actor.choices.extend(open.then_some(outcome));
     }
 
-    /// A post of an actor whose partner is known.
-    pub(super) fn posted(&self, process: u32, spot: Spot, is_send: bool, partner: Option<Place>) -> Posted {
-        let place = self.state().post(process, spot, is_send, partner);
-        Posted { place, partner }
+    /// A post of an actor whose partner is known. It meets nobody else.
+    pub(super) fn posted(
+        &self,
+        process: u32,
+        spot: Spot,
+        end: End,
+        partner: Option<Place>,
+        now: SimTime,
+    ) -> Place {
+        let mut state = self.state();
+        let place = state.post(process, spot, end, partner);
+        let open = state.open.entry(spot).or_default();
+        match open.iter().position(|other| Some(other.place) == partner) {
+            None => open.push_back(Open { place, end, since: now, gone: false }),
+            Some(found) => drop(open.remove(found)),
+        }
+        place
     }
 
     /// A post of an actor that goes its own way. It meets the oldest that it may, as in the kernel.
-    pub(super) fn meet(&self, process: u32, spot: Spot, end: End) {
+    pub(super) fn meet(&self, process: u32, spot: Spot, end: End, now: SimTime) -> Place {
         let mut state = self.state();
-        let place = state.post(process, spot, matches!(end, End::Send(_)), None);
-        let open = state.open.entry(spot).or_default();
-        match open.iter().position(|(_, other)| end.meets(*other)) {
-            None => open.push_back((place, end)),
-            Some(found) => {
-                let (other, _) = open.remove(found).expect("it was just found");
-                state.set_partner(place, other);
-                state.set_partner(other, place);
-            }
+        let place = state.post(process, spot, end, None);
+        let first = state.open.get(&spot).and_then(|open| open.iter().find(|other| end.meets(other.end)));
+        if let Some(&passed) = first.filter(|other| other.gone) {
+            let actor = state.actors[passed.place.process as usize].name.clone();
+            let what = "ends before it meets whom it would meet".to_owned();
+            state.trouble.get_or_insert(Trouble::Strayed { actor, what });
         }
+        if !state.pair(place, now) {
+            let open = state.open.entry(spot).or_default();
+            open.push_back(Open { place, end, since: now, gone: false });
+        }
+        place
+    }
+
+    /// The actor of a post has ended.
+    pub(super) fn leave(&self, place: Place) {
+        let mut state = self.state();
+        for open in state.open.values_mut().flatten().filter(|open| open.place == place) {
+            open.gone = true;
+        }
+    }
+
+    /// Whether somebody is there, and was before this date, whom a post could meet if nothing else were prescribed.
+    pub(super) fn has_company(&self, place: Place, now: SimTime) -> bool {
+        let state = self.state();
+        let PostLog { spot, end, .. } = *state.post_at(place);
+        let could_meet = |other: &Open| !other.gone && other.since < now && end.meets(other.end);
+        state.open.get(&spot).is_some_and(|open| open.iter().any(could_meet))
+    }
+
+    /// Takes a post back. False if it has met somebody: then it is too late.
+    pub(super) fn withdraw(&self, place: Place) -> bool {
+        self.state().withdraw(place)
+    }
+
+    /// Takes back a post for which there is no more time, at this date. False if it had met somebody before.
+    ///
+    /// Who gives up at the very instant at which somebody comes is gone by then: the kernel lets timeouts win, and this
+    /// log hears of them a little later. Then the one who came meets the next in line.
+    pub(super) fn give_up(&self, place: Place, now: SimTime) -> bool {
+        let mut state = self.state();
+        let post = *state.post_at(place);
+        if let Some(partner) = state.partner(place).filter(|_| post.met == Some(now)) {
+            state.set_partner(place, None);
+            state.set_partner(partner, None);
+            if !state.pair(partner, now) {
+                let end = state.post_at(partner).end;
+                let open = state.open.entry(post.spot).or_default();
+                open.push_front(Open { place: partner, end, since: now, gone: false });
+            }
+            return true;
+        }
+        state.withdraw(place)
     }
 
     /// The semaphore of a token of its own: whoever takes this one waits until it is given, and nobody else gets it.
@@ -214,13 +290,13 @@ impl Log {
     }
 
     fn story(&self, state: &State, actor: &ActorLog) -> Story {
-        let receives = actor.posts.iter().filter_map(|post| match (post.spot, post.is_send) {
+        let receives = actor.posts.iter().filter_map(|post| match (post.spot, post.is_send()) {
             (Spot::Mailbox(mailbox), false) => Some((post, mailbox)),
             _ => None,
         });
         let receives = receives.map(|(post, mailbox)| {
             let from = match actor.outcomes[post.outcome] {
-                Outcome::Posted { partner: Some(partner) } => Some(state.sender(partner, post.spot)),
+                Outcome::Posted { partner } => partner.map(|partner| state.sender(partner, post.spot)),
                 _ => None,
             };
             Receive { mailbox: self.shared.mailbox_name(mailbox), from }
@@ -230,25 +306,59 @@ impl Log {
 }
 
 impl State {
-    fn post(&mut self, process: u32, spot: Spot, is_send: bool, partner: Option<Place>) -> Place {
+    fn post(&mut self, process: u32, spot: Spot, end: End, partner: Option<Place>) -> Place {
         let actor = &mut self.actors[process as usize];
         let place = Place { process, post: actor.posts.len() as u32 };
-        actor.posts.push(PostLog { outcome: actor.outcomes.len(), spot, is_send });
+        actor.posts.push(PostLog { outcome: actor.outcomes.len(), spot, end, met: None });
         actor.outcomes.push(Outcome::Posted { partner });
         place
     }
 
-    fn set_partner(&mut self, place: Place, other: Place) {
+    fn post_at(&self, place: Place) -> &PostLog {
+        &self.actors[place.process as usize].posts[place.post as usize]
+    }
+
+    fn partner(&self, place: Place) -> Option<Place> {
+        match self.actors[place.process as usize].outcomes[self.post_at(place).outcome] {
+            Outcome::Posted { partner } => partner,
+            _ => unreachable!("a post is where its log says"),
+        }
+    }
+
+    fn withdraw(&mut self, place: Place) -> bool {
+        let spot = self.post_at(place).spot;
+        let is_alone = self.partner(place).is_none();
+        if let Some(open) = self.open.get_mut(&spot).filter(|_| is_alone) {
+            open.retain(|other| other.place != place);
+        }
+        is_alone
+    }
+
+    /// Lets a post meet the oldest that it may. False if there is none.
+    fn pair(&mut self, place: Place, now: SimTime) -> bool {
+        let PostLog { spot, end, .. } = *self.post_at(place);
+        let Some(open) = self.open.get_mut(&spot) else { return false };
+        let Some(found) = open.iter().position(|other| end.meets(other.end) && !other.gone) else {
+            return false;
+        };
+        let Open { place: other, .. } = open.remove(found).expect("it was just found");
+        self.set_partner(place, Some((other, now)));
+        self.set_partner(other, Some((place, now)));
+        true
+    }
+
+    fn set_partner(&mut self, place: Place, partner: Option<(Place, SimTime)>) {
         let actor = &mut self.actors[place.process as usize];
-        let outcome = actor.posts[place.post as usize].outcome;
-        actor.outcomes[outcome] = Outcome::Posted { partner: Some(other) };
+        let post = &mut actor.posts[place.post as usize];
+        post.met = partner.map(|(_, date)| date);
+        actor.outcomes[post.outcome] = Outcome::Posted { partner: partner.map(|(other, _)| other) };
     }
 
     /// Who posted a send, and which of its sends to this place it is.
     fn sender(&self, send: Place, spot: Spot) -> (String, u32) {
         let Some(actor) = self.actors.get(send.process as usize) else { return ("?".to_owned(), 0) };
         let before = actor.posts.iter().take(send.post as usize + 1);
-        let number = before.filter(|post| post.is_send && post.spot == spot).count();
+        let number = before.filter(|post| post.is_send() && post.spot == spot).count();
         (actor.name.clone(), number as u32)
     }
 }

@@ -8,10 +8,12 @@
 //! jitter, a slower link or a busier host can do to the order of messages, with every operation taking the time that it
 //! takes on this platform.
 //!
-//! - `pilot`: how an actor is steered.
+//! - `pilot`, `requests`: how an actor is steered.
 //! - `log`: what a run was like.
+//! - [`steering`]: a program that takes a given way.
 //! - [`objective`]: what is measured.
-//! - this module: all ways, one simulation each.
+//! - [`subject`]: one program, one way, one simulation.
+//! - this module: all ways.
 //!
 //! ```
 //! use simurgh::prelude::*;
@@ -51,81 +53,23 @@
 mod log;
 pub mod objective;
 mod pilot;
+mod requests;
+pub mod steering;
+pub mod subject;
 
 use std::cmp::Ordering;
-use std::path::Path;
-use std::sync::Arc;
 
-use simurgh_explore::receives::actors::{Actors, Factory};
+use simurgh_explore::receives::actors::Actors;
 use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
-use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_kernel::simulation::End;
-use simurgh_platform::Platform;
 
 pub use log::{Receive, Story};
 pub use objective::{Measures, Objective};
+pub use steering::{Steering, steer};
+pub use subject::{Attempt, Run, Subject};
 
-use crate::api::Registry;
 use crate::error::{Error, Result};
-use crate::program::{Outcome, Program, Settings};
-use log::{Log, Trouble};
-
-/// Adds the actors to a program, each time it is made.
-type Fill<'a> = Box<dyn Fn(&mut Program) -> Result + 'a>;
-
-/// A program that is made again and again, and how it is simulated.
-pub struct Subject<'a> {
-    platform: Arc<Platform>,
-    fill: Fill<'a>,
-    settings: Box<dyn Fn() -> Settings + 'a>,
-    seed: u64,
-    registry: Arc<Registry>,
-}
-
-impl std::fmt::Debug for Subject<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subject").field("platform", &self.platform.name()).finish_non_exhaustive()
-    }
-}
-
-impl<'a> Subject<'a> {
-    /// A program on a platform, to which a function adds the actors: always the same ones.
-    pub fn new(platform: impl Into<Arc<Platform>>, fill: impl Fn(&mut Program) -> Result + 'a) -> Self {
-        Self {
-            platform: platform.into(),
-            fill: Box::new(fill),
-            settings: Box::new(Settings::default),
-            seed: 0,
-            registry: Arc::default(),
-        }
-    }
-
-    /// How it is simulated.
-    pub fn settings(mut self, settings: impl Fn() -> Settings + 'a) -> Self {
-        self.settings = Box::new(settings);
-        self
-    }
-
-    /// The seed of its randomness.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// The platform.
-    pub fn platform(&self) -> &Arc<Platform> {
-        &self.platform
-    }
-
-    /// Makes it anew.
-    fn fresh(&self) -> Result<Program> {
-        let mut program = Program::in_registry(Arc::clone(&self.platform), self.seed, &self.registry);
-        (self.fill)(&mut program)?;
-        Ok(program)
-    }
-}
 
 /// How far to go.
 #[derive(Copy, Clone, Debug)]
@@ -140,19 +84,6 @@ impl Default for Limit {
     fn default() -> Self {
         Self { network: Network::Mailbox, executions: u64::MAX }
     }
-}
-
-/// A run that came to a good end.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Run {
-    /// What it came to.
-    pub value: f64,
-    /// All that was measured.
-    pub measures: Measures,
-    /// The way that it took.
-    pub way: Way,
-    /// What each actor did.
-    pub stories: Vec<Story>,
 }
 
 /// What an exploration found.
@@ -176,89 +107,6 @@ pub struct Found {
     pub obstacle: Option<String>,
     /// Whether all ways were seen.
     pub exhausted: bool,
-}
-
-/// What became of a program on one way.
-#[derive(Debug)]
-pub enum Attempt {
-    /// It came to a good end.
-    Fine(Box<Run>, Outcome),
-    /// Actors failed, or wait for ever.
-    Broken(String),
-    /// It cannot take this way on this platform.
-    Impossible(String),
-}
-
-impl Subject<'_> {
-    /// Simulates the program on one way, or as it goes by itself if there is none. `prepare` may add to the settings.
-    ///
-    /// # Errors
-    /// If the program cannot be made or simulated, if it does something that is not steered, or if the platform says
-    /// nothing about the objective.
-    pub fn simulate(
-        &self,
-        way: Option<&Way>,
-        objective: Objective,
-        prepare: impl FnOnce(&mut Settings),
-    ) -> Result<Attempt> {
-        let way = way.cloned().map(Arc::new);
-        let mut settings = (self.settings)();
-        prepare(&mut settings);
-        let (program, log) = pilot::board(self.fresh()?, way.clone());
-        let outcome = program.simulate(settings)?;
-        match log.take_trouble() {
-            Some(Trouble::Unknown(what)) => return Err(unknown(what)),
-            Some(Trouble::Strayed { actor, what }) => {
-                return Ok(Attempt::Impossible(format!("actor {actor:?} {what}")));
-            }
-            None => {}
-        }
-        if let Some(damage) = damage_of(&outcome) {
-            return Ok(Attempt::Broken(damage));
-        }
-        if let Some(actor) = way.as_ref().and_then(|way| log.behind(way)) {
-            return Ok(Attempt::Impossible(format!("actor {actor:?} ends before it has done all")));
-        }
-        let measures = Measures::of(&outcome);
-        let value = measures.value(objective)?;
-        Ok(Attempt::Fine(Box::new(Run { value, measures, way: log.way(), stories: log.stories() }), outcome))
-    }
-}
-
-/// A program that takes a given way.
-#[derive(Debug)]
-pub struct Steering {
-    way: Arc<Way>,
-    log: Arc<Log>,
-}
-
-/// Makes a program into one that takes a given way.
-pub fn steer(program: Program, way: Way) -> (Program, Steering) {
-    let way = Arc::new(way);
-    let (program, log) = pilot::board(program, Some(Arc::clone(&way)));
-    (program, Steering { way, log })
-}
-
-impl Steering {
-    /// Once it was simulated: why it did not take its way, if it did not.
-    pub fn obstacle(&self) -> Option<String> {
-        match self.log.take_trouble() {
-            Some(Trouble::Unknown(what)) => Some(unknown(what).to_string()),
-            Some(Trouble::Strayed { actor, what }) => Some(format!("actor {actor:?} {what}")),
-            None => {
-                let behind = self.log.behind(&self.way)?;
-                Some(format!("actor {behind:?} ends or waits for ever before it has done all"))
-            }
-        }
-    }
-}
-
-/// Makes a program into one that takes the way of a file.
-pub(crate) fn steer_by_file(program: Program, path: &Path) -> Result<(Program, Option<Steering>)> {
-    let text = crate::scenario::file::read_text(path)?;
-    let way = text.parse().map_err(|what| Error::input(format!("{}: {what}", path.display())))?;
-    let (program, steering) = steer(program, way);
-    Ok((program, Some(steering)))
 }
 
 /// Simulates a program once for each way in which its messages can be received. `watch` sees what
@@ -287,8 +135,9 @@ pub fn explore(
     if let Attempt::Fine(run, _) = subject.simulate(None, objective, |_| {})? {
         found.simulated = Some(*run);
     }
-    let names: Vec<_> = subject.fresh()?.into_parts().0.into_iter().map(|actor| actor.name).collect();
-    let (mut error, mut stopped) = (None, false);
+    let first = subject.actor_count()?;
+    let plain = found.simulated.as_ref().map(|run| run.way.renumbered(first));
+    let (mut error, mut stopped, mut seen) = (None, false, false);
     let mut visit = |way: &Way, violation: Option<&Violation>| {
         if found.ways == limit.executions {
             // There is one more than may be looked at.
@@ -296,9 +145,13 @@ pub fn explore(
             return false;
         }
         let attempt = match violation {
-            Some(violation) => Ok(Attempt::Broken(describe(violation, &names))),
-            None => subject.simulate(Some(way), objective, |_| {}),
+            Some(Violation::Invariant { name, .. }) => {
+                Ok(Attempt::Broken(format!("invariant {name:?} does not hold")))
+            }
+            // Whether it fails or waits for ever is seen again in time, if time allows this way at all.
+            _ => subject.simulate(Some(way), objective, |_| {}),
         };
+        seen |= plain.as_ref().is_some_and(|plain| *plain == way.renumbered(first));
         match attempt {
             Ok(attempt) => {
                 found.take(&attempt);
@@ -322,6 +175,9 @@ pub fn explore(
         Refusal::Diverged(_) => Error::input(refusal.to_string()),
     })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
+    if let Some(simulated) = found.simulated.as_mut().filter(|_| found.exhausted && !seen) {
+        simulated.astray.get_or_insert_with(|| "a message is looked at while it is under way".to_owned());
+    }
     Ok(found)
 }
 
@@ -356,52 +212,7 @@ fn replace(known: &mut Option<Run>, run: &Run, side: Ordering) {
     }
 }
 
-impl Factory for &Subject<'_> {
-    fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
-        // It was made before the exploration: what does not depend on anything succeeds again.
-        if let Ok(program) = self.fresh() {
-            let (made, shared) = program.into_parts();
-            actors.extend(made);
-            notes.extend(shared);
-        }
-    }
-}
-
+/// What a program does that is not explored in time.
 fn unknown(what: &str) -> Error {
     Error::input(format!("the program has {what}, which are not explored in time yet"))
-}
-
-/// What went wrong in a run.
-fn damage_of(outcome: &Outcome) -> Option<String> {
-    if let Some(failure) = outcome.report.failures.first() {
-        return Some(format!(
-            "actor {:?} failed at {:.6} s: {}",
-            failure.name,
-            failure.at.seconds(),
-            failure.message
-        ));
-    }
-    match &outcome.report.end {
-        End::Finished => None,
-        End::Deadlock(blocked) => {
-            let who: Vec<_> = blocked.iter().map(|blocked| blocked.name.clone()).collect();
-            Some(waiting(&who))
-        }
-        End::Reached | End::Interrupted => Some("the run was stopped before its end".to_owned()),
-    }
-}
-
-fn describe(violation: &Violation, names: &[String]) -> String {
-    let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
-    match violation {
-        Violation::Failed { actor, message } => format!("actor {:?} failed: {message}", name(*actor)),
-        Violation::Invariant { name, .. } => format!("invariant {name:?} does not hold"),
-        Violation::Deadlock { actors } => {
-            waiting(&actors.iter().map(|&actor| name(actor)).collect::<Vec<_>>())
-        }
-    }
-}
-
-fn waiting(actors: &[String]) -> String {
-    format!("deadlock: {} wait for ever", actors.join(", "))
 }

@@ -2,8 +2,10 @@
 //!
 //! - `scenarios`: small scenarios whose best and worst are calculated by hand.
 //! - `programs`: the same for programs, with all that they can leave open.
+//! - `anything`: random programs.
 //! - `oracles`: random scenarios against simulations in which nothing is steered.
 
+mod anything;
 mod oracles;
 mod programs;
 mod scenarios;

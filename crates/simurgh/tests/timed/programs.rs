@@ -302,3 +302,128 @@ fn actors_that_start_late_keep_their_numbers() {
     assert_eq!(values(&found), (4.25, 5.0, 5.0));
     assert_eq!(got(&found.best, "server"), ["late", "early"]);
 }
+
+#[test]
+fn locks_that_are_given_up_or_only_tried() {
+    let timed = |wait: f64| {
+        explored(Objective::Makespan, move |program: &mut Program| {
+            let semaphore = program.semaphore(1);
+            for (name, host, held) in [("a", "0", 2.0), ("b", "1", 4.0)] {
+                let semaphore = semaphore.clone();
+                program.spawn(name, host, move |ctx: Ctx| async move {
+                    if semaphore.acquire_for(wait).await {
+                        sleep(&ctx, held).await;
+                        semaphore.release().await;
+                    } else {
+                        sleep(&ctx, 10.0).await;
+                    }
+                })?;
+            }
+            Ok(())
+        })
+    };
+    // Three ways: a gives up, b gives up, nobody does, in either order.
+    let found = timed(3.0);
+    // a first: b gets it at 2 and is done at 6. b first: a gives up at 3, and is done at 13.
+    assert_eq!((found.best.as_ref().unwrap().value, found.worst.as_ref().unwrap().value), (6.0, 13.0));
+    assert_eq!(found.simulated.unwrap().value, 6.0);
+    assert_eq!((found.ways, found.impossible), (4, 2));
+    // Nobody waits for 5 s in vain, whoever is first.
+    let found = timed(5.0);
+    assert_eq!((found.best.unwrap().value, found.worst.unwrap().value), (6.0, 6.0));
+    assert_eq!((found.ways, found.impossible), (4, 2));
+
+    let found = explored(Objective::Makespan, |program| {
+        let mutex = program.mutex(());
+        for (name, host, held) in [("a", "0", 2.0), ("b", "1", 4.0)] {
+            let mutex = mutex.clone();
+            program.spawn(name, host, move |ctx: Ctx| async move {
+                match mutex.try_lock().await {
+                    Some(_guard) => sleep(&ctx, held).await,
+                    None => sleep(&ctx, 10.0).await,
+                }
+            })?;
+        }
+        Ok(())
+    });
+    // Both find it free, one after the other; or one of them does not.
+    assert_eq!((found.best.as_ref().unwrap().value, found.worst.as_ref().unwrap().value), (6.0, 10.0));
+    assert_eq!((found.ways, found.impossible, found.simulated.unwrap().value), (4, 0, 10.0));
+}
+
+#[test]
+fn objects_that_actors_make() {
+    let found = explored(Objective::Makespan, |program| {
+        program.spawn("maker", "0", |ctx: Ctx| async move {
+            let mutex = ctx.mutex(0);
+            for (name, host, held, work) in [("a", "1", 1.0, 5.0), ("b", "2", 3.0, 1.0)] {
+                let mutex = mutex.clone();
+                let child = move |ctx: Ctx| async move {
+                    let guard = mutex.lock().await;
+                    sleep(&ctx, held).await;
+                    drop(guard);
+                    sleep(&ctx, work).await;
+                };
+                ctx.spawn(name, host, child)?.await;
+            }
+            done()
+        })?;
+        Ok(())
+    });
+    assert_eq!(found.ways, 2);
+    assert_eq!(values(&found), (6.0, 9.0, 6.0));
+}
+
+#[test]
+fn barriers_joins_and_cancelled_receives() {
+    let found = explored(Objective::Makespan, |program| {
+        let barrier = program.barrier(2);
+        for (name, host, work) in [("a", "0", 2.0), ("b", "1", 3.0)] {
+            let barrier = barrier.clone();
+            program.spawn(name, host, move |ctx: Ctx| async move {
+                sleep(&ctx, work).await;
+                if barrier.wait().await {
+                    sleep(&ctx, work).await;
+                }
+            })?;
+        }
+        Ok(())
+    });
+    // Whoever is last works on: at 3 both are there.
+    assert_eq!(found.ways, 2);
+    assert_eq!(values(&found), (5.0, 6.0, 6.0));
+
+    let found = explored(Objective::Makespan, |program| {
+        let worker = program.spawn("worker", "0", |ctx: Ctx| async move { sleep(&ctx, 4.0).await })?;
+        program.spawn("boss", "1", move |ctx: Ctx| async move {
+            if !worker.join_for(3.0).await {
+                sleep(&ctx, 0.5).await;
+                worker.join().await;
+            }
+        })?;
+        Ok(())
+    });
+    // It is not over after 3 s, whatever happens.
+    assert_eq!((found.ways, found.impossible), (2, 1));
+    assert_eq!((found.best.unwrap().value, found.simulated.unwrap().value), (4.0, 4.0));
+
+    let found = explored(Objective::Makespan, |program| {
+        program.spawn("receiver", "0", |ctx: Ctx| async move {
+            let message = ctx.mailbox::<()>("box").recv().start().await;
+            sleep(&ctx, 1.0).await;
+            message.cancel().await;
+            match message.wait().await {
+                Ok(()) => sleep(&ctx, 3.0).await,
+                Err(_) => sleep(&ctx, 5.0).await,
+            }
+        })?;
+        program.spawn("sender", "1", |ctx: Ctx| async move {
+            sleep(&ctx, 2.0).await;
+            ctx.mailbox("box").send((), 0.0).detach().await;
+        })?;
+        Ok(())
+    });
+    assert_eq!((found.ways, found.impossible), (2, 0));
+    // Taken back at 1, or met at 2.
+    assert_eq!(values(&found), (5.0, 6.0, 6.0));
+}

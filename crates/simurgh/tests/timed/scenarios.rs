@@ -170,28 +170,57 @@ fn a_bound_is_never_silent() {
 }
 
 #[test]
+fn timeouts_are_decided_by_time() {
+    // The server works for 2 s for whoever comes first. The other one waits for 1.5 s at most.
+    let program = scenario(&[
+        ("server", "s", &["recv box", "exec 2e9", "recv box timeout 3", "exec 1e9"]),
+        ("a", "a", &["send box 0 timeout 1.5", "exec 5e9"]),
+        ("b", "b", &["sleep 0.1", "send box 0 timeout 1.5"]),
+    ]);
+    let found = explored(&program, &star(&["s", "a", "b"]), Objective::Makespan);
+    let (best, worst, simulated) =
+        (found.best.as_ref().unwrap(), found.worst.as_ref().unwrap(), found.simulated.as_ref().unwrap());
+    // a first: it works until 5; b gives up at 1.6; the server waits from 2 to 5, and works a second more.
+    near(best.value, 6.0);
+    assert_eq!(got(&found.best, "server"), ["a", "-"]);
+    // b first: a gives up at 1.5 and then works until 6.5; the server is done at 6.1.
+    near(worst.value, 6.5);
+    assert_eq!(got(&found.worst, "server"), ["b", "-"]);
+    assert_eq!(simulated, best);
+    // Both served, one after the other; and nobody served: not here. That the latter would be a deadlock is no matter.
+    assert_eq!((found.ways, found.broken, found.impossible), (5, 0, 3));
+}
+
+#[test]
+fn a_computation_that_is_given_up() {
+    let program = scenario(&[("a", "a", &["exec 5e9 timeout 2", "send box 0"]), ("r", "r", &["recv box"])]);
+    let found = explored(&program, &star(&["r", "a"]), Objective::Makespan);
+    assert_eq!(found.ways, 1);
+    // The wait is over at 2, the computation goes on in the background.
+    assert_eq!(values(&found), (2.0, 2.0, 2.0));
+}
+
+#[test]
+fn a_message_that_is_given_up_under_way_is_in_no_way() {
+    let program = scenario(&[("a", "a", &["send box 3e6"]), ("r", "r", &["recv box timeout 1", "exec 1e9"])]);
+    let found = explored(&program, &star(&["r", "a"]), Objective::Makespan);
+    let simulated = found.simulated.unwrap();
+    near(simulated.value, 2.0);
+    let astray = simulated.astray.unwrap();
+    assert!(astray.contains("waits for something that failed (timeout)"), "{astray}");
+    // Received, or given up before it was sent: neither can happen here.
+    assert_eq!((found.ways, found.broken, found.impossible), (2, 0, 2));
+}
+
+#[test]
 fn what_cannot_be_explored_is_refused_in_a_line() {
-    let platform = star(&["r", "a"]);
-    let refused = |program: &Scenario, platform, objective| {
-        let found = with(program, platform, |subject| {
-            explore(subject, objective, Limit::default(), &mut |_, _| true)
-        });
-        found.unwrap_err().to_string()
-    };
-    let timeouts = scenario(&[("a", "a", &["send box 0 timeout 1"]), ("r", "r", &["recv box"])]);
-    assert_eq!(
-        refused(&timeouts, &platform, Objective::Makespan),
-        "the program has timeouts, which are not explored in time yet"
-    );
-    let timeouts = scenario(&[("a", "a", &["exec 1e9 timeout 2"])]);
-    assert_eq!(
-        refused(&timeouts, &platform, Objective::Makespan),
-        "the program has timeouts, which are not explored in time yet"
-    );
     let program = scenario(&[("a", "node-0", &["send box 0"]), ("r", "node-1", &["recv box"])]);
     let bare = Arc::new(simurgh::Platform::builtin());
+    let found = with(&program, &bare, |subject| {
+        explore(subject, Objective::Energy, Limit::default(), &mut |_, _| true)
+    });
     assert_eq!(
-        refused(&program, &bare, Objective::Energy),
+        found.unwrap_err().to_string(),
         "--objective energy: no host of the platform says what it draws; give hosts the property \
          \"wattage_per_state\""
     );

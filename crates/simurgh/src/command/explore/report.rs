@@ -207,6 +207,9 @@ impl Told<'_> {
         let Some(simulated) = &found.simulated else {
             return "left to itself, it comes to a bad end".to_owned();
         };
+        if let Some(astray) = &simulated.astray {
+            return format!("as time decides: none of these ways, as {astray}");
+        }
         let (Some(best), Some(worst)) = (&found.best, &found.worst) else { return String::new() };
         let part = (simulated.value - best.value) / (worst.value - best.value);
         let place = if best.value == worst.value {
@@ -241,7 +244,7 @@ fn rows(found: &Found) -> Vec<String> {
             rows.push(text);
         };
         row("got, in the order of its receives", &got);
-        row("took of its waits, found in its tests, chose", &choices);
+        row("came to in its waits, tests and choices", &choices);
     }
     rows
 }
@@ -277,6 +280,9 @@ fn choices(story: &Story) -> String {
     let label = |came: &Came| match came {
         Came::Completed(index) => format!("member {index}"),
         Came::Nothing => "nothing".to_owned(),
+        Came::TimedOut => "timeout".to_owned(),
+        Came::Passed(true) => "last".to_owned(),
+        Came::Passed(false) => "not last".to_owned(),
         Came::Chosen(number) => number.to_string(),
         other => other.to_string(),
     };

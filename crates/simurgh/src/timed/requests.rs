@@ -1,0 +1,259 @@
+//! What a pilot asks in place of what its actor asks, request by request.
+
+use simurgh_explore::receives::way::{Outcome, Place};
+use simurgh_kernel::context::call;
+use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId};
+use simurgh_kernel::simcall::{
+    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, RecvRequest, SendRequest, Simcall,
+    SpawnRequest,
+};
+
+use super::log::{End, Posted, Spot, Trouble};
+use super::pilot::{Pilot, now, steered};
+
+/// A communication context in which nobody sends.
+const NOBODY: u32 = u32::MAX;
+
+impl Pilot {
+    pub(super) async fn send(&mut self, mut request: SendRequest, follow: Follow) -> Result<Answer, Trouble> {
+        let Posted { place, .. } = self.post(Spot::Mailbox(request.mailbox), End::Send(request.envelope))?;
+        if self.way.is_some() {
+            request.envelope = label(place);
+        }
+        let answer = call(Simcall::Send(request, follow)).await;
+        self.posted(place, follow, answer)
+    }
+
+    pub(super) async fn recv(&mut self, mut request: RecvRequest, follow: Follow) -> Result<Answer, Trouble> {
+        let posted = self.post(Spot::Mailbox(request.mailbox), End::Recv(request.criteria))?;
+        if self.way.is_some() {
+            request.criteria = match posted.partner.map(label) {
+                Some(Envelope { context, source, tag }) => {
+                    Criteria { context, source: Some(source), tag: Some(tag) }
+                }
+                None => Criteria { context: NOBODY, source: None, tag: None },
+            };
+        }
+        let answer = call(Simcall::Recv(request, follow)).await;
+        self.posted(posted.place, follow, answer)
+    }
+
+    /// The answer to a post, and to the wait that follows it.
+    fn posted(&mut self, place: Place, follow: Follow, answer: Answer) -> Result<Answer, Trouble> {
+        match (follow, &answer) {
+            (Follow::Return, Answer::Activity(activity)) => {
+                self.started.insert(*activity, place);
+                self.begun.push(place);
+            }
+            (Follow::Wait(Some(_)), Answer::Completed { result: Err(Failure::Timeout), .. })
+                if self.give_up(place)? =>
+            {
+                self.came_to(Outcome::TimedOut, true)?;
+            }
+            (Follow::Wait(_), _) => self.completed(&answer, None, false)?,
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    pub(super) async fn wait_any(
+        &mut self,
+        activities: ActivitySet,
+        timeout: Option<f64>,
+        on_timeout: OnTimeout,
+        release: bool,
+    ) -> Result<Answer, Trouble> {
+        let (waited_for, index) = self.member(&activities);
+        // One that was given up before says the same for ever.
+        let known = waited_for.first().is_some_and(|first| self.withdrawn.contains(first));
+        let answer = call(Simcall::WaitAny { activities: waited_for, timeout, on_timeout, release }).await;
+        let is_up = matches!(answer, Answer::Completed { index: 0, result: Err(Failure::Timeout) });
+        if timeout.is_none() || known || !is_up {
+            let answer = instead_of(answer, index);
+            self.completed(&answer, Some(&activities), activities.len() > 1)?;
+            return Ok(answer);
+        }
+        if on_timeout == OnTimeout::GiveUp {
+            self.give_up_all(&activities)?;
+        }
+        self.came_to(Outcome::TimedOut, true)?;
+        Ok(answer)
+    }
+
+    /// The wait for these is over, and with it the messages and receives among them: none of them has met anybody.
+    fn give_up_all(&mut self, activities: &[ActivityId]) -> Result<(), Trouble> {
+        for activity in activities {
+            let Some(&place) = self.started.get(activity) else { continue };
+            if !self.give_up(place)? {
+                self.only_noted(self.strayed("gives up a message that is under way".to_owned()))?;
+            }
+            self.withdrawn.insert(*activity);
+        }
+        Ok(())
+    }
+
+    /// Takes back a post for which there was no more time. False if it has met somebody. Whoever gives up while somebody
+    /// is there to meet has not waited as long as it could: time does not allow that.
+    fn give_up(&self, place: Place) -> Result<bool, Trouble> {
+        if self.way.is_some() && self.log.has_company(place, now()) {
+            return Err(self.strayed("is to give up, but can meet somebody in time".to_owned()));
+        }
+        Ok(self.log.give_up(place, now()))
+    }
+
+    pub(super) async fn test_any(&mut self, activities: ActivitySet) -> Result<Answer, Trouble> {
+        let answer = match self.peek() {
+            Some(Outcome::Nothing) => call(Simcall::TestAny { activities: ActivitySet::new() }).await,
+            Some(Outcome::Completed(_)) => {
+                let (waited_for, index) = self.member(&activities);
+                let on_timeout = OnTimeout::Keep;
+                let wait =
+                    Simcall::WaitAny { activities: waited_for, timeout: None, on_timeout, release: false };
+                instead_of(call(wait).await, index)
+            }
+            _ => call(Simcall::TestAny { activities: activities.clone() }).await,
+        };
+        if matches!(answer, Answer::Nothing) {
+            self.came_to(Outcome::Nothing, true)?;
+        } else {
+            self.completed(&answer, Some(&activities), true)?;
+        }
+        Ok(answer)
+    }
+
+    /// The prescribed member of a set, and its place. All of them where nothing is prescribed, or the wait never ends.
+    fn member(&self, activities: &ActivitySet) -> (ActivitySet, Option<u32>) {
+        if let Some(Outcome::Completed(index)) = self.peek()
+            && let Some(&member) = activities.get(index as usize)
+        {
+            return (ActivitySet::from_slice(&[member]), Some(index));
+        }
+        (activities.clone(), None)
+    }
+
+    /// A wait or test ended with a member of its set.
+    fn completed(&mut self, answer: &Answer, set: Option<&ActivitySet>, open: bool) -> Result<(), Trouble> {
+        let mut activity = None;
+        if let Answer::Completed { index, .. } = answer {
+            self.came_to(Outcome::Completed(*index), open)?;
+            activity = set.and_then(|set| set.get(*index as usize).copied());
+        }
+        self.succeeded(answer, activity)
+    }
+
+    /// A message or receive that has met nobody is taken back. For one that has, it is too late; where that is
+    /// prescribed, nothing is done, as the message may still be on its way here. Work is stopped wherever it is.
+    pub(super) async fn cancel(&mut self, activity: ActivityId) -> Result<Answer, Trouble> {
+        let Some(&place) = self.started.get(&activity) else {
+            self.came_to(Outcome::Completed(0), false)?;
+            return Ok(call(Simcall::Cancel(activity)).await);
+        };
+        let too_late = matches!(self.peek(), Some(Outcome::Completed(_)));
+        let simcall = if too_late { Simcall::Yield } else { Simcall::Cancel(activity) };
+        let answer = call(simcall).await;
+        if self.log.withdraw(place) {
+            self.withdrawn.insert(activity);
+            self.came_to(Outcome::TimedOut, true)?;
+        } else {
+            self.came_to(Outcome::Completed(0), true)?;
+            if self.way.is_none() {
+                self.log.trouble(self.strayed("cancels a message that may be under way".to_owned()));
+            }
+        }
+        Ok(answer)
+    }
+
+    pub(super) async fn choose(&mut self, n: u32) -> Result<Answer, Trouble> {
+        let answer = match self.peek() {
+            Some(Outcome::Chosen(number)) => {
+                call(Simcall::Yield).await;
+                Answer::Chosen(number)
+            }
+            _ => call(Simcall::Choose(n)).await,
+        };
+        if let Answer::Chosen(number) = answer {
+            self.came_to(Outcome::Chosen(number), true)?;
+        }
+        Ok(answer)
+    }
+
+    pub(super) async fn spawn(&mut self, request: SpawnRequest) -> Result<Answer, Trouble> {
+        let wanted = match self.peek() {
+            Some(Outcome::Spawned(child)) => Some(child),
+            _ => None,
+        };
+        let child = self.log.add(wanted, &request.name, request.daemon);
+        self.came_to(Outcome::Spawned(child), false)?;
+        let pilot = Pilot::new(child, &self.way, &self.log);
+        Ok(call(Simcall::Spawn(steered(request, pilot))).await)
+    }
+
+    /// Waits for the end of an actor, but not for ever.
+    pub(super) async fn join(&mut self, actor: ActorId, seconds: f64) -> Result<Answer, Trouble> {
+        let answer = call(Simcall::Join(actor, Some(seconds))).await;
+        let in_time = matches!(answer, Answer::Flag(true));
+        self.came_to(if in_time { Outcome::Completed(0) } else { Outcome::TimedOut }, true)?;
+        Ok(answer)
+    }
+
+    /// Takes a lock, or one from a semaphore. An attempt that is to succeed waits until it does; one that is to fail
+    /// fails.
+    pub(super) async fn take(
+        &mut self,
+        spot: Spot,
+        own: Simcall,
+        timeout: Option<f64>,
+    ) -> Result<Answer, Trouble> {
+        let Posted { place, partner } = self.post(spot, End::TAKE)?;
+        let answer = if self.way.is_none() {
+            call(own).await
+        } else {
+            // Its own token is never given: nobody knows it but the one who waits for it.
+            let token = self.log.token(partner.unwrap_or(place));
+            let timeout = timeout.filter(|&seconds| seconds > 0.0 || partner.is_none());
+            call(Simcall::Acquire(token, timeout)).await
+        };
+        if matches!(answer, Answer::Flag(false)) {
+            if timeout.is_some_and(|seconds| seconds > 0.0) {
+                self.give_up(place)?;
+            } else {
+                self.log.give_up(place, now());
+            }
+            self.came_to(Outcome::TimedOut, true)?;
+        } else {
+            self.came_to(Outcome::Completed(0), timeout.is_some())?;
+        }
+        Ok(answer)
+    }
+
+    /// Gives it back.
+    pub(super) async fn give(&mut self, spot: Spot, own: Simcall) -> Result<Answer, Trouble> {
+        let Posted { place, .. } = self.post(spot, End::GIVE)?;
+        Ok(call(if self.way.is_none() { own } else { Simcall::Release(self.log.token(place)) }).await)
+    }
+
+    /// Waits for the others at a barrier. Who came last is prescribed too.
+    pub(super) async fn arrive(&mut self, barrier: BarrierId) -> Result<Answer, Trouble> {
+        let answer = call(Simcall::Arrive(barrier)).await;
+        let last = match self.peek() {
+            Some(Outcome::Passed(last)) => last,
+            _ => matches!(answer, Answer::Flag(true)),
+        };
+        self.came_to(Outcome::Passed(last), true)?;
+        Ok(Answer::Flag(last))
+    }
+}
+
+/// What is written on the message that was posted here: no other has the same.
+fn label(place: Place) -> Envelope {
+    let tag = i32::try_from(place.post).expect("fewer than 2^31 posts of an actor");
+    Envelope { context: 0, source: place.process, tag }
+}
+
+/// The answer of a wait for one, as that of a wait for several.
+fn instead_of(answer: Answer, place: Option<u32>) -> Answer {
+    match (answer, place) {
+        (Answer::Completed { result, .. }, Some(index)) => Answer::Completed { index, result },
+        (answer, _) => answer,
+    }
+}

@@ -1,0 +1,48 @@
+//! A program made into one that takes a given way.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use simurgh_explore::receives::way::Way;
+
+use super::log::{Log, Trouble};
+use super::{pilot, unknown};
+use crate::error::{Error, Result};
+use crate::program::Program;
+use crate::scenario::file::read_text;
+
+/// A program that takes a given way.
+#[derive(Debug)]
+pub struct Steering {
+    way: Arc<Way>,
+    log: Arc<Log>,
+}
+
+/// Makes a program into one that takes a given way.
+pub fn steer(program: Program, way: Way) -> (Program, Steering) {
+    let way = Arc::new(way);
+    let (program, log) = pilot::board(program, Some(Arc::clone(&way)));
+    (program, Steering { way, log })
+}
+
+impl Steering {
+    /// Once it was simulated: why it did not take its way, if it did not.
+    pub fn obstacle(&self) -> Option<String> {
+        match self.log.take_trouble() {
+            Some(Trouble::Unknown(what)) => Some(unknown(what).to_string()),
+            Some(Trouble::Strayed { actor, what }) => Some(format!("actor {actor:?} {what}")),
+            None => {
+                let behind = self.log.behind(&self.way)?;
+                Some(format!("actor {behind:?} ends or waits before it has done all"))
+            }
+        }
+    }
+}
+
+/// Makes a program into one that takes the way of a file.
+pub(crate) fn steer_by_file(program: Program, path: &Path) -> Result<(Program, Option<Steering>)> {
+    let text = read_text(path)?;
+    let way = text.parse().map_err(|what| Error::input(format!("{}: {what}", path.display())))?;
+    let (program, steering) = steer(program, way);
+    Ok((program, Some(steering)))
+}
