@@ -224,7 +224,12 @@ pub enum Simcall {
     /// Wakes one that waits for the condition, or all. Answer: [`Answer::Ready`].
     Notify(ConditionId, Wake),
     /// Waits until as many have come as the barrier was made for. Answer: [`Answer::Flag`], true for the last to come.
-    Arrive(BarrierId),
+    Arrive {
+        /// Which barrier.
+        barrier: BarrierId,
+        /// Whether it matters to the actor that it was the last: then who it was is explored, otherwise not.
+        told: bool,
+    },
     /// Chooses a number below `n`: at random when simulated, every one when explored. Answer: [`Answer::Chosen`].
     Choose(u32),
     /// Whether a message that the criteria admit lies in a mailbox. Answer: [`Answer::Probed`].

@@ -405,7 +405,7 @@ async fn take(
         Step::Notify(false) => common.condition.notify_one().await,
         Step::Acquire(t) => drop(common.semaphore.acquire_for(patience(t)).await),
         Step::Release => common.semaphore.release().await,
-        Step::Barrier => drop(common.barrier.wait().await),
+        Step::Barrier => common.barrier.wait().await,
         Step::Halt(n) => actor(n).suspend().await,
         Step::Resume(n) => actor(n).resume().await,
         Step::Kill(n) => actor(n).kill().await,

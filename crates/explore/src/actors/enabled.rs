@@ -213,7 +213,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Kind::ConditionPost { condition: condition.0, lock: lock.0 }
             }
             Simcall::Notify(condition, _) => Kind::Notify(condition.0),
-            Simcall::Arrive(barrier) => Kind::BarrierPost(barrier.0),
+            Simcall::Arrive { barrier, .. } => Kind::BarrierPost(barrier.0),
             Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
             Simcall::Kill(_)
             | Simcall::KillAll

@@ -117,7 +117,7 @@ impl Teller<'_> {
             Simcall::Release(semaphore) => format!("is about to give one to semaphore {semaphore}"),
             Simcall::WaitCondition(condition, ..) => format!("is about to wait for condition {condition}"),
             Simcall::Notify(condition, _) => format!("is about to notify condition {condition}"),
-            Simcall::Arrive(barrier) => format!("is about to come to barrier {barrier}"),
+            Simcall::Arrive { barrier, .. } => format!("is about to come to barrier {barrier}"),
             Simcall::Kill(other) => format!("is about to kill {}", self.actor(other.0)),
             Simcall::Suspend(other) => format!("is about to halt {}", self.actor(other.0)),
             Simcall::Resume(other) => format!("is about to resume {}", self.actor(other.0)),

@@ -288,9 +288,9 @@ impl<F: Factory> Actors<F> {
                 engine(take(semaphore_token(semaphore.0), patience(timeout)), Expect::Flag)
             }
             Simcall::Release(semaphore) => engine(give(semaphore_token(semaphore.0)), Expect::Ready),
-            Simcall::Arrive(barrier) => {
+            Simcall::Arrive { barrier, told } => {
                 let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
-                engine(Request::Arrive { barrier: barrier.0, places, told: true }, Expect::Flag)
+                engine(Request::Arrive { barrier: barrier.0, places, told }, Expect::Flag)
             }
             Simcall::Choose(n) => engine(Request::Choose(n), Expect::Chosen),
             Simcall::Exit => engine(Request::Ended, Expect::Start),

@@ -224,7 +224,7 @@ impl Crew {
             if search.has_offered() {
                 self.take_offered(&mut search);
             }
-            if !search.next() {
+            if !search.choose_next() {
                 let mut pool = self.pool();
                 pool.active -= 1;
                 pool.done += share;

@@ -119,7 +119,7 @@ pub fn explore_ways(
                 }
             }
         }
-        let more = search.next();
+        let more = search.choose_next();
         if !more {
             return Ok(result);
         }
@@ -346,7 +346,7 @@ impl Search {
     }
 
     /// Goes to the next execution. False if there is none.
-    pub fn next(&mut self) -> bool {
+    pub fn choose_next(&mut self) -> bool {
         while let Some(last) = self.choices.last_mut() {
             last.at += 1;
             if last.at < last.picks.len() {

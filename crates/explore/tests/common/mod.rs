@@ -172,7 +172,7 @@ impl Player {
             Op::Acquire(s) => Simcall::Acquire(SemaphoreId(s), None),
             Op::Release(s) => Simcall::Release(SemaphoreId(s)),
             Op::AcquireTimed(s) => Simcall::Acquire(SemaphoreId(s), Some(1.0)),
-            Op::Barrier => Simcall::Arrive(BarrierId(0)),
+            Op::Barrier => Simcall::Arrive { barrier: BarrierId(0), told: true },
             Op::WaitCondition | Op::WaitConditionTimed if !self.held.contains(&0) => return None,
             Op::WaitCondition => Simcall::WaitCondition(ConditionId(0), MutexId(0), None),
             Op::WaitConditionTimed => Simcall::WaitCondition(ConditionId(0), MutexId(0), Some(1.0)),

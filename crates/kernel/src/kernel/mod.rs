@@ -495,7 +495,7 @@ impl Kernel {
                 self.notify(condition, wake);
                 Served::Answered(Answer::Ready)
             }
-            Simcall::Arrive(barrier) => self.arrive(actor, barrier),
+            Simcall::Arrive { barrier, .. } => self.arrive(actor, barrier),
             Simcall::Choose(n) => {
                 Served::Answered(Answer::Chosen(self.random.below(u64::from(n.max(1))) as u32))
             }

@@ -265,9 +265,18 @@ impl Barrier {
         Note::NewBarrier(self.id, self.size)
     }
 
-    /// Waits until all have come: true for the last of them.
+    /// Waits until all have come.
     #[track_caller]
-    pub fn wait(&self) -> Ask<bool> {
-        Ask::new(Simcall::Arrive(self.id), flag)
+    pub fn wait(&self) -> Ask<()> {
+        Ask::new(Simcall::Arrive { barrier: self.id, told: false }, |answer| {
+            flag(answer);
+        })
+    }
+
+    /// Waits until all have come: true for the last of them. Under `check` each of them is the last once; with
+    /// [`wait`](Self::wait) it does not matter who is.
+    #[track_caller]
+    pub fn wait_last(&self) -> Ask<bool> {
+        Ask::new(Simcall::Arrive { barrier: self.id, told: true }, flag)
     }
 }

@@ -176,7 +176,7 @@ impl Pilot {
             Simcall::Unlock(mutex) => self.give(Spot::Mutex(mutex), simcall).await,
             Simcall::Acquire(id, timeout) => self.take(Spot::Semaphore(id), simcall, timeout).await,
             Simcall::Release(id) => self.give(Spot::Semaphore(id), simcall).await,
-            Simcall::Arrive(barrier) => self.arrive(barrier).await,
+            Simcall::Arrive { barrier, told } => self.arrive(barrier, told).await,
             Simcall::Execute(_, Follow::Wait(None))
             | Simcall::Access(_, Follow::Wait(None))
             | Simcall::Parallel(_, Follow::Wait(None)) => {

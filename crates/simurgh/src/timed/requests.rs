@@ -232,12 +232,12 @@ impl Pilot {
         Ok(call(if self.way.is_none() { own } else { Simcall::Release(self.log.token(place)) }).await)
     }
 
-    /// Waits for the others at a barrier. Who came last is prescribed too.
-    pub(super) async fn arrive(&mut self, barrier: BarrierId) -> Result<Answer, Trouble> {
-        let answer = call(Simcall::Arrive(barrier)).await;
+    /// Waits for the others at a barrier. Who came last is prescribed too, where it matters.
+    pub(super) async fn arrive(&mut self, barrier: BarrierId, told: bool) -> Result<Answer, Trouble> {
+        let answer = call(Simcall::Arrive { barrier, told }).await;
         let last = match self.peek() {
             Some(Outcome::Passed(last)) => last,
-            _ => matches!(answer, Answer::Flag(true)),
+            _ => told && matches!(answer, Answer::Flag(true)),
         };
         self.came_to(Outcome::Passed(last), true)?;
         Ok(Answer::Flag(last))

@@ -146,7 +146,7 @@ fn a_barrier_lets_all_go_in_the_order_of_their_coming() {
     for (name, start) in [("x", 2.0), ("y", 1.0), ("z", 3.0)] {
         play.actor(name, "a", move |ctx, log| async move {
             ctx.sleep(start).await;
-            let last = barrier.wait().await;
+            let last = barrier.wait_last().await;
             log.at(&ctx, format!("{name}: {last}"));
         });
     }

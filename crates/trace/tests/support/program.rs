@@ -125,7 +125,7 @@ fn simcall(op: Op) -> Simcall {
         Op::Write(disk, bytes) => Simcall::Access(access(disk, Direction::Write, bytes), Follow::Wait(None)),
         Op::Lock(mutex) => Simcall::Lock(MutexId(mutex), None),
         Op::Unlock(mutex) => Simcall::Unlock(MutexId(mutex)),
-        Op::Arrive => Simcall::Arrive(BarrierId(0)),
+        Op::Arrive => Simcall::Arrive { barrier: BarrierId(0), told: true },
         Op::Join(actor) => Simcall::Join(ActorId(actor), None),
         Op::Kill(actor) => Simcall::Kill(ActorId(actor)),
         Op::Move(host) => {

@@ -1,0 +1,153 @@
+//! Long searches: bounds, several cores, random walks, Ctrl-C, and going on where one stopped.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use support::command::Folder;
+
+/// One receiver and so many senders.
+fn fan_in(senders: usize) -> String {
+    let mut text = format!("[[actor]]\nname = \"r\"\ndo = [{}]\n", vec!["\"recv m\""; senders].join(", "));
+    for sender in 0..senders {
+        text.push_str(&format!("[[actor]]\nname = \"s{sender}\"\ndo = [\"send m 8\"]\n"));
+    }
+    text
+}
+
+fn number(text: &str, key: &str) -> u64 {
+    let value: serde_json::Value = serde_json::from_str(text).expect("one JSON object");
+    value[key].as_u64().expect("a number")
+}
+
+#[test]
+fn several_cores_see_what_one_sees() {
+    let folder = Folder::new("cores");
+    folder.write("f.toml", &fan_in(7));
+    for workers in ["1", "2", "4", "0"] {
+        let ran = folder.simurgh(&["check", "f.toml", "--json", "--workers", workers]);
+        assert_eq!((ran.code, number(&ran.stdout, "executions")), (0, 5040), "{}", ran.told());
+    }
+}
+
+#[test]
+fn a_bound_is_told_and_never_taken_for_a_proof() {
+    let folder = Folder::new("bounds");
+    folder.write("f.toml", &fan_in(9));
+    let table = [
+        (["--executions", "1000"], "stopped after 1000 executions (--executions)\n"),
+        (["--time", "0"], "stopped after 0 s (--time)\n"),
+        (["--memory", "1"], "stopped at 1 MB of memory (--memory)\n"),
+    ];
+    for (bound, told) in table {
+        let ran = folder.simurgh(&["check", "f.toml", bound[0], bound[1]]);
+        assert_eq!(ran.code, 3, "{}", ran.told());
+        assert!(ran.stdout.contains("not-exhausted") && ran.stdout.contains(told), "{}", ran.told());
+    }
+    for engine in ["receives", "optimal", "dfs"] {
+        let ran = folder.simurgh(&[
+            "check",
+            "f.toml",
+            "--engine",
+            engine,
+            "--depth",
+            "5",
+            "--executions",
+            "20",
+            "--json",
+        ]);
+        assert_eq!((ran.code, number(&ran.stdout, "executions")), (3, 0), "{engine}: {}", ran.told());
+    }
+}
+
+#[test]
+fn a_search_goes_on_where_it_stopped() {
+    let folder = Folder::new("resume");
+    folder.write("f.toml", &fan_in(7));
+    let go = |executions: &str| {
+        folder.simurgh(&["check", "f.toml", "--json", "--executions", executions, "--resume", "left.search"])
+    };
+    for executions in [500, 1000, 4000] {
+        let ran = go(&executions.to_string());
+        assert_eq!((ran.code, number(&ran.stdout, "executions")), (3, executions), "{}", ran.told());
+    }
+    // The file of one program is not that of another.
+    folder.write("other.toml", &fan_in(6));
+    let ran = folder.simurgh(&["check", "other.toml", "--resume", "left.search"]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(
+        ran.stderr,
+        "simurgh: left.search: the search of another program, or of this one with other options; remove it to begin anew\n"
+    );
+    let ran = go("10000");
+    assert_eq!((ran.code, number(&ran.stdout, "executions")), (0, 5040), "{}", ran.told());
+    // Nothing is left: it begins anew.
+    let ran = go("10");
+    assert_eq!((ran.code, number(&ran.stdout, "executions")), (3, 10), "{}", ran.told());
+    folder.write("left.search", "{}");
+    let ran = go("10");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.starts_with("simurgh: left.search: not a search that was kept"), "{}", ran.told());
+}
+
+#[test]
+fn what_only_one_engine_can_do_is_refused_by_the_others() {
+    let folder = Folder::new("refused");
+    folder.write("f.toml", &fan_in(2));
+    let ran = folder.simurgh(&["check", "f.toml", "--engine", "optimal", "--resume", "x"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            2,
+            "simurgh: only the engine `receives` can go on with a search that was kept; leave out --resume\n"
+        )
+    );
+    let ran = folder.simurgh(&["check", "f.toml", "--engine", "dfs", "--workers", "2"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "simurgh: only the engine `receives` explores on several cores; leave out --workers\n")
+    );
+}
+
+#[test]
+fn a_walk_is_found_again_by_its_seed() {
+    let folder = Folder::new("walks");
+    // It blocks only if the first of three messages is the second sender's.
+    let text = "[[actor]]\nname = \"r\"\ndo = [\"irecv m\", \"irecv n\", \"waitany\", \"waitany\", \"recv m\", \"recv q\"]\n\
+                [[actor]]\nname = \"a\"\ndo = [\"send m 8\", \"send n 8\", \"send m 8\"]\n\
+                [[actor]]\nname = \"b\"\ndo = [\"dsend m 8\"]\n";
+    folder.write("f.toml", text);
+    for engine in ["random", "pct"] {
+        let walk = |seed: &str| {
+            folder
+                .simurgh(&["check", "f.toml", "--engine", engine, "--seed", seed, "--executions", "50"])
+                .stdout
+        };
+        let without_time =
+            |text: String| text.lines().filter(|line| !line.contains(" steps, ")).collect::<String>();
+        assert_eq!(without_time(walk("3")), without_time(walk("3")));
+        assert!(walk("3").contains("deadlock"));
+    }
+}
+
+#[test]
+fn an_interrupt_stops_it_with_what_it_knows() {
+    let folder = Folder::new("interrupt");
+    folder.write("f.toml", &fan_in(12));
+    let child = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+        .args(["check", "f.toml", "--resume", "left.search"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("simurgh runs");
+    std::thread::sleep(Duration::from_millis(700));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("not-exhausted") && text.contains("interrupted; what is left ("), "{text}");
+    assert!(folder.path().join("left.search").exists());
+}
