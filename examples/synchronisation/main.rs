@@ -51,7 +51,7 @@ struct Bakery {
 
 async fn baker(ctx: Ctx, bakery: Bakery, baker: u32, loaves: u32) -> simurgh::Result {
     ctx.sleep(0.25 * f64::from(baker)).await;
-    if bakery.opening.wait().await {
+    if bakery.opening.wait_last().await {
         ctx.say("is the last to come: the shop opens");
     }
     for number in 0..loaves {

@@ -305,7 +305,7 @@ async fn replay(ctx: Ctx, me: String, actions: Vec<Action>, team: Team) -> Resul
                 reduce(&ctx, &me, &team, bytes, flops).await?;
                 broadcast(&ctx, &me, &team, bytes).await?;
             }
-            Action::Barrier => drop(team.barrier.wait().await),
+            Action::Barrier => team.barrier.wait().await,
             Action::Nothing => {}
         }
     }

@@ -156,7 +156,7 @@ async fn perform(ctx: Ctx, operations: Vec<Op>, objects: Objects) {
                 objects.semaphore.release().await;
                 0
             }
-            Op::Barrier => u64::from(objects.barrier.wait().await),
+            Op::Barrier => u64::from(objects.barrier.wait_last().await),
             Op::Choose => u64::from(ctx.choose(2).await) * 3,
             Op::Spawn => {
                 let host = ctx.host().id();

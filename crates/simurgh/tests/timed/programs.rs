@@ -382,7 +382,7 @@ fn barriers_joins_and_cancelled_receives() {
             let barrier = barrier.clone();
             program.spawn(name, host, move |ctx: Ctx| async move {
                 sleep(&ctx, work).await;
-                if barrier.wait().await {
+                if barrier.wait_last().await {
                     sleep(&ctx, work).await;
                 }
             })?;

@@ -56,7 +56,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn start(options: &CheckOptions) -> Result<Self> {
-        if options.time.is_some_and(|seconds| !(seconds >= 0.0)) {
+        if options.time.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
             return Err(Error::input("--time: a number of seconds, 0 or more"));
         }
         let interrupted = Arc::new(AtomicBool::new(false));
