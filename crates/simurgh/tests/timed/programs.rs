@@ -309,7 +309,6 @@ fn locks_that_are_given_up_or_only_tried() {
         explored(Objective::Makespan, move |program: &mut Program| {
             let semaphore = program.semaphore(1);
             for (name, host, held) in [("a", "0", 2.0), ("b", "1", 4.0)] {
-                let semaphore = semaphore.clone();
                 program.spawn(name, host, move |ctx: Ctx| async move {
                     if semaphore.acquire_for(wait).await {
                         sleep(&ctx, held).await;
@@ -379,7 +378,6 @@ fn barriers_joins_and_cancelled_receives() {
     let found = explored(Objective::Makespan, |program| {
         let barrier = program.barrier(2);
         for (name, host, work) in [("a", "0", 2.0), ("b", "1", 3.0)] {
-            let barrier = barrier.clone();
             program.spawn(name, host, move |ctx: Ctx| async move {
                 sleep(&ctx, work).await;
                 if barrier.wait_last().await {
