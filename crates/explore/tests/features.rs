@@ -35,6 +35,9 @@ impl Factory for Made<'_> {
 /// What the actors were answered in all executions, and the verdict. Nothing if there are too many.
 type Seen = (BTreeSet<Vec<String>>, Verdict);
 
+/// The same, how many executions there were, and what was wrong with some of them.
+type Found = (Seen, u64, Vec<(Violation, Vec<Step>)>);
+
 fn plain(program: &Program, network: Network) -> Option<Seen> {
     let mut seen = BTreeSet::new();
     let mut progress = Progress::default();
@@ -47,11 +50,7 @@ fn plain(program: &Program, network: Network) -> Option<Seen> {
     progress.exhausted.then_some((seen, found.verdict))
 }
 
-fn ways(
-    program: &Program,
-    network: Network,
-    eager: bool,
-) -> Result<(Seen, u64, Vec<(Violation, Vec<Step>)>), Refusal> {
+fn ways(program: &Program, network: Network, eager: bool) -> Result<Found, Refusal> {
     let seen = RefCell::new(BTreeSet::new());
     let mut all: BTreeSet<Way> = BTreeSet::new();
     let mut visit = |way: &Way, _: Option<&Violation>| {
@@ -74,7 +73,7 @@ fn operation(random: &mut Random, actors: u64, mailboxes: u64) -> Op {
         3 | 4 => Op::Dsend(mailbox),
         5 => Op::Recv(mailbox),
         6 => Op::RecvFrom(mailbox, actor),
-        7 | 8 | 9 => Op::RecvTimed(mailbox),
+        7..=9 => Op::RecvTimed(mailbox),
         10 => Op::Irecv(mailbox),
         11 => Op::WaitAll,
         12 => Op::WaitAny,
