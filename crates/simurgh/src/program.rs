@@ -474,6 +474,12 @@ impl Program {
         (self.planned.into_iter().map(|planned| planned.request).collect(), self.notes)
     }
 
+    /// As [`into_parts`](Self::into_parts), into lists that are there.
+    pub(crate) fn hand_over(self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
+        actors.extend(self.planned.into_iter().map(|planned| planned.request));
+        notes.extend(self.notes);
+    }
+
     /// What all actors share.
     pub(crate) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)

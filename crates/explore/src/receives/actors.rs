@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simurgh_kernel::context::{Body, Leavings, Resumed};
+use simurgh_kernel::context::{Body, Leavings, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest,
@@ -77,6 +77,8 @@ struct Live {
     /// The posts that the present wait is for, if they are taken back when it gives up.
     gives_up: SmallVec<[Handle; 1]>,
     leavings: Leavings,
+    /// Whether there is more to clean up after it than its messages.
+    is_marked: bool,
 }
 
 impl<F: Factory> Actors<F> {
@@ -106,13 +108,16 @@ impl<F: Factory> Actors<F> {
         live.host = Some(request.host);
         live.daemon = request.daemon;
         live.expect = Expect::Start;
-        live.queue.clear();
-        live.then = None;
         live.payloads.clear();
-        live.withdrawn.clear();
-        live.gives_up.clear();
-        live.leavings.notes.clear();
-        live.leavings.on_exit.clear();
+        if live.is_marked {
+            live.is_marked = false;
+            live.queue.clear();
+            live.then = None;
+            live.withdrawn.clear();
+            live.gives_up.clear();
+            live.leavings.notes.clear();
+            live.leavings.on_exit.clear();
+        }
     }
 
     /// The answer to the actor's simcall.
@@ -167,8 +172,31 @@ impl<F: Factory> Actors<F> {
                 &mut live.leavings,
             );
             live.leavings.said.clear();
+            let has_notes = !live.leavings.notes.is_empty() || !live.queue.is_empty();
             let simcall = match resumed {
-                Resumed::Asked(simcall) => simcall,
+                // What almost all is, without detours.
+                Resumed::Asked(Simcall::Send(request, Follow::Wait(None))) if !has_notes => {
+                    let (mailbox, side) = (Mailbox(request.mailbox.0), Side::Send(request.envelope));
+                    live.expect = Expect::Completed;
+                    live.payloads.push(request.payload);
+                    return Request::PostAndWait { mailbox, side, patience: Patience::Forever };
+                }
+                Resumed::Asked(Simcall::Recv(request, Follow::Wait(None))) if !has_notes => {
+                    let (mailbox, side) = (Mailbox(request.mailbox.0), Side::Recv(request.criteria));
+                    live.expect = Expect::Completed;
+                    live.payloads.push(None);
+                    return Request::PostAndWait { mailbox, side, patience: Patience::Forever };
+                }
+                Resumed::Ended(Ok(())) if !has_notes && live.leavings.on_exit.is_empty() => {
+                    // Code that came to its end holds nothing any more that would leave a note.
+                    live.body = None;
+                    live.expect = Expect::Start;
+                    return Request::Ended;
+                }
+                Resumed::Asked(simcall) => {
+                    live.is_marked = true;
+                    simcall
+                }
                 Resumed::Ended(Ok(())) => return self.end(process, Request::Ended),
                 Resumed::Ended(Err(message)) => return self.end(process, Request::Failed(message)),
                 Resumed::Panicked(message) => {
@@ -193,10 +221,15 @@ impl<F: Factory> Actors<F> {
 
     fn end(&mut self, process: u32, request: Request) -> Request {
         let live = &mut self.live[process as usize];
+        live.is_marked = true;
+        let host = live.host.expect(PLACED);
         if let Some(body) = live.body.take() {
-            let notes = body.dispose(ActorId(process), live.host.expect(PLACED), SimTime::ZERO);
+            let notes = body.dispose(ActorId(process), host, SimTime::ZERO);
             live.leavings.notes.extend(notes);
         }
+        let on_exit = std::mem::take(&mut live.leavings.on_exit);
+        let failed = matches!(request, Request::Failed(_));
+        let _ = part(on_exit, failed, ActorId(process), host, SimTime::ZERO, &mut live.leavings);
         self.take_notes(process);
         self.ask(process, Asked::Engine(request, Expect::Start, None)).unwrap_or(Request::Ended)
     }
@@ -424,12 +457,16 @@ impl<F: Factory> Processes for Actors<F> {
 
     fn resume(&mut self, process: u32, reply: Reply) -> Request {
         let live = &mut self.live[process as usize];
+        if live.then.is_none() {
+            let answer = self.answer(process, reply);
+            return self.run(process, answer);
+        }
         let answer = match live.then.take() {
             Some(asked) => match self.ask(process, asked) {
                 Ok(request) => return request,
                 Err(local) => Some(local),
             },
-            None => self.answer(process, reply),
+            None => None,
         };
         self.run(process, answer)
     }

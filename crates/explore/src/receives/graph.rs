@@ -516,6 +516,9 @@ impl Graph {
     /// If the order of two pairs is known at one end, it holds at the other.
     fn look_at_pairs(&mut self, a: Pair, b: Pair) -> State {
         let order = &mut self.order;
+        if order.before(b.posted, a.posted) && order.before(b.arrives, a.arrives) {
+            return State::Holds;
+        }
         let (first, second) = if order.before(a.arrives, b.arrives) || order.before(a.posted, b.posted) {
             (a, b)
         } else if order.before(b.arrives, a.arrives) || order.before(b.posted, a.posted) {

@@ -102,9 +102,7 @@ impl<'a> Subject<'a> {
 impl Factory for &Subject<'_> {
     fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
         if let Ok(program) = self.fresh() {
-            let (made, shared) = program.into_parts();
-            actors.extend(made);
-            notes.extend(shared);
+            program.hand_over(actors, notes);
         }
     }
 }
