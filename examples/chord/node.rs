@@ -329,7 +329,8 @@ impl Node {
         }
         if self.successors.is_empty() {
             // The nearest of those that are left; stabilisation leads back from there.
-            let left = self.fingers.iter().flatten().copied().next().or(self.predecessor);
+            let known = self.fingers.iter().flatten().copied().chain(self.predecessor);
+            let left = known.into_iter().find(|&id| id != self.id);
             self.successors.extend(left);
         }
     }
