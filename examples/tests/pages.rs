@@ -1,4 +1,5 @@
-//! Every page shows commands and what they print; here they are run, and must print just that.
+//! The pages of the examples and the documentation show commands and what they print; here they are run, and must print
+//! just that.
 //!
 //! In a block that begins with ```` ```console ````, a line `$ cargo run --release --example NAME -- ARGUMENTS` is a
 //! command, and so is `$ cargo run --release -- ARGUMENTS` for the `simurgh` command itself. The lines up to the next
@@ -23,6 +24,19 @@ fn pages() -> Vec<PathBuf> {
         folders.map(|entry| entry.path().join("README.md")).filter(|page| page.exists()).collect();
     pages.sort();
     pages
+}
+
+/// The pages of `docs`.
+fn documents() -> Vec<PathBuf> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let mut documents: Vec<_> = std::fs::read_dir(docs)
+        .expect("there is documentation")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    documents.sort();
+    documents
 }
 
 fn shown(page: &Path) -> Vec<Shown> {
@@ -109,7 +123,7 @@ fn dots_stand_for_what_is_not_told() {
 fn what_the_pages_show_is_what_the_programs_print() {
     let mut run = 0;
     let mut wrong = Vec::new();
-    for shown in pages().iter().flat_map(|page| shown(page)) {
+    for shown in pages().iter().chain(&documents()).flat_map(|page| shown(page)) {
         let Some((program, arguments)) = program(&shown.command) else {
             panic!("{}:{}: not a command that can be run here", shown.page.display(), shown.line);
         };
