@@ -175,8 +175,16 @@ pub fn explore(
         Refusal::Diverged(_) => Error::input(refusal.to_string()),
     })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
-    if let Some(simulated) = found.simulated.as_mut().filter(|_| found.exhausted && !seen) {
-        simulated.astray.get_or_insert_with(|| "a message is looked at while it is under way".to_owned());
+    match &mut found.simulated {
+        Some(simulated) if found.exhausted && !seen => {
+            simulated.astray.get_or_insert_with(|| "a message is looked at while it is under way".to_owned());
+        }
+        Some(simulated) if simulated.astray.is_none() => {
+            // It is one of the ways, also if the search did not come to it.
+            replace(&mut found.best, simulated, Ordering::Less);
+            replace(&mut found.worst, simulated, Ordering::Greater);
+        }
+        _ => {}
     }
     Ok(found)
 }

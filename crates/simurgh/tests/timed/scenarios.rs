@@ -157,6 +157,19 @@ fn a_bound_is_never_silent() {
         let found = found.unwrap();
         assert_eq!((found.ways, found.exhausted), (ways, exhausted));
     }
+    // What the plain simulation does is known, even if the search did not come to it.
+    let served = served();
+    let platform = star(&["s", "a", "b"]);
+    for executions in [0, 1, 2] {
+        let limit = Limit { executions, ..Limit::default() };
+        let found = with(&served, &platform, |subject| {
+            explore(subject, Objective::Makespan, limit, &mut |_, _| true)
+        });
+        let found = found.unwrap();
+        assert_eq!((found.ways, found.exhausted), (executions, executions == 2));
+        near(found.best.unwrap().value, 6.0);
+    }
+    let platform = star(&["r", "a", "b", "c"]);
     let mut seen = 0;
     let mut watch = |_: &_, _: &_| {
         seen += 1;

@@ -150,21 +150,20 @@ impl Told<'_> {
         for row in rows(found) {
             text.push_str(&row);
         }
+        let ways = count(found.ways, "way");
         if let Some(damage) = &found.damage {
+            let (come, have) = if found.broken == 1 { ("comes", "has") } else { ("come", "have") };
             let _ = writeln!(
                 text,
-                "{} of {} to a bad end and {} no value, the first with: {damage}; `check` shows how",
-                found.broken,
-                if found.ways == 1 { "1 way comes".to_owned() } else { format!("{} ways come", found.ways) },
-                if found.broken == 1 { "has" } else { "have" },
+                "{} of {ways} {come} to a bad end and {have} no value, the first with: {damage}; `check` shows how",
+                found.broken
             );
         }
         if let Some(obstacle) = &found.obstacle {
             let _ = writeln!(
                 text,
-                "{} of {} cannot happen on this platform, the first because {obstacle}",
-                found.impossible,
-                count(found.ways, "way")
+                "{} of {ways} cannot happen on this platform, the first because {obstacle}",
+                found.impossible
             );
         }
         text
@@ -193,7 +192,9 @@ impl Told<'_> {
     fn ratio(&self) -> String {
         match (&self.found.best, &self.found.worst) {
             (Some(best), Some(worst)) if worst.value == best.value => {
-                "the same: order does not matter".to_owned()
+                let same =
+                    if self.found.exhausted { "order does not matter" } else { "in all that was seen" };
+                format!("the same: {same}")
             }
             (Some(best), Some(worst)) if best.value > 0.0 => {
                 format!("{:.3} times the best", worst.value / best.value)
