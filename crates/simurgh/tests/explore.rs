@@ -151,6 +151,8 @@ fn exit_codes_and_refusals() {
             "makespan over 1 way to receive on a mailbox network, not exhausted: there are more, "
         )
     );
+    let hurried = folder.simurgh(&["explore", "served.toml", "--time", "0"]);
+    assert_eq!(hurried.code, 3, "{}", hurried.told());
     let deadlock = SERVED
         .replace("\"send box 1e6\", \"exec 5e9\"", "\"dsend box 1e6\"")
         .replace(", \"recv box\", \"exec 1e9\"", "");
@@ -160,6 +162,10 @@ fn exit_codes_and_refusals() {
     let expected = "1 of 2 ways comes to a bad end and has no value, the first with: deadlock: b wait for ever; `check` shows how";
     assert!(broken.stdout.contains(expected), "{}", broken.told());
 
+    refused(
+        &folder.simurgh(&["explore", "served.toml", "--time", "NaN"]),
+        "--time: a number of seconds, 0 or more",
+    );
     refused(&folder.simurgh(&["explore", "served.txt"]), "served.txt: explore takes a scenario (.toml)");
     refused(&folder.simurgh(&["explore", "none.toml"]), "none.toml: there is no such file; check the path");
     refused(

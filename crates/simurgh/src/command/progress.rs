@@ -2,10 +2,16 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::SIGINT;
+use signal_hook::{SigId, flag};
 use simurgh_kernel::simulation::{Status, Watcher};
+
+use super::check::Stopwatch;
 
 /// A watcher that draws the line, or none when nobody would see it.
 pub(crate) fn watcher() -> Option<Watcher> {
@@ -27,37 +33,67 @@ fn line() -> ProgressBar {
     bar
 }
 
-/// The line of a timed exploration.
-pub(crate) struct Exploring(Option<ProgressBar>);
+/// Whoever looks at a timed exploration: shows how far it is, and stops it when its time is up or somebody asks.
+pub(crate) struct Exploring {
+    line: Option<ProgressBar>,
+    clock: Stopwatch,
+    time: Option<f64>,
+    looked: f64,
+    interrupted: Arc<AtomicBool>,
+    handlers: Vec<SigId>,
+}
 
 impl Exploring {
-    /// A line, or none when nobody would see it.
-    pub(crate) fn start() -> Self {
-        Self(std::io::stderr().is_terminal().then(line))
+    /// Begins to look, for so many seconds at most. The line is there if anybody would see it.
+    pub(crate) fn start(time: Option<f64>) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        // The first Ctrl-C stops the exploration with what it knows; a second one ends the program as ever.
+        let handlers = [
+            flag::register_conditional_default(SIGINT, Arc::clone(&interrupted)),
+            flag::register(SIGINT, Arc::clone(&interrupted)),
+        ];
+        Self {
+            line: std::io::stderr().is_terminal().then(line),
+            clock: Stopwatch::start(),
+            time,
+            looked: 0.0,
+            interrupted,
+            handlers: handlers.into_iter().flatten().collect(),
+        }
     }
 
-    /// Shows how many ways were simulated, and what was found.
-    pub(crate) fn update(&mut self, ways: u64, found: impl FnOnce() -> String) {
-        const EVERY: u64 = 64;
-        let Some(bar) = self.0.as_ref().filter(|_| ways.is_multiple_of(EVERY)) else { return };
-        let elapsed = bar.elapsed();
-        if elapsed < Duration::from_secs(1) {
-            return;
+    /// How long it has taken until now.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.clock.seconds()
+    }
+
+    /// Shows how many ways were simulated, and what was found; says whether to go on.
+    pub(crate) fn go_on(&mut self, ways: u64, found: impl FnOnce() -> String) -> bool {
+        let elapsed = self.seconds();
+        // What takes less than a second needs no line.
+        if elapsed >= 1.0
+            && elapsed - self.looked >= 0.1
+            && let Some(line) = &self.line
+        {
+            self.looked = elapsed;
+            let rate = ways as f64 / elapsed;
+            line.set_message(format!(
+                "{ways} ways   {rate:.0} ways/s   {}   {elapsed:.0} s elapsed",
+                found()
+            ));
+            line.tick();
         }
-        let rate = ways as f64 / elapsed.as_secs_f64();
-        bar.set_message(format!(
-            "{ways} ways   {rate:.0} ways/s   {}   {:.0} s elapsed",
-            found(),
-            elapsed.as_secs_f64()
-        ));
-        bar.tick();
+        !self.interrupted.load(Ordering::Relaxed) && self.time.is_none_or(|most| elapsed < most)
     }
 }
 
 impl Drop for Exploring {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
+        for &handler in &self.handlers {
+            signal_hook::low_level::unregister(handler);
+        }
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
         }
     }
 }

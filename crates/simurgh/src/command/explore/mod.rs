@@ -12,7 +12,7 @@ use simurgh_kernel::simulation::Pacing;
 use simurgh_platform::Platform;
 use simurgh_trace::Recorder;
 
-use super::check::{NetworkName, Stopwatch};
+use super::check::NetworkName;
 use super::simulate::{check_pictures, check_place, parse_config, write_file, write_timeline};
 use super::{print, progress};
 use crate::error::{Error, Exit, Result};
@@ -44,6 +44,9 @@ pub struct ExploreOptions {
     /// At most so many ways
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub executions: u64,
+    /// At most so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f64>,
     /// Prints one JSON object instead of a summary
     #[arg(long)]
     pub json: bool,
@@ -125,6 +128,9 @@ pub(crate) fn explore(
 ) -> Result<Exit> {
     let ends = [End::best(options), End::worst(options)];
     ends.iter().try_for_each(End::check)?;
+    if options.time.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
+        return Err(Error::input("--time: a number of seconds, 0 or more"));
+    }
     let mut config = scenario.map_or_else(Vec::new, |scenario| scenario.config.clone());
     config.extend(parse_config(&options.config)?);
     // The order of events within an instant is that of the reference for scenarios, as in `run`.
@@ -134,19 +140,18 @@ pub(crate) fn explore(
     let objective = Objective::from(options.objective);
     let limit = Limit { network: options.network.into(), executions: options.executions };
 
-    let watch = Stopwatch::start();
-    let mut shown = progress::Exploring::start();
+    let mut watch = progress::Exploring::start(options.time);
     // An actor that panics is told once: not a message for every way.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(remember_panic));
     let found = timed::explore(&subject, objective, limit, &mut |_, found| {
-        shown.update(found.ways, || report::range(found, objective));
-        true
+        watch.go_on(found.ways, || report::range(found, objective))
     });
     std::panic::set_hook(hook);
-    drop(shown);
+    let seconds = watch.seconds();
+    drop(watch);
     let found = found?;
-    let told = report::Told { found: &found, objective, network: options.network, seconds: watch.seconds() };
+    let told = report::Told { found: &found, objective, network: options.network, seconds };
     print(&if options.json { told.json() } else { told.human() });
     for (end, run) in ends.iter().zip([&found.best, &found.worst]) {
         let Some(run) = run else { continue };
