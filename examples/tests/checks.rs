@@ -50,8 +50,9 @@ fn threes_has_two_orders_a_group() {
     }
 }
 
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("chord --nodes 2", "violated"),
+    ("crossing --turns 2", "violated"),
     ("leader_election", "violated"),
     ("mutual_exclusion", "violated"),
     ("token_ring --actors 3", "deadlock"),

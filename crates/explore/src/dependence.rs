@@ -120,6 +120,11 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         },
         // Who ends takes back what has met nobody; what has met somebody would have been, a little earlier. Daemons end with the last of the others, which so concerns them all.
         Exit { withdrawn: posts, last } => *last || withdrawn(posts, b),
+        // An invariant that looks at both values sees which of them changed first. What no invariant looks at is no step.
+        Expose { invariants, .. } => match &b.kind {
+            Expose { invariants: others, .. } => invariants & others != 0,
+            _ => false,
+        },
         // To kill, to halt and to let go on is dependent on everything: rare, and not worth a finer look.
         Interfere => true,
     }

@@ -8,6 +8,7 @@
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`receives`](mod@receives): one execution for each way to receive.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
+//! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
 //! - [`replay`], [`shorten`](mod@shorten), [`counterexample`]: following a schedule, making it shorter, telling it to people.
@@ -63,6 +64,7 @@ pub mod counterexample;
 pub mod dependence;
 pub mod dfs;
 pub mod dpor;
+pub mod engine;
 pub mod optimal;
 pub mod pct;
 pub mod random;
@@ -79,6 +81,7 @@ mod wakeup;
 mod words;
 
 pub use actors::{Actors, Network};
+pub use engine::{Engine, Property};
 pub use session::{Options, Progress};
 pub use system::{Reversal, System};
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};

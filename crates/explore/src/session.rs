@@ -237,6 +237,14 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     fn record(&mut self, violation: Violation, trace: &[S::Transition]) {
+        // An invariant is told once, with the first values that are wrong.
+        let known = |other: &Violation| match (other, &violation) {
+            (Violation::Invariant { name: a, .. }, Violation::Invariant { name: b, .. }) => a == b,
+            _ => false,
+        };
+        if self.found.keys().any(known) {
+            return;
+        }
         let steps = || trace.iter().map(S::step).collect();
         self.found.entry(violation).or_insert_with(steps);
         self.progress.violations = self.found.len();

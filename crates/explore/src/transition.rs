@@ -242,6 +242,13 @@ pub enum Kind {
         /// Whether there are daemons, which end with the last of the others: this may be it, in another order.
         last: bool,
     },
+    /// Shows a value that invariants look at.
+    Expose {
+        /// Which.
+        slot: u32,
+        /// Which invariants look at it, one bit each; those beyond the last bit share it.
+        invariants: u64,
+    },
     /// Interferes with other actors: kills, halts, lets go on, or ends them by leaving only daemons.
     Interfere,
 }

@@ -37,6 +37,7 @@ impl Kind {
             Kind::Join { target, .. } => format!("the end of actor number {target}"),
             Kind::IsAlive { target } => format!("whether actor number {target} is there"),
             Kind::Exit { .. } => "its end".to_owned(),
+            Kind::Expose { .. } => "a value to be shown".to_owned(),
             Kind::Interfere => "another actor to be killed, halted or resumed".to_owned(),
         }
     }

@@ -56,6 +56,11 @@ identity!(
     BarrierId
 );
 
+identity!(
+    /// A value that actors show.
+    ExposedId
+);
+
 /// A communication, execution, disk access or parallel task that was started and can be waited for.
 ///
 /// Slots are used again; the generation tells an old identity from the new tenant of its slot. Both ends of a

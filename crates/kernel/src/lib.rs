@@ -6,6 +6,7 @@
 //! - [`context`]: how the code of an actor runs up to its next simcall.
 //! - [`activity`], [`mailbox`]: what was started, and where sends and receives meet.
 //! - [`kernel`]: the state machine that serves simcalls. It does not know who drives it.
+//! - [`exposed`]: what actors show of their state, and what must be true of it.
 //! - [`event`]: what happened, told to whoever listens.
 //! - [`simulation`]: the driver of simulated time.
 //! - [`random`]: seeded randomness.
@@ -14,6 +15,7 @@
 pub mod activity;
 pub mod context;
 pub mod event;
+pub mod exposed;
 pub mod ids;
 pub mod kernel;
 pub mod mailbox;

@@ -13,7 +13,8 @@ use simurgh_platform::{HostId, LinkId};
 use smallvec::SmallVec;
 
 use crate::context::Body;
-use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
+use crate::exposed::Value;
+use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, ExposedId, MailboxId, MutexId, SemaphoreId};
 
 /// What a message carries.
 pub type Payload = Box<dyn Any + Send>;
@@ -234,6 +235,8 @@ pub enum Simcall {
     Choose(u32),
     /// Whether a message that the criteria admit lies in a mailbox. Answer: [`Answer::Probed`].
     Probe(MailboxId, Criteria),
+    /// Shows a value, for all to see from then on. Answer: [`Answer::Ready`].
+    Expose(ExposedId, Box<dyn Value>),
     /// Asks about, or changes, the platform. Answered by whoever plays the platform: [`Answer::Platform`].
     Platform(PlatformRequest),
 }

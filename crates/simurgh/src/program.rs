@@ -1,6 +1,7 @@
 //! A program: the actors that are there at the start, and what they share.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
@@ -8,7 +9,8 @@ use std::sync::Arc;
 
 use simurgh_kernel::context::Ending;
 use simurgh_kernel::event::{Observer, Reason};
-use simurgh_kernel::ids::{ActorId, MailboxId};
+use simurgh_kernel::exposed::{Exposure, Invariant, Value};
+use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Simulation, Watcher};
@@ -16,8 +18,8 @@ use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
 use crate::api::{
-    ActorHandle, Barrier, Condvar, Ctx, Host, HostRef, IntoEnding, Link, Mailbox, Mutex, Registry, Semaphore,
-    Shared, body, reboot,
+    ActorHandle, Barrier, Condvar, Ctx, Exposed, Host, HostRef, IntoEnding, IntoJudgement, Link, Mailbox,
+    Mutex, Registry, Semaphore, Shared, View, body, reboot,
 };
 use crate::error::{Error, Result};
 
@@ -50,6 +52,8 @@ pub struct Program {
     planned: Vec<Planned>,
     at_once: u32,
     notes: Vec<Note>,
+    exposed: Vec<(String, Box<dyn Value>)>,
+    invariants: Vec<Invariant>,
     functions: BTreeMap<String, Function>,
     spread: usize,
     explored: bool,
@@ -128,6 +132,8 @@ impl Program {
             planned: Vec::new(),
             at_once: 0,
             notes: Vec::new(),
+            exposed: Vec::new(),
+            invariants: Vec::new(),
             functions: BTreeMap::new(),
             spread: 0,
             explored: false,
@@ -308,6 +314,65 @@ impl Program {
         barrier
     }
 
+    /// A value that an actor exposes, with what it is called and what it is at the start: for
+    /// [`invariant`](Self::invariant)s, and for people who look at a counterexample.
+    pub fn exposed<T: Debug + Clone + Send + 'static>(
+        &mut self,
+        name: impl Into<String>,
+        value: T,
+    ) -> Exposed<T> {
+        self.exposed.push((name.into(), Box::new(value)));
+        Exposed::new(ExposedId::from_index(self.exposed.len() - 1))
+    }
+
+    /// Something that must be true of what the actors expose, at the start and after each step that exposes something
+    /// else. It is given the values in the shape in which it names them, and says whether they are right, or an error
+    /// that says what is wrong. Simulated, a run in which it did not hold has failed; explored, every order of the steps that
+    /// it can see is tried.
+    ///
+    /// ```
+    /// use simurgh::prelude::*;
+    ///
+    /// let mut program = Program::new(Platform::builtin());
+    /// let a = program.exposed("balance of a", 10i64);
+    /// let b = program.exposed("balance of b", 0i64);
+    /// program.invariant("money is kept", (a, b), |(a, b)| a + b == 10);
+    /// program.invariant("no debts", [a, b], |balances| match balances.iter().min() {
+    ///     Some(least) if *least < 0 => Err(format!("somebody owes {}", -least)),
+    ///     _ => Ok(()),
+    /// });
+    /// program.spawn("a", "node-0", move |ctx: Ctx| async move {
+    ///     a.set(7).await;
+    ///     ctx.mailbox("to b").send(3i64, 8.0).await
+    /// })?;
+    /// program.spawn("b", "node-1", move |ctx: Ctx| async move {
+    ///     b.set(ctx.mailbox("to b").recv().await?).await;
+    ///     Ok::<(), simurgh::Error>(())
+    /// })?;
+    /// // While the message is under way, its money is in no account.
+    /// let outcome = program.simulate(Settings::default())?;
+    /// assert!(!outcome.is_fine());
+    /// assert_eq!(
+    ///     outcome.report.broken[0].what.to_string(),
+    ///     "invariant \"money is kept\" does not hold (balance of a = 7, balance of b = 0)"
+    /// );
+    /// # Ok::<(), simurgh::Error>(())
+    /// ```
+    pub fn invariant<V, J>(
+        &mut self,
+        name: impl Into<String>,
+        view: V,
+        holds: impl Fn(V::Values) -> J + Send + 'static,
+    ) where
+        V: View + Send + 'static,
+        J: IntoJudgement,
+    {
+        let mut looks_at = Vec::new();
+        view.list(&mut looks_at);
+        let judge = move |exposure: &Exposure| holds(view.read(exposure)).into_judgement();
+        self.invariants.push(Invariant::new(name.into(), looks_at, Box::new(judge)));
+    }
+
     /// Runs the program on its platform, in simulated time.
     ///
     /// # Errors
@@ -335,6 +400,10 @@ impl Program {
         if let Some(listener) = settings.listener {
             simulation.hear(listener);
         }
+        for (name, value) in self.exposed {
+            simulation.kernel_mut().expose(&name, value);
+        }
+        simulation.uphold(self.invariants);
         for note in self.notes {
             // These belong to no actor: making an object asks nothing of anyone.
             simulation.kernel_mut().serve_note(ActorId(0), note);
@@ -364,7 +433,8 @@ impl Program {
 impl Outcome {
     /// Whether all actors came to a good end.
     pub fn is_fine(&self) -> bool {
-        self.report.failures.is_empty() && matches!(self.report.end, End::Finished | End::Reached)
+        let as_it_should = self.report.failures.is_empty() && self.report.broken.is_empty();
+        as_it_should && matches!(self.report.end, End::Finished | End::Reached)
     }
 
     /// The date of the end, in seconds.
@@ -498,6 +568,11 @@ impl Program {
         self.planned = planned.collect();
         self.notes = notes(self.notes);
         self
+    }
+
+    /// The values that its actors expose, with what each is called, and what must be true of them.
+    pub(crate) fn take_exposed(&mut self) -> (Vec<(String, Box<dyn Value>)>, Vec<Invariant>) {
+        (std::mem::take(&mut self.exposed), std::mem::take(&mut self.invariants))
     }
 
     fn plan(&mut self, start_at: Option<f64>, request: SpawnRequest) -> ActorHandle {

@@ -215,6 +215,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Notify(condition, _) => Kind::Notify(condition.0),
             Simcall::Arrive { barrier, .. } => Kind::BarrierPost(barrier.0),
             Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
+            Simcall::Expose(slot, _) => Kind::Expose { slot: slot.0, invariants: self.watched(*slot) },
             Simcall::Kill(_)
             | Simcall::KillAll
             | Simcall::Suspend(_)

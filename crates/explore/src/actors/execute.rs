@@ -1,7 +1,7 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
-use simurgh_kernel::context::{Leavings, Resumed, part, stopped_at};
-use simurgh_kernel::ids::{ActivityId, ActorId};
+use simurgh_kernel::context::{Leavings, Place, Resumed, part, stopped_at};
+use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Note, PlatformAnswer, PlatformRequest, Simcall, SpawnRequest,
@@ -9,9 +9,10 @@ use simurgh_kernel::simcall::{
 use simurgh_models::SimTime;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
-use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued, fold};
+use super::fingerprint::fold;
+use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
 use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
-use crate::verdict::Step;
+use crate::verdict::{Step, Violation};
 
 /// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
 const LOCAL_MAX: u32 = 1_000_000;
@@ -140,8 +141,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 if self.keeps_posts && matches!(simcall, Simcall::Exit) {
                     self.kernel.disown(actor);
                 }
-                if let Kind::Probe { mailbox, criteria } = &kind {
-                    self.observe(*mailbox, criteria);
+                match &kind {
+                    Kind::Probe { mailbox, criteria } => self.observe(*mailbox, criteria),
+                    Kind::Expose { slot, .. } => return self.expose(actor, ExposedId(*slot), simcall, kind),
+                    _ => {}
                 }
                 self.serve_plain(actor, simcall, &kind);
                 transition(actor, choice, kind)
@@ -339,7 +342,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         let told =
             panics.into_iter().map(|message| format!("panicked in what it does at its end: {message}"));
-        self.failures.extend(told.map(|message| Failure { actor: actor.0, message, place: None }));
+        told.for_each(|message| self.fail(actor, message, None));
     }
 
     /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.
@@ -367,7 +370,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// Runs an actor up to its next request that is not its own affair.
-    fn advance(&mut self, actor: ActorId, answer: Option<Answer>, seen: u64) {
+    pub(super) fn advance(&mut self, actor: ActorId, answer: Option<Answer>, seen: u64) {
         self.remember(actor, answer.as_ref(), seen);
         let mut answer = answer;
         for _ in 0..LOCAL_MAX {
@@ -381,7 +384,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         let message =
             format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)");
-        self.failures.push(Failure { actor: actor.0, message, place: self.place(actor) });
+        self.fail(actor, message, self.place(actor));
         self.stop(actor, Simcall::Exit);
     }
 
@@ -447,8 +450,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     .to_owned()
             }
         };
-        self.failures.push(Failure { actor: actor.0, message, place });
+        self.fail(actor, message, place);
         None
+    }
+
+    fn fail(&mut self, actor: ActorId, message: String, place: Option<Place>) {
+        self.failures.push(Failure { violation: Violation::Failed { actor: actor.0, message }, place });
     }
 
     /// Serves a request that concerns nobody else; others are given back. After something to be given back in a step
@@ -475,6 +482,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             | Simcall::Pause(_)
             | Simcall::Continue(_)
             | Simcall::Migrate(..) => simcall,
+            // What no invariant looks at is seen by nobody.
+            Simcall::Expose(slot, _) if self.watched(slot) == 0 => simcall,
             // At its start this is nobody's business; later it may end all.
             Simcall::BecomeDaemon if !self.processes[actor.index()].acted => simcall,
             _ => return Err(simcall),

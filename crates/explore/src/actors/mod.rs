@@ -2,6 +2,8 @@
 //!
 //! - `enabled`: what may happen next.
 //! - `execute`: one step.
+//! - `invariants`: what must be true of what the actors show.
+//! - `fingerprint`: a state as a number.
 //! - `again`: the same step as before, if the program is the same.
 //!
 //! All work is over at once: time is abstract. A communication is complete when its two posts have met, executions,
@@ -12,21 +14,23 @@
 mod again;
 mod enabled;
 mod execute;
+mod fingerprint;
+mod invariants;
 
 pub(crate) use execute::answer_platform;
 
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
 
 use simurgh_kernel::context::{Body, Leavings, OnExit, Place};
-use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
+use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use smallvec::SmallVec;
 
+use self::invariants::Upheld;
 use crate::dependence;
 use crate::system::{Reversal, System};
-use crate::transition::{Awaited, Kind, Observers, Post, Side, Transition};
+use crate::transition::{Awaited, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 
 /// What may arrive before what.
@@ -143,11 +147,10 @@ struct Message {
     envelope: Envelope,
 }
 
-/// What an actor failed with.
+/// What went wrong, and where.
 #[derive(Clone, Debug)]
 struct Failure {
-    actor: u32,
-    message: String,
+    violation: Violation,
     place: Option<Place>,
 }
 
@@ -176,6 +179,7 @@ pub struct Actors<F> {
     observers: Vec<Observers>,
     /// Whether one was seen that chooses otherwise than those before.
     learned: bool,
+    upheld: Upheld,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -199,6 +203,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             said: None,
             observers: Vec::new(),
             learned: false,
+            upheld: Upheld::default(),
         };
         actors.reset();
         actors
@@ -250,7 +255,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Who failed, of a violation since the start.
     pub(crate) fn failed_actor(&self, index: usize) -> Option<u32> {
-        self.failures.get(index).map(|failure| failure.actor)
+        match self.failures.get(index)?.violation {
+            Violation::Failed { actor, .. } => Some(actor),
+            _ => None,
+        }
     }
 
     /// What may arrive before what.
@@ -330,8 +338,10 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.failures.clear();
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
+        self.upheld.reset();
         (self.program)(&mut self.kernel);
         self.settle();
+        self.judge(None, None);
         self.wake();
     }
 
@@ -380,8 +390,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn violation(&self, index: usize) -> Violation {
-        let Failure { actor, message, .. } = self.failures[index].clone();
-        Violation::Failed { actor, message }
+        self.failures[index].violation.clone()
     }
 
     fn deadlock(&self) -> Option<Violation> {
@@ -394,68 +403,6 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn fingerprint(&mut self) -> Option<u64> {
-        let mut hasher = foldhash::fast::FixedState::default().build();
-        for (index, process) in self.processes[..self.count].iter().enumerate() {
-            (process.history, process.posts, process.granted).hash(&mut hasher);
-            self.kernel.is_alive(ActorId::from_index(index)).hash(&mut hasher);
-        }
-        for message in &self.messages {
-            message.post.hash(&mut hasher);
-        }
-        for mailbox in 0..self.kernel.mailbox_count() {
-            self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
-        }
-        self.kernel.hash_synchronisation(&mut hasher);
-        Some(hasher.finish())
+        Some(self.fold_state())
     }
-}
-
-trait Build {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static>;
-}
-
-impl Build for foldhash::fast::FixedState {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static> {
-        std::hash::BuildHasher::build_hasher(self)
-    }
-}
-
-impl<F: FnMut(&mut Kernel)> Actors<F> {
-    /// What is in a mailbox, with the order of those posts only that something may tell apart by it.
-    fn fold_mailbox(&self, mailbox: MailboxId) -> u64 {
-        use simurgh_kernel::activity::Kind as Activity;
-        let activities = self.kernel.activities();
-        let queues = self.kernel.mailbox(mailbox);
-        let mut sum = 0u64;
-        for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
-            let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
-            for id in queue.iter(activities) {
-                let (Some(comm), Some(Activity::Comm(posted))) =
-                    (self.comm(id), activities.get(id).map(|activity| &activity.kind))
-                else {
-                    unreachable!("a mailbox holds communications")
-                };
-                let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
-                sum = sum.wrapping_add(fold(&(post, side)));
-                for (before, envelope, criteria) in &earlier {
-                    let seen = match side {
-                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope),
-                        Side::Recv => dependence::overlap(criteria, &posted.criteria),
-                    };
-                    if seen {
-                        sum = sum.wrapping_add(fold(&(*before, post)));
-                    }
-                }
-                earlier.push((post, posted.envelope, posted.criteria));
-            }
-        }
-        sum
-    }
-}
-
-/// A number for a value, the same in every run.
-fn fold(value: &impl Hash) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::default().build();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

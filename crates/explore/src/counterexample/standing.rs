@@ -121,6 +121,7 @@ impl Teller<'_> {
             Simcall::Kill(other) => format!("is about to kill {}", self.actor(other.0)),
             Simcall::Suspend(other) => format!("is about to halt {}", self.actor(other.0)),
             Simcall::Resume(other) => format!("is about to resume {}", self.actor(other.0)),
+            Simcall::Expose(_, value) => format!("is about to show {value:?}"),
             Simcall::Exit => "is about to end".to_owned(),
             _ => "can go on".to_owned(),
         }

@@ -59,6 +59,8 @@ pub(super) struct Asked {
     choices: u32,
     /// The name of an actor that is created.
     child: Option<String>,
+    /// The value that is shown, and what it is called.
+    shown: Option<String>,
 }
 
 /// What a step does, before it has a number.
@@ -134,8 +136,15 @@ impl<'a> Teller<'a> {
 
     /// Looks at what is asked, before it is served.
     pub(super) fn look<F: FnMut(&mut Kernel)>(&self, system: &Actors<F>, step: Step) -> Asked {
-        let mut asked =
-            Asked { place: None, bytes: None, mailbox: None, deed: None, choices: 0, child: None };
+        let mut asked = Asked {
+            place: None,
+            bytes: None,
+            mailbox: None,
+            deed: None,
+            choices: 0,
+            child: None,
+            shown: None,
+        };
         if step.actor == Step::NETWORK {
             return asked;
         }
@@ -158,6 +167,9 @@ impl<'a> Teller<'a> {
             Some(Simcall::Resume(other)) => asked.deed = Some(("resumes", Some(other.0))),
             Some(Simcall::BecomeDaemon) => asked.deed = Some(("becomes a daemon", None)),
             Some(Simcall::Notify(_, Wake::One)) => asked.deed = Some(("one", None)),
+            Some(Simcall::Expose(slot, value)) => {
+                asked.shown = Some(format!("{} = {value:?}", system.kernel().exposure().name(*slot)));
+            }
             Some(Simcall::Spawn(request)) => asked.child = Some(request.name.clone()),
             _ => {}
         }
@@ -259,6 +271,11 @@ impl<'a> Teller<'a> {
             Kind::IsAlive { target } => {
                 let does = format!("looks whether {} has ended", self.actor(target));
                 Told { other: Some(target), ..plain("is alive", does) }
+            }
+            Kind::Expose { .. } => {
+                let does =
+                    asked.shown.map_or_else(|| "shows a value".to_owned(), |shown| format!("shows {shown}"));
+                plain("expose", does)
             }
             Kind::Exit { .. } => {
                 self.ended.insert(actor, number);

@@ -294,6 +294,7 @@ impl<F: Factory> Actors<F> {
                 }
             }
             Simcall::Sleep(_)
+            | Simcall::Expose(..)
             | Simcall::Yield
             | Simcall::BecomeDaemon
             | Simcall::Pause(_)

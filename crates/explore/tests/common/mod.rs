@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use simurgh_explore::transition::{Kind, Post, Transition};
 use simurgh_explore::{Actors, Exploration, Network, Options, Progress, Step, System, Verdict};
 use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
-use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
+use simurgh_kernel::ids::{
+    ActivityId, ActorId, BarrierId, ConditionId, ExposedId, MailboxId, MutexId, SemaphoreId,
+};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, RecvRequest, SendRequest, Simcall,
@@ -54,6 +56,8 @@ pub enum Op {
     Resume(u32),
     BecomeDaemon,
     Choose(u32),
+    /// Shows a value in one of four places.
+    Expose(u32, u32),
     Sleep,
     /// Fails unless the last message received came from this actor.
     Expect(u32),
@@ -191,6 +195,7 @@ impl Player {
             Op::Resume(actor) => Simcall::Resume(ActorId(actor)),
             Op::BecomeDaemon => Simcall::BecomeDaemon,
             Op::Choose(n) => Simcall::Choose(n),
+            Op::Expose(slot, value) => Simcall::Expose(ExposedId(slot), Box::new(value)),
             Op::Sleep => Simcall::Sleep(1.0),
             Op::Expect(_) | Op::Forget => return None,
         })
@@ -266,6 +271,9 @@ pub fn system(program: &Program, network: Network) -> Played {
             kernel.new_semaphore(SemaphoreId(0), 1);
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
+            for slot in ["a", "b", "c", "d"] {
+                kernel.expose(slot, Box::new(0u32));
+            }
             for request in bodies(&program) {
                 kernel.spawn(request);
             }

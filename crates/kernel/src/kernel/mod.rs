@@ -16,7 +16,8 @@ use simurgh_platform::HostId;
 
 use crate::activity::{Activities, Activity, Held, Kind, State};
 use crate::event::{Event, Reason};
-use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
+use crate::exposed::{Exposure, Value};
+use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, ExposedId, MailboxId, MutexId, SemaphoreId};
 use crate::mailbox::Mailbox;
 use crate::random::Random;
 use crate::simcall::{
@@ -162,6 +163,7 @@ pub struct Kernel {
     semaphores: Vec<Semaphore>,
     conditions: Vec<Condition>,
     barriers: Vec<Barrier>,
+    exposure: Exposure,
     ready: Vec<ActorId>,
     effects: VecDeque<Effect>,
     events: Vec<Event>,
@@ -186,6 +188,7 @@ impl Kernel {
             semaphores: Vec::new(),
             conditions: Vec::new(),
             barriers: Vec::new(),
+            exposure: Exposure::default(),
             ready: Vec::new(),
             effects: VecDeque::new(),
             events: Vec::new(),
@@ -209,6 +212,7 @@ impl Kernel {
         self.semaphores.clear();
         self.conditions.clear();
         self.barriers.clear();
+        self.exposure.clear();
         self.ready.clear();
         self.effects.clear();
         self.events.clear();
@@ -347,6 +351,16 @@ impl Kernel {
         self.semaphores.hash(hasher);
         self.conditions.hash(hasher);
         self.barriers.hash(hasher);
+    }
+
+    /// What the actors show.
+    pub fn exposure(&self) -> &Exposure {
+        &self.exposure
+    }
+
+    /// Makes room for a value that actors will show, with what it is called and what it is at the start.
+    pub fn expose(&mut self, name: &str, value: Box<dyn Value>) -> ExposedId {
+        self.exposure.add(name, value)
     }
 
     /// Who waits for what since when.
@@ -500,6 +514,11 @@ impl Kernel {
                 Served::Answered(Answer::Chosen(self.random.below(u64::from(n.max(1))) as u32))
             }
             Simcall::Probe(mailbox, criteria) => self.probe(mailbox, criteria),
+            Simcall::Expose(id, value) => {
+                let known = self.exposure.set(id, value);
+                debug_assert!(known, "room was made for what is shown");
+                Served::Answered(Answer::Ready)
+            }
             Simcall::Remaining(_) | Simcall::Platform(_) => {
                 unreachable!("the driver answers what concerns the platform")
             }

@@ -4,12 +4,16 @@
 //! - [`report`]: what a simulation tells.
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
+//! - `invariants`: what must be true of what actors show.
 
 mod effects;
 mod happenings;
+mod invariants;
 pub mod report;
 
-pub use report::{ActorFailure, End, Error, Listener, Pacing, Report, Said, Status, Watcher};
+pub use report::{
+    ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Status, Watcher,
+};
 
 use std::sync::Arc;
 
@@ -18,6 +22,7 @@ use simurgh_platform::{HostId, Platform, ProfileTarget, Repeat};
 
 use crate::context::{Body, Leavings, OnExit, Resumed};
 use crate::event::{Event, Observer};
+use crate::exposed::Invariant;
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::{Kernel, Served};
 use crate::platform_requests;
@@ -54,6 +59,8 @@ pub struct Simulation {
     watcher: Option<Watcher>,
     listener: Option<Listener>,
     failures: Vec<ActorFailure>,
+    invariants: Vec<Invariant>,
+    broken: Vec<InvariantFailure>,
     rounds: u64,
     turns: u64,
     steps: u64,
@@ -106,6 +113,8 @@ impl Simulation {
             watcher: None,
             listener: None,
             failures: Vec::new(),
+            invariants: Vec::new(),
+            broken: Vec::new(),
             rounds: 0,
             turns: 0,
             steps: 0,
@@ -185,6 +194,7 @@ impl Simulation {
     pub fn run(&mut self, until: Option<SimTime>) -> Result<Report, Error> {
         let mut step = Step::default();
         let mut ready = Vec::new();
+        self.judge(None);
         let end = loop {
             self.run_actors(&mut ready)?;
             if self.is_interrupted() {
@@ -210,6 +220,7 @@ impl Simulation {
             clock: self.models.now(),
             end,
             failures: std::mem::take(&mut self.failures),
+            broken: std::mem::take(&mut self.broken),
             actors: self.kernel.actor_count(),
             messages: self.kernel.messages(),
             bytes: self.kernel.bytes(),
@@ -342,9 +353,13 @@ impl Simulation {
                 return Ok(());
             }
             let begins_work = matches!(simcall, Simcall::Execute(..) | Simcall::Access(..));
+            let shown = if let Simcall::Expose(id, _) = &simcall { Some((actor, *id)) } else { None };
             match self.kernel.serve(actor, simcall) {
                 Served::Answered(answer) => {
                     self.settle()?;
+                    if shown.is_some() {
+                        self.judge(shown);
+                    }
                     self.kernel.answer(actor, answer);
                     return Ok(());
                 }

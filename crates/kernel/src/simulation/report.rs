@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use simurgh_models::SimTime;
 use simurgh_platform::{HostId, RouteError};
 
+use crate::exposed::Broken;
 use crate::ids::ActorId;
 use crate::kernel::Blocked;
 
@@ -46,6 +47,17 @@ pub struct ActorFailure {
     pub message: String,
 }
 
+/// An invariant that did not hold.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InvariantFailure {
+    /// When it was seen first.
+    pub at: SimTime,
+    /// The name of the actor that showed a value then; nobody at the start.
+    pub by: Option<String>,
+    /// What was wrong.
+    pub what: Broken,
+}
+
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
@@ -55,6 +67,8 @@ pub struct Report {
     pub end: End,
     /// Actors that failed on the way.
     pub failures: Vec<ActorFailure>,
+    /// Invariants that did not hold on the way, each once.
+    pub broken: Vec<InvariantFailure>,
     /// How many actors there were.
     pub actors: usize,
     /// How many messages were delivered.

@@ -3,6 +3,7 @@
 mod activity;
 mod actor;
 mod assertion;
+mod exposed;
 mod mailbox;
 mod resources;
 mod shared;
@@ -16,6 +17,7 @@ pub use actor::{ActorHandle, Ctx, Execute, IntoEnding, Parallel, Spawn};
 pub(crate) use actor::{body, reboot};
 #[doc(hidden)]
 pub use assertion::violated;
+pub use exposed::{Exposed, IntoJudgement, View};
 pub use mailbox::{Detach, Mailbox, Recv, Send};
 pub use resources::{Access, Disk, Host, HostRef, Link};
 pub(crate) use shared::{Registry, Shared};

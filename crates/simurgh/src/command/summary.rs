@@ -1,5 +1,6 @@
 //! How outcomes are told, to people and to machines.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -23,6 +24,8 @@ pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String
         blocked: Vec<OutBlocked>,
         failures: Vec<OutFailure<'a>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
+        invariants: Vec<OutInvariant<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         energy: Vec<OutEnergy<'a>>,
     }
     #[derive(Serialize)]
@@ -44,6 +47,16 @@ pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String
         actor: &'a str,
         at: f64,
         message: &'a str,
+    }
+    #[derive(Serialize)]
+    struct OutInvariant<'a> {
+        name: &'a str,
+        at: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+        values: BTreeMap<&'a str, &'a str>,
     }
     #[derive(Serialize)]
     struct OutEnergy<'a> {
@@ -95,6 +108,17 @@ pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String
                 message: &failure.message,
             })
             .collect(),
+        invariants: report
+            .broken
+            .iter()
+            .map(|broken| OutInvariant {
+                name: &broken.what.name,
+                at: broken.at.seconds(),
+                by: broken.by.as_deref(),
+                message: broken.what.message.as_deref(),
+                values: broken.what.values.iter().map(|(name, value)| (&**name, &**value)).collect(),
+            })
+            .collect(),
         energy: outcome.energy().map(|(host, joules)| OutEnergy { host, joules }).collect(),
     };
     let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
@@ -118,6 +142,10 @@ pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> Strin
             seconds(failure.at.seconds()),
             failure.message
         );
+    }
+    for broken in &report.broken {
+        let by = broken.by.as_ref().map_or_else(String::new, |actor| format!(", by actor {actor:?}"));
+        let _ = writeln!(text, "{} at {}{by}", broken.what, seconds(broken.at.seconds()));
     }
     let verb = match &report.end {
         End::Finished => "finished",

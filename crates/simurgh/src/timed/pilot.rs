@@ -193,6 +193,7 @@ impl Pilot {
             | Simcall::Access(..)
             | Simcall::Parallel(..)
             | Simcall::Sleep(_)
+            | Simcall::Expose(..)
             | Simcall::Yield
             | Simcall::Remaining(_)
             | Simcall::Pause(_)

@@ -7,6 +7,7 @@ use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{Exploration, Options, Progress, dfs, dpor, optimal, pct, random, source};
 
+use super::demands::refinement;
 use super::kept::Kept;
 use super::watch::{Glance, Watch};
 use super::{CheckOptions, Engine, Subject};
@@ -16,6 +17,12 @@ use crate::error::{Error, Result};
 pub(super) struct Explored {
     pub(super) found: Exploration,
     pub(super) stopped: Option<String>,
+    /// Who explored it.
+    #[expect(dead_code, reason = "the report will tell it")]
+    pub(super) engine: simurgh_explore::Engine,
+    /// Why that is not the engine that was asked for, if it is not.
+    #[expect(dead_code, reason = "the report will tell it")]
+    pub(super) refined: Option<String>,
 }
 
 /// How many random walks are made where nobody says.
@@ -25,11 +32,13 @@ const WALKS: u64 = 10_000;
 const PCT_DEPTH: u32 = 3;
 
 pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored> {
-    if options.engine == Engine::Receives {
+    let refined = refinement(subject, options);
+    if options.engine == Engine::Receives && refined.is_none() {
         match explore_receives(subject, options) {
             Err(Refused::By(Refusal::Unsupported(what))) if options.resume.is_none() => {
-                eprintln!("simurgh: the engine `receives` does not explore {what}: going on with `optimal`");
-                return explore_system(subject, options, Engine::Optimal);
+                let why =
+                    format!("the engine receives does not explore {what}; exploring with optimal instead");
+                return explore_instead(subject, options, why);
             }
             Err(Refused::By(Refusal::Unsupported(what))) => {
                 return Err(Error::input(format!(
@@ -52,7 +61,17 @@ pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<E
             "only the engine `receives` explores on several cores; leave out --workers",
         ));
     }
-    explore_system(subject, options, options.engine)
+    match refined {
+        Some(why) => explore_instead(subject, options, why),
+        None => explore_system(subject, options, options.engine),
+    }
+}
+
+/// Explores with the best of the engines that can, and says why.
+fn explore_instead(subject: &Subject<'_>, options: &CheckOptions, why: String) -> Result<Explored> {
+    eprintln!("simurgh: {why}");
+    let explored = explore_system(subject, options, Engine::Optimal)?;
+    Ok(Explored { refined: Some(why), ..explored })
 }
 
 enum Refused {
@@ -115,7 +134,7 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
             ));
         }
     }
-    Ok(Explored { found: frontier.found, stopped })
+    Ok(Explored { found: frontier.found, stopped, engine: Engine::Receives.into(), refined: None })
 }
 
 fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine) -> Result<Explored> {
@@ -150,5 +169,5 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
     if stopped.is_none() && executions.is_some_and(|most| found.executions + found.cut >= most) {
         stopped = Some(format!("stopped after {} executions (--executions)", found.executions));
     }
-    Ok(Explored { found, stopped })
+    Ok(Explored { found, stopped, engine: engine.into(), refined: None })
 }

@@ -1,5 +1,6 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
 
+mod demands;
 mod exploring;
 mod kept;
 mod report;
@@ -83,6 +84,20 @@ pub enum Engine {
     Pct,
 }
 
+impl From<Engine> for simurgh_explore::Engine {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Receives => simurgh_explore::Engine::Receives,
+            Engine::Optimal => simurgh_explore::Engine::Optimal,
+            Engine::Source => simurgh_explore::Engine::Source,
+            Engine::Dpor => simurgh_explore::Engine::Dpor,
+            Engine::Dfs => simurgh_explore::Engine::Dfs,
+            Engine::Random => simurgh_explore::Engine::Random,
+            Engine::Pct => simurgh_explore::Engine::Pct,
+        }
+    }
+}
+
 /// What may arrive before what.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
 pub enum NetworkName {
@@ -128,7 +143,7 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
     std::panic::set_hook(Box::new(remember_panic));
     let explored = exploring::explore(subject, options);
     std::panic::set_hook(hook);
-    let exploring::Explored { found, stopped } = explored?;
+    let exploring::Explored { found, stopped, .. } = explored?;
     if let Some(divergence) = &found.divergence {
         return Err(Error::input(divergence.to_string()));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
 use simurgh_explore::{Actors, Network};
+use simurgh_kernel::exposed::Invariant;
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
@@ -77,18 +78,27 @@ impl<'a> Subject<'a> {
 
     /// The program as a system to explore.
     pub(crate) fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
-        let (mut spawned, mut notes) = (Vec::new(), Vec::new());
         Actors::new(network, move |kernel: &mut Kernel| {
-            let mut again = self;
-            again.make(&mut spawned, &mut notes);
-            for note in notes.drain(..) {
+            let Ok(mut program) = self.fresh() else { return };
+            let (exposed, _) = program.take_exposed();
+            let (spawned, notes) = program.into_parts();
+            for (name, value) in exposed {
+                kernel.expose(&name, value);
+            }
+            for note in notes {
                 kernel.serve_note(ActorId(0), note);
             }
-            for request in spawned.drain(..) {
+            for request in spawned {
                 kernel.spawn(request);
             }
         })
         .keep_posts()
+        .uphold(self.invariants())
+    }
+
+    /// What must be true of what its actors expose.
+    pub(crate) fn invariants(&self) -> Vec<Invariant> {
+        self.fresh().map(|mut program| program.take_exposed().1).unwrap_or_default()
     }
 
     /// Makes it anew.

@@ -1,0 +1,78 @@
+//! A state as a number: equal for states that nobody can tell apart.
+
+use std::hash::{Hash, Hasher};
+
+use simurgh_kernel::ids::{ActorId, MailboxId};
+use simurgh_kernel::kernel::Kernel;
+use simurgh_kernel::simcall::{Criteria, Envelope};
+
+use super::Actors;
+use crate::dependence;
+use crate::transition::{Post, Side};
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    pub(super) fn fold_state(&self) -> u64 {
+        let mut hasher = foldhash::fast::FixedState::default().build();
+        for (index, process) in self.processes[..self.count].iter().enumerate() {
+            (process.history, process.posts, process.granted).hash(&mut hasher);
+            self.kernel.is_alive(ActorId::from_index(index)).hash(&mut hasher);
+        }
+        for message in &self.messages {
+            message.post.hash(&mut hasher);
+        }
+        for mailbox in 0..self.kernel.mailbox_count() {
+            self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
+        }
+        self.kernel.hash_synchronisation(&mut hasher);
+        self.watched_texts().for_each(|text| text.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    /// What is in a mailbox, with the order of those posts only that something may tell apart by it.
+    fn fold_mailbox(&self, mailbox: MailboxId) -> u64 {
+        use simurgh_kernel::activity::Kind as Activity;
+        let activities = self.kernel.activities();
+        let queues = self.kernel.mailbox(mailbox);
+        let mut sum = 0u64;
+        for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
+            let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
+            for id in queue.iter(activities) {
+                let (Some(comm), Some(Activity::Comm(posted))) =
+                    (self.comm(id), activities.get(id).map(|activity| &activity.kind))
+                else {
+                    unreachable!("a mailbox holds communications")
+                };
+                let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
+                sum = sum.wrapping_add(fold(&(post, side)));
+                for (before, envelope, criteria) in &earlier {
+                    let seen = match side {
+                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope),
+                        Side::Recv => dependence::overlap(criteria, &posted.criteria),
+                    };
+                    if seen {
+                        sum = sum.wrapping_add(fold(&(*before, post)));
+                    }
+                }
+                earlier.push((post, posted.envelope, posted.criteria));
+            }
+        }
+        sum
+    }
+}
+
+trait Build {
+    fn build(&self) -> foldhash::fast::FoldHasher<'static>;
+}
+
+impl Build for foldhash::fast::FixedState {
+    fn build(&self) -> foldhash::fast::FoldHasher<'static> {
+        std::hash::BuildHasher::build_hasher(self)
+    }
+}
+
+/// A number for a value, the same in every run.
+pub(super) fn fold(value: &impl Hash) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

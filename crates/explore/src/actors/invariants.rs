@@ -1,0 +1,96 @@
+//! Invariants over what the actors show: judged at the start, and whenever a value changes that they look at.
+
+use simurgh_kernel::context::Place;
+use simurgh_kernel::exposed::{Broken, Invariant};
+use simurgh_kernel::ids::{ActorId, ExposedId};
+use simurgh_kernel::kernel::{Kernel, Served};
+use simurgh_kernel::simcall::Simcall;
+
+use super::enabled::transition;
+use super::{Actors, Failure};
+use crate::system::System;
+use crate::transition::{Kind, Transition};
+use crate::verdict::Violation;
+
+/// What must be true, and what is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Upheld {
+    invariants: Vec<Invariant>,
+    /// Which of them look at each value, one bit each; those beyond the last bit share it.
+    watched: Vec<u64>,
+    /// Which of them were seen not to hold in this execution: each is told once.
+    broken: Vec<bool>,
+}
+
+impl Upheld {
+    pub(super) fn reset(&mut self) {
+        self.broken.fill(false);
+    }
+
+    fn watched(&self, slot: ExposedId) -> u64 {
+        self.watched.get(slot.index()).copied().unwrap_or(0)
+    }
+}
+
+impl<F: FnMut(&mut Kernel)> Actors<F> {
+    /// Adds what must be true of the values that the actors show. To show a value that one of them looks at is a step.
+    pub fn uphold(mut self, invariants: Vec<Invariant>) -> Self {
+        let slots = self.kernel.exposure().len();
+        let looking = |slot: usize| {
+            let bits = invariants.iter().enumerate();
+            let looking = bits.filter(|(_, invariant)| invariant.looks_at(ExposedId::from_index(slot)));
+            looking.fold(0, |bits, (index, _)| bits | 1 << index.min(63))
+        };
+        self.upheld = Upheld {
+            watched: (0..slots).map(looking).collect(),
+            broken: vec![false; invariants.len()],
+            invariants,
+        };
+        self.reset();
+        self
+    }
+
+    /// The invariants that look at a value, one bit each.
+    pub(super) fn watched(&self, slot: ExposedId) -> u64 {
+        self.upheld.watched(slot)
+    }
+
+    /// The values that some invariant looks at, as they print.
+    pub(super) fn watched_texts(&self) -> impl Iterator<Item = String> {
+        let exposure = self.kernel.exposure();
+        let slots = (0..exposure.len()).map(ExposedId::from_index);
+        slots.filter(|&slot| self.watched(slot) != 0).map(|slot| exposure.text(slot))
+    }
+
+    /// An actor shows a value, which is judged before the actor goes on.
+    pub(super) fn expose(
+        &mut self,
+        actor: ActorId,
+        slot: ExposedId,
+        simcall: Simcall,
+        kind: Kind,
+    ) -> Transition {
+        let place = self.place(actor);
+        let Served::Answered(answer) = self.kernel.serve(actor, simcall) else {
+            unreachable!("to show something takes no time")
+        };
+        self.judge(Some(slot), place);
+        self.advance(actor, Some(answer), 0);
+        transition(actor, 0, kind)
+    }
+
+    /// A value has changed, or all are new.
+    pub(super) fn judge(&mut self, changed: Option<ExposedId>, place: Option<Place>) {
+        let Upheld { invariants, broken, .. } = &mut self.upheld;
+        for (invariant, broken) in invariants.iter().zip(broken) {
+            if *broken || changed.is_some_and(|slot| !invariant.looks_at(slot)) {
+                continue;
+            }
+            if let Some(Broken { name, message, values }) = invariant.judge(self.kernel.exposure()) {
+                *broken = true;
+                let violation = Violation::Invariant { name, message, values };
+                self.failures.push(Failure { violation, place });
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which engine may be used for which property: what each reduction preserves.
+//!
+//! A reduction leaves executions out because others stand for them. That is right as long as nothing is asked that those
+//! others would answer differently. One execution for each order of dependent steps stands for all executions with the
+//! same order, so all is preserved that dependence knows of; and showing a value that an invariant looks at is a step
+//! that depends on others of its kind. One execution for each way to receive stands for all orders in which
+//! the messages are received so: each actor goes through the same in all of them, but two actors may have been anywhere
+//! in their courses at the same time. So what looks at several actors at once is lost.
+
+use std::fmt;
+
+/// The ways to explore.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Engine {
+    /// One execution for each way to receive: [`receives`](mod@crate::receives).
+    Receives,
+    /// One execution for each order of dependent steps: [`optimal`](mod@crate::optimal).
+    Optimal,
+    /// A few more: [`source`](mod@crate::source).
+    Source,
+    /// Many more: [`dpor`](mod@crate::dpor).
+    Dpor,
+    /// All of them: [`dfs`](mod@crate::dfs).
+    Dfs,
+    /// Some of them, at random: [`random`](mod@crate::random).
+    Random,
+    /// Some of them, at random: [`pct`](mod@crate::pct).
+    Pct,
+}
+
+/// What may be asked of a program.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Property {
+    /// Does an actor ever find something wrong with its own state?
+    Assertions,
+    /// Do actors ever wait for ever?
+    Deadlocks,
+    /// What may each actor receive?
+    Received,
+    /// What may each actor have come to at the end?
+    FinalStates,
+    /// Does something ever fail to hold of what several actors expose?
+    Invariants,
+    /// All of these, where messages may be lost or arrive twice.
+    UnreliableNetwork,
+}
+
+impl Property {
+    /// All of them.
+    pub const ALL: [Property; 6] = [
+        Property::Assertions,
+        Property::Deadlocks,
+        Property::Received,
+        Property::FinalStates,
+        Property::Invariants,
+        Property::UnreliableNetwork,
+    ];
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Engine; 7] = [
+        Engine::Receives,
+        Engine::Optimal,
+        Engine::Source,
+        Engine::Dpor,
+        Engine::Dfs,
+        Engine::Random,
+        Engine::Pct,
+    ];
+
+    /// Whether what it leaves out can make no difference to a property. Walks leave nothing out for a reason: they prove
+    /// nothing, whatever the property, and mistake nothing.
+    pub fn preserves(self, property: Property) -> bool {
+        match (self, property) {
+            // Its graph of who received what has no order of steps of unrelated actors.
+            (Engine::Receives, Property::Invariants) => false,
+            // Its graph has no messages that are lost, or received twice.
+            (Engine::Receives, Property::UnreliableNetwork) => false,
+            (Engine::Receives, _) => true,
+            (Engine::Optimal | Engine::Source | Engine::Dpor | Engine::Dfs, _) => true,
+            (Engine::Random | Engine::Pct, _) => true,
+        }
+    }
+
+    /// The engine to use where all these properties are asked: itself, or the best that preserves them, with the first
+    /// property that it does not preserve itself.
+    pub fn refined(self, asked: &[Property]) -> (Engine, Option<Property>) {
+        match asked.iter().find(|&&property| !self.preserves(property)) {
+            Some(&lost) => (Engine::Optimal, Some(lost)),
+            None => (self, None),
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Receives => "receives",
+            Engine::Optimal => "optimal",
+            Engine::Source => "source",
+            Engine::Dpor => "dpor",
+            Engine::Dfs => "dfs",
+            Engine::Random => "random",
+            Engine::Pct => "pct",
+        })
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Property::Assertions => "assertions",
+            Property::Deadlocks => "deadlocks",
+            Property::Received => "what each actor receives",
+            Property::FinalStates => "final states",
+            Property::Invariants => "invariants over several actors",
+            Property::UnreliableNetwork => "messages that are lost or arrive twice",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ways_to_receive_are_too_few_for_some_properties() {
+        for engine in Engine::ALL {
+            let lost: Vec<_> =
+                Property::ALL.into_iter().filter(|&property| !engine.preserves(property)).collect();
+            match engine {
+                Engine::Receives => assert_eq!(lost, [Property::Invariants, Property::UnreliableNetwork]),
+                _ => assert_eq!(lost, []),
+            }
+        }
+    }
+
+    #[test]
+    fn an_engine_is_refined_only_where_it_must_be() {
+        let asked = [Property::Assertions, Property::Invariants];
+        assert_eq!(Engine::Receives.refined(&asked), (Engine::Optimal, Some(Property::Invariants)));
+        assert_eq!(Engine::Receives.refined(&asked[..1]), (Engine::Receives, None));
+        assert_eq!(Engine::Source.refined(&asked), (Engine::Source, None));
+        // What it is refined to preserves all that was asked.
+        for engine in Engine::ALL {
+            let (refined, _) = engine.refined(&Property::ALL);
+            assert!(Property::ALL.into_iter().all(|property| refined.preserves(property)));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What is asked of a program, and whether an engine may be used for it.
+
+use simurgh_explore::{Engine, Property};
+
+use super::{CheckOptions, Subject};
+
+/// What is asked of a program.
+pub(super) fn demands(subject: &Subject<'_>, _: &CheckOptions) -> Vec<Property> {
+    let mut asked = vec![Property::Assertions, Property::Deadlocks];
+    if !subject.invariants().is_empty() {
+        asked.push(Property::Invariants);
+    }
+    asked
+}
+
+/// Why another engine is used than the one that was asked for, in a line; nothing if there is no need.
+pub(super) fn refinement(subject: &Subject<'_>, options: &CheckOptions) -> Option<String> {
+    let wanted = Engine::from(options.engine);
+    let (engine, lost) = wanted.refined(&demands(subject, options));
+    lost.map(|lost| format!("the engine {wanted} does not preserve {lost}; exploring with {engine} instead"))
+}
