@@ -9,7 +9,7 @@ CONSTANTS
     UsedNetworks,  \* which networks
     Offered,       \* which kinds of instructions a program may use
     Follows,       \* what may follow a post: "return", "detach" (of a send), "wait", "timed"
-    Selective,     \* whether receives and probes may accept some sources and tags only
+    Choosing,      \* by what receives and probes may choose: "any" (by nothing), "source", "tag", "both"
     MaxPosts       \* how many posts a process makes at most
 
 VARIABLE st
@@ -18,9 +18,16 @@ VARIABLE st
 (* Any program.                                                            *)
 (***************************************************************************)
 
-Any == {Processes}
-AcceptedSources == IF Selective THEN Any \cup {{p} : p \in Processes} ELSE Any
-AcceptedTags == IF Selective THEN {Tags} \cup {{tag} : tag \in Tags} ELSE {Tags}
+\* What a receive or probe may accept: <<sources, tags>>.
+Accepted ==
+    LET one(set) == {{item} : item \in set}
+        chosen(by) == (IF by \in {"source", "both"} THEN one(Processes) ELSE {Processes})
+                      \X (IF by \in {"tag", "both"} THEN one(Tags) ELSE {Tags})
+    IN  UNION {chosen(by) : by \in Choosing}
+
+\* All the ways in which something chooses, which is known of the program.
+Ways == {<<by \in {"source", "both"}, by \in {"tag", "both"}>> : by \in Choosing}
+Observers == [m \in Mailboxes |-> Ways]
 
 \* What a process may ask next.
 Instructions(s, p) ==
@@ -34,8 +41,8 @@ Instructions(s, p) ==
             given(offers("send") /\ may_post,
                 {SendOf(m, c, t, f) : m \in Mailboxes, c \in Contexts, t \in Tags, f \in Follows}),
             given(offers("recv") /\ may_post,
-                {RecvOf(m, c, s2, t, f) : m \in Mailboxes, c \in Contexts, s2 \in AcceptedSources,
-                                          t \in AcceptedTags, f \in Follows \ {"detach"}}),
+                {RecvOf(m, c, a[1], a[2], f) : m \in Mailboxes, c \in Contexts, a \in Accepted,
+                                               f \in Follows \ {"detach"}}),
             given(offers("wait"), {WaitOf(set, FALSE, FALSE, TRUE) : set \in sets \ {{}}}),
             given(offers("wait-again"), {WaitOf(set, FALSE, FALSE, FALSE) : set \in sets \ {{}}}),
             given(offers("timed-wait"), {WaitOf(set, TRUE, g, TRUE) : set \in sets \ {{}}, g \in BOOLEAN}),
@@ -43,16 +50,18 @@ Instructions(s, p) ==
             given(offers("local"), {LocalOf(2)}),
             given(offers("cancel"), {CancelOf(post) : post \in s.open[p]}),
             given(offers("probe"),
-                {ProbeOf(m, c, s2, t) : m \in Mailboxes, c \in Contexts, s2 \in AcceptedSources,
-                                        t \in AcceptedTags}),
+                {ProbeOf(m, c, a[1], a[2]) : m \in Mailboxes, c \in Contexts, a \in Accepted}),
             given(offers("exit"), {Exit})}
 
 Enabled(s) ==
     Arrivals(s) \cup UNION {UNION {Outcomes(s, p, i) : i \in Instructions(s, p)} : p \in Processes}
 
 \* What a process was told is compared where steps are, and then left out: since the program is arbitrary, nothing that may
-\* follow depends on it.
-Hushed(s) == [s EXCEPT !.told = [p \in Processes |-> Silence]]
+\* follow depends on it, but for whether a message was handed over that is asked for again, and what there is to take back.
+Hushed(s) ==
+    [s EXCEPT !.told = [p \in Processes |-> Silence],
+              !.claimed = IF "exit" \in Offered THEN @
+                          ELSE {post \in @ : Record(s, post).side = "recv" /\ post \in s.open[post[1]]}]
 
 Init == st \in {InitialState(network) : network \in UsedNetworks}
 Next == \E step \in Enabled(st) : st' = Hushed(Apply(step, st))
@@ -89,7 +98,7 @@ TypesHold ==
         /\ Elements(st.recvs[m]) \subseteq {post \in SidePosts(st, "recv") : Record(st, post).mailbox = m}
     /\ st.met \subseteq SidePosts(st, "recv") \X SidePosts(st, "send")
     /\ st.gone \subseteq AllPosts(st)
-    /\ st.read \subseteq {pair[1] : pair \in st.met}
+    /\ st.claimed \subseteq UNION {{pair[1], pair[2]} : pair \in st.met}
     /\ \A p \in Processes : st.must[p] # <<>> => MayAsk(st, p, st.must[p][1])
 
 \* A send meets one receive at most, and a receive one send: both in one mailbox, and the one accepts the other.
@@ -115,7 +124,7 @@ NothingOverlooked ==
 
 \* So where every receive accepts every message, a mailbox holds posts of one kind.
 OneKind ==
-    Cardinality(Contexts) = 1 /\ ~Selective =>
+    Cardinality(Contexts) = 1 /\ Choosing = {"any"} =>
         \A m \in Mailboxes : st.sends[m] = <<>> \/ st.recvs[m] = <<>>
 
 \* First in, first out: where an older send would have fitted, it has met another receive before, or was taken back; the
@@ -153,12 +162,12 @@ ChannelsKeepOrder ==
 (* Independence.                                                           *)
 (***************************************************************************)
 
-\* A state as the processes can tell it from others: two sends in one mailbox have an order if some receive accepts both, two
-\* receives if some message is accepted by both.
+\* A state as the processes can tell it from others: two sends in one mailbox have an order if some receive of the program
+\* could accept both, two receives if some message is accepted by both.
 Visible(s) ==
     LET pairs(queue) == UNION {{<<queue[i], queue[j]>> : i \in 1 .. j - 1} : j \in DOMAIN queue}
         contended(queue) == {pair \in pairs(queue) :
-                                Record(s, pair[1]).context = Record(s, pair[2]).context}
+                                TellApart(Ways, Envelope(s, pair[1]), Envelope(s, pair[2]))}
         contending(queue) == {pair \in pairs(queue) : Overlap(Record(s, pair[1]), Record(s, pair[2]))}
     IN  [s EXCEPT !.sends = [m \in Mailboxes |-> <<Elements(@[m]), contended(@[m])>>],
                   !.recvs = [m \in Mailboxes |-> <<Elements(@[m]), contending(@[m])>>],
@@ -213,20 +222,22 @@ SomethingIsMissing ==
           /\ pair({"local"}, {"local"}) /\ pair({"local"}, {"send"}) /\ pair({"local"}, {"recv"})
           /\ pair({"local"}, {"wait"}) /\ pair({"local"}, {"test"}))
 
+Look(step, s) == Seen(step, s, Observers)
+
 \* What the dependence relation calls independent commutes wherever both are possible.
 IndependentCommute ==
     LET ahead == Ahead(st, Enabled(st))
     IN  \A a, b \in ahead :
-            IsBefore(a.by, b.by) /\ ~Dependent(Seen(a.step, st), Seen(b.step, st)) => Commute(a, b)
+            IsBefore(a.by, b.by) /\ ~Dependent(Look(a.step, st), Look(b.step, st)) => Commute(a, b)
 
-\* What an engine relies on: it compares two steps that it took one after the other, each as it was when taken. If the relation
-\* calls them independent, then the second was possible before the first, and both orders lead to the same state.
+\* What an engine relies on: it compares two steps that it took one after the other, each as it was when taken. If the
+\* relation calls them independent, then the second was possible before the first, and both orders lead to the same state.
 IndependentSwap ==
     \A a \in Enabled(st) :
-        LET seen == Seen(a, st)
+        LET seen == Look(a, st)
             after == Apply(a, st)
         IN  \A b \in Enabled(after) :
-                a.by # b.by /\ ~Dependent(seen, Seen(b, after)) =>
+                a.by # b.by /\ ~Dependent(seen, Look(b, after)) =>
                     /\ IsPossible(b, st)
                     /\ LET swapped == Apply(b, st)
                        IN  IsPossible(a, swapped) /\ Same(Apply(b, after), Apply(a, swapped))

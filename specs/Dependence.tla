@@ -5,27 +5,40 @@
 (***************************************************************************)
 EXTENDS Primitives
 
+\* By what a receive or probe chooses: <<by source, by tag>>.
+WayOf(criteria) == <<criteria.sources # Processes, criteria.tags # Tags>>
+
+\* Whether something that chooses in one of these ways could accept both messages, and so tell which of them came first.
+TellApart(ways, one, other) ==
+    /\ one[1] = other[1]
+    /\ \E way \in ways :
+        (way[1] => one[2] = other[2]) /\ (way[2] => one[3] = other[3])
+
 \* A step as it looks in a state: what `Transition` carries in crates/explore/src/transition.rs. `posts` are the posts that
-\* are waited for or taken back, as they are now.
-Seen(step, st) ==
+\* are waited for or taken back, as they are now; `observers` says in which ways the receives and probes of each mailbox
+\* choose, in the whole program.
+Seen(step, st, observers) ==
     LET ask == step.ask
         p == step.by[1]
         awaited(post) == [post |-> post, mailbox |-> Record(st, post).mailbox,
                           side |-> Record(st, post).side, partner |-> Partner(st, post),
                           envelope |-> IF Record(st, post).side = "send" THEN Envelope(st, post) ELSE None,
                           criteria |-> Record(st, post)]
-        blank == [by |-> step.by, kind |-> "local", post |-> None, mailbox |-> {}, envelope |-> None,
+        blank == [by |-> step.by, kind |-> "local", post |-> None, mailbox |-> {}, envelope |-> None, ways |-> {},
                   criteria |-> [context |-> None, sources |-> {}, tags |-> {}], posts |-> {},
                   timeout |-> FALSE]
+        \* Broken on purpose: that some choose by nothing is not known.
+        ways(mailbox) == observers[mailbox] \ (IF Broken = "observers" THEN {<<FALSE, FALSE>>} ELSE {})
         next == <<p, Len(st.posts[p])>>
         criteria == [context |-> ask.context, sources |-> ask.sources, tags |-> ask.tags]
     IN  CASE ask.op = "send" /\ st.network = "mailbox" ->
                 [blank EXCEPT !.kind = "send", !.post = next, !.mailbox = {ask.mailbox},
-                              !.envelope = EnvelopeOf(p, ask)]
+                              !.envelope = EnvelopeOf(p, ask), !.ways = ways(ask.mailbox)]
           [] ask.op = "send" /\ st.network # "mailbox" -> [blank EXCEPT !.kind = "submit", !.post = next]
           [] ask.op = "arrive" ->
                 [blank EXCEPT !.kind = "send", !.post = ask.post, !.mailbox = {Record(st, ask.post).mailbox},
-                              !.envelope = Envelope(st, ask.post)]
+                              !.envelope = Envelope(st, ask.post),
+                              !.ways = ways(Record(st, ask.post).mailbox)]
           [] ask.op = "recv" ->
                 [blank EXCEPT !.kind = "recv", !.post = next, !.mailbox = {ask.mailbox}, !.criteria = criteria]
           [] ask.op = "probe" ->
@@ -35,9 +48,10 @@ Seen(step, st) ==
                               !.timeout = ask.op = "wait" /\ step.choice = None]
           [] ask.op = "cancel" -> [blank EXCEPT !.kind = "withdraw", !.posts = {awaited(ask.post)}]
           [] ask.op = "exit" ->
+                \* Who ends takes back what it was not told of.
                 [blank EXCEPT !.kind = "withdraw",
                               !.posts = {awaited(post) : post \in {post \in PostsOf(st, p) :
-                                            ~Record(st, post).detached /\ post \notin st.gone}}]
+                                  ~Record(st, post).detached /\ post \notin st.gone \cup st.claimed}}]
           [] OTHER -> blank
 
 \* Whether a step that posts may meet a post, or see it: the one is a message that the other accepts.
@@ -63,7 +77,7 @@ Withdrawn(posts, seen) ==
 \* Half of the relation. An arm that is broken on purpose says that the order does not matter.
 Ordered(a, b) ==
     CASE a.kind = "send" /\ b.kind = "send" ->
-            Broken # "send-send" /\ a.mailbox = b.mailbox /\ a.envelope[1] = b.envelope[1]
+            Broken # "send-send" /\ a.mailbox = b.mailbox /\ TellApart(a.ways \cup b.ways, a.envelope, b.envelope)
       [] a.kind = "send" /\ b.kind = "submit" -> Broken # "submit-arrive" /\ a.post = b.post
       [] a.kind = "send" /\ b.kind = "probe" ->
             Broken # "send-probe" /\ a.mailbox = b.mailbox /\ Admits(b.criteria, a.envelope)

@@ -62,7 +62,7 @@ InitialState(network) == [
     met     |-> {},                           \* pairs <<receive, send>> that have met: complete from then on
     gone    |-> {},                           \* posts that were taken back: they have failed
     open    |-> [p \in Processes |-> {}],     \* the own posts that each process may ask about
-    read    |-> {},                           \* the receives whose message was handed over
+    claimed |-> {},                           \* the posts whose process was told that they have met
     must    |-> [p \in Processes |-> <<>>],   \* the wait that follows a blocking post, if one is due
     told    |-> [p \in Processes |-> Silence],\* the last answer to each process
     alive   |-> [p \in Processes |-> TRUE],
@@ -224,9 +224,9 @@ ApplyArrive(st, ask) ==
 \* A wait or a test takes one that is over. The receiving end is handed the message, once.
 ApplyTake(st, p, ask, post) ==
     LET receives == Record(st, post).side = "recv" /\ post \notin st.gone
-        message == IF receives /\ post \notin st.read THEN Partner(st, post) ELSE None
+        message == IF receives /\ post \notin st.claimed THEN Partner(st, post) ELSE None
         release == ask.op = "wait" /\ ask.release
-        taken == [st EXCEPT !.read = IF receives THEN @ \cup {post} ELSE @,
+        taken == [st EXCEPT !.claimed = IF post \in st.gone THEN @ ELSE @ \cup {post},
                             !.open[p] = IF release THEN @ \ {post} ELSE @,
                             !.must[p] = <<>>]
     IN  Tell(taken, p, IF post \in st.gone THEN "failed" ELSE "taken", post, message, 0)

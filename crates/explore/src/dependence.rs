@@ -38,7 +38,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         // mailbox only; finer: not if no receive accepts both messages, or no message is accepted by both receives.
         Send { post, mailbox, envelope, observers } | Arrive { post, mailbox, envelope, observers, .. } => {
             match &b.kind {
-                // Spec: "send-send", where any receive counts that there could be; here only such as were seen.
+                // Spec: "send-send", "observers".
                 Send { mailbox: m, envelope: e, observers: o, .. }
                 | Arrive { mailbox: m, envelope: e, observers: o, .. } => {
                     mailbox == m && (observers.tell_apart(envelope, e) || o.tell_apart(envelope, e))
