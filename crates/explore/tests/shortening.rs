@@ -203,7 +203,7 @@ proptest! {
             prop_assert_eq!(told.violation.as_ref(), Some(&violation));
             prop_assert_eq!(told.steps.len(), short.len());
             if matches!(violation, Violation::Failed { .. }) {
-                let failed = told.steps.last().map_or(true, |step| step.fails.is_some());
+                let failed = told.steps.last().is_none_or(|step| step.fails.is_some());
                 prop_assert!(failed, "{:?}", told);
             } else {
                 prop_assert!(told.standing.iter().all(|standing| standing.how != How::Ready));

@@ -148,6 +148,11 @@ pub fn stand_at(place: impl Into<Place>) {
     });
 }
 
+/// Where the last panic on this thread was, if it was not that of an actor.
+pub fn panicked_at() -> Option<Place> {
+    PANICKED.get()
+}
+
 /// A panic hook that prints nothing, and remembers where the panic was for [`stopped_at`]: for those who run an actor
 /// that panics again and again.
 pub fn remember_panic(info: &PanicHookInfo<'_>) {

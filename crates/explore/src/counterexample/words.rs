@@ -373,15 +373,15 @@ impl<'a> Teller<'a> {
         let plain = |kind, does: String| Told { kind, does, ..Told::default() };
         match outcome {
             Outcome::Timeout => match awaited {
-                [] => plain("timeout", "stops to wait".to_owned()),
-                [alone] => Told {
-                    mailbox: Some(alone.mailbox),
-                    ..plain("timeout", format!("stops to wait for {}", self.own(alone)))
-                },
-                several => {
-                    let does = format!("stops to wait for one of {}", several.len());
-                    plain("timeout", does)
+                [alone] => {
+                    let does = match alone.side {
+                        Side::Recv => format!("times out at {}", self.mailbox(alone.mailbox)),
+                        Side::Send => format!("times out with {}", self.own(alone)),
+                    };
+                    Told { mailbox: Some(alone.mailbox), ..plain("timeout", does) }
                 }
+                [] => plain("timeout", "times out".to_owned()),
+                several => plain("timeout", format!("times out with {} activities", several.len())),
             },
             Outcome::Nothing => match awaited {
                 [alone] => Told {

@@ -77,18 +77,10 @@ pub fn in_columns(told: &Counterexample, view: &View<'_>) -> String {
     let lines = Lines::of(told);
     let mut out = heading(told, view);
     if !told.steps.is_empty() {
-        let owners = owners(told);
-        let mut actors = owners.clone();
-        actors.sort_unstable();
-        actors.dedup();
-        let number = told.steps.len().to_string().len().max(4);
-        let room = view.width.saturating_sub(number + 1);
-        let width = room / actors.len().max(1);
         out.push('\n');
-        if actors.len() <= COLUMNS_MAX && width >= WIDTH_MIN + 3 {
-            Columns { told, view, lines: &lines, owners, actors, number, width: width - 3 }.print(&mut out);
-        } else {
-            list(told, view, &lines, &mut out);
+        match Columns::of(told, view, &lines) {
+            Some(columns) => columns.print(&mut out),
+            None => list(told, view, &lines, &mut out),
         }
     }
     source(told, view, &lines, &mut out);
@@ -130,7 +122,9 @@ pub(super) fn about(standing: &Standing) -> String {
         let _ = write!(about, " ({place})");
     }
     if let Some(why) = &standing.why {
-        let _ = write!(about, ", {why}");
+        // A clause about what it waits for, or a sentence of its own.
+        let relative = ["which", "where", "of which"].iter().any(|word| why.starts_with(word));
+        let _ = write!(about, "{} {why}", if relative { "," } else { ";" });
     }
     text::line(&about)
 }
@@ -158,40 +152,106 @@ fn shown(told: &Counterexample) -> impl Iterator<Item = Result<usize, usize>> {
 struct Columns<'a> {
     told: &'a Counterexample,
     view: &'a View<'a>,
-    lines: &'a Lines,
-    /// Whose each step is.
-    owners: Vec<u32>,
-    actors: Vec<u32>,
+    /// The actors that have a column, and how wide it is.
+    actors: Vec<(u32, usize)>,
+    /// What is printed, from top to bottom.
+    rows: Vec<Row>,
     /// How wide the numbers are.
     number: usize,
-    /// How wide a column is.
-    width: usize,
 }
 
-impl Columns<'_> {
-    fn print(&self, out: &mut String) {
-        let names: Vec<String> =
-            self.actors.iter().map(|&actor| cut(&self.told.actors[actor as usize], self.width)).collect();
-        let head = |name: &String| format!(" {} {}", self.bar(), self.view.paint(Ink::Name, name));
-        // The widths are of the text, not of the colours: all but the last are filled up.
-        let mut line = format!("{:>1$}", "step", self.number);
-        for (index, name) in names.iter().enumerate() {
-            let fill = if index + 1 == names.len() { 0 } else { self.width - name.chars().count() };
-            let _ = write!(line, "{}{}", head(name), " ".repeat(fill));
+/// What is printed in one column, in some lines.
+enum Row {
+    /// A step, or what was said then.
+    Cell { number: String, owner: u32, place: String, text: String },
+    /// So many steps are not shown.
+    Gap(usize),
+}
+
+impl Row {
+    fn number_width(&self) -> usize {
+        match self {
+            Row::Cell { number, .. } => number.len(),
+            Row::Gap(_) => 0,
         }
-        let _ = writeln!(out, "{line}");
-        let rule: String = names.iter().map(|_| format!("┼{}", "─".repeat(self.width + 2))).collect();
-        let _ = writeln!(
-            out,
-            "{}",
-            self.view.paint(Ink::Quiet, &format!("{}{rule}", "─".repeat(self.number + 1)))
-        );
-        for step in shown(self.told) {
-            match step {
-                Ok(index) => self.step(index, out),
+    }
+}
+
+/// Whether one step posts a receive and the next is its end, whatever it came to.
+fn is_whole(post: &Taken, end: &Taken) -> bool {
+    post.kind == "post"
+        && (end.kind == "receive" || end.kind == "timeout")
+        && (post.actor, &post.mailbox, post.place) == (end.actor, &end.mailbox, end.place)
+        && post.said.is_empty()
+}
+
+impl<'a> Columns<'a> {
+    /// The columns, if there is room for them.
+    fn of(told: &'a Counterexample, view: &'a View<'a>, lines: &Lines) -> Option<Self> {
+        let owners = owners(told);
+        let said = |said: &Said, owner| {
+            // Below what the actor did.
+            Row::Cell { number: String::new(), owner, place: " ".to_owned(), text: quoted(said) }
+        };
+        let before = told.said.iter().filter(|said| owners.contains(&said.actor));
+        let mut rows: Vec<Row> = before.map(|text| said(text, text.actor)).collect();
+        for step in shown(told) {
+            let index = match step {
+                Ok(index) => index,
                 Err(skipped) => {
-                    let gap = format!("{:>1$} {skipped} steps are not shown", "...", self.number);
-                    let _ = writeln!(out, "{}", self.view.paint(Ink::Quiet, &gap));
+                    rows.push(Row::Gap(skipped));
+                    continue;
+                }
+            };
+            let (step, owner) = (&told.steps[index], owners[index]);
+            let place = step.place.map_or_else(String::new, |place| lines.brief(place));
+            let mark = if step.fails.is_some() { " ✗" } else { "" };
+            let does = if step.actor.is_none() { format!("({})", step.does) } else { step.does.clone() };
+            let text = text::line(&does) + mark;
+            // A receive that is over at once is one thing to people, though two steps.
+            let begun = index.checked_sub(1).map(|before| &told.steps[before]);
+            let number = match begun.filter(|begun| is_whole(begun, step)) {
+                Some(begun) => {
+                    rows.pop();
+                    format!("{}-{}", begun.number, step.number)
+                }
+                None => step.number.to_string(),
+            };
+            rows.push(Row::Cell { number, owner, place, text });
+            for text in &step.said {
+                rows.push(said(text, if owners.contains(&text.actor) { text.actor } else { owner }));
+            }
+        }
+        let number = rows.iter().map(Row::number_width).max().unwrap_or(0).max(4);
+        let mut actors: Vec<u32> = owners;
+        actors.sort_unstable();
+        actors.dedup();
+        let room = view.width.saturating_sub(number + 3 * actors.len());
+        if actors.len() > COLUMNS_MAX || room / actors.len().max(1) < WIDTH_MIN {
+            return None;
+        }
+        let wanted: Vec<usize> = actors.iter().map(|&actor| widest(told, &rows, actor)).collect();
+        let widths = share(room, &wanted);
+        Some(Self { told, view, actors: actors.into_iter().zip(widths).collect(), rows, number })
+    }
+
+    fn print(&self, out: &mut String) {
+        let (view, number) = (self.view, self.number);
+        let mut head = view.paint(Ink::Quiet, &format!("{:>number$}", "step"));
+        let mut rule = "─".repeat(number + 1);
+        for &(actor, width) in &self.actors {
+            let name = cut(&self.told.actors[actor as usize], width);
+            let fill = " ".repeat(width - name.chars().count());
+            let _ = write!(head, " {} {}{fill}", self.bar(), view.paint(Ink::Name, &name));
+            let _ = write!(rule, "┼{}", "─".repeat(width + 2));
+        }
+        let _ = writeln!(out, "{}\n{}", head.trim_end(), view.paint(Ink::Quiet, &rule));
+        for row in &self.rows {
+            match row {
+                Row::Cell { number, owner, place, text } => self.cell(number, *owner, place, text, out),
+                Row::Gap(skipped) => {
+                    let gap = format!("{:>number$} {skipped} steps are not shown", "...");
+                    let _ = writeln!(out, "{}", view.paint(Ink::Quiet, &gap));
                 }
             }
         }
@@ -201,64 +261,66 @@ impl Columns<'_> {
         self.view.paint(Ink::Quiet, "│")
     }
 
-    fn step(&self, index: usize, out: &mut String) {
-        let (step, owner) = (&self.told.steps[index], self.owners[index]);
-        let place = step.place.map_or_else(String::new, |place| self.lines.brief(place));
-        let mark = if step.fails.is_some() { " ✗" } else { "" };
-        let does = if step.actor.is_none() { format!("({})", step.does) } else { step.does.clone() };
-        let indent = if place.is_empty() { 0 } else { place.chars().count() + 1 };
-        let room = self.width.saturating_sub(indent);
-        // A place too long for the column stands on a line of its own.
-        let (indent, room) = if room < WIDTH_MIN / 2 { (2, self.width - 2) } else { (indent, room) };
-        let mut cell: Vec<(String, String)> = Vec::new();
-        for (number, line) in wrap(&format!("{}{mark}", text::line(&does)), room).into_iter().enumerate() {
-            match number {
-                0 if indent > place.chars().count() || place.is_empty() => cell.push((place.clone(), line)),
-                0 => {
-                    cell.push((place.clone(), String::new()));
-                    cell.push((String::new(), line));
-                }
-                _ => cell.push((String::new(), line)),
-            }
-        }
-        self.cell(Some(step.number), owner, indent, &cell, out);
-        for said in &step.said {
-            let column = if self.actors.contains(&said.actor) { said.actor } else { owner };
-            let lines = wrap(&quoted(said), self.width.saturating_sub(2));
-            let lines: Vec<_> = lines.into_iter().map(|line| (String::new(), line)).collect();
-            self.cell(None, column, 2, &lines, out);
-        }
-    }
-
     /// Prints the lines of one cell; the others are empty.
-    fn cell(
-        &self,
-        number: Option<usize>,
-        owner: u32,
-        indent: usize,
-        cell: &[(String, String)],
-        out: &mut String,
-    ) {
-        for (index, (place, text)) in cell.iter().enumerate() {
-            let number = number.filter(|_| index == 0).map_or_else(String::new, |number| number.to_string());
+    fn cell(&self, number: &str, owner: u32, place: &str, text: &str, out: &mut String) {
+        let width = self.actors.iter().find(|(actor, _)| *actor == owner).map_or(0, |(_, width)| *width);
+        let indent = if place.is_empty() { 0 } else { place.chars().count() + 1 };
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        // A place too long for the column stands on a line of its own.
+        let (indent, room) = if width < indent + WIDTH_MIN / 2 {
+            lines.push((place, String::new()));
+            (2, width.saturating_sub(2))
+        } else {
+            (indent, width - indent)
+        };
+        for line in wrap(text, room) {
+            let first = lines.is_empty();
+            lines.push((if first { place } else { "" }, line));
+        }
+        for (index, (place, text)) in lines.iter().enumerate() {
+            let number = if index == 0 { number } else { "" };
             let mut line = self.view.paint(Ink::Quiet, &format!("{number:>0$}", self.number));
-            for &actor in &self.actors {
+            for &(actor, width) in &self.actors {
                 let _ = write!(line, " {} ", self.bar());
-                let last = actor == *self.actors.last().expect("there is one");
-                if actor != owner {
-                    line.push_str(&" ".repeat(if last { 0 } else { self.width }));
-                    continue;
+                let mut used = 0;
+                if actor == owner {
+                    let length = place.chars().count();
+                    let fill = " ".repeat(indent.saturating_sub(length));
+                    used = length.max(indent) + text.chars().count();
+                    let _ =
+                        write!(line, "{}{fill}{}", self.view.paint(Ink::Place, place), self.view.words(text));
                 }
-                let before = indent.max(place.chars().count());
-                let used = before + text.chars().count();
-                let pad = before - place.chars().count();
-                let place = self.view.paint(Ink::Place, place);
-                let _ = write!(line, "{place}{}{}", " ".repeat(pad), self.view.words(text));
-                line.push_str(&" ".repeat(if last { 0 } else { self.width.saturating_sub(used) }));
+                line.push_str(&" ".repeat(width.saturating_sub(used)));
             }
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
+}
+
+/// How wide a column would be if nothing had to be broken.
+fn widest(told: &Counterexample, rows: &[Row], actor: u32) -> usize {
+    let name = told.actors[actor as usize].chars().count();
+    let cell = |row: &Row| match row {
+        Row::Cell { owner, place, text, .. } if *owner == actor => {
+            let place = if place.is_empty() { 0 } else { place.chars().count() + 1 };
+            place + text.chars().count()
+        }
+        _ => 0,
+    };
+    rows.iter().map(cell).max().unwrap_or(0).max(name)
+}
+
+/// Gives each as much as it wants, or what is left when those that want less have it.
+fn share(room: usize, wanted: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|&index| wanted[index]);
+    let mut widths = vec![0; wanted.len()];
+    let mut left = room;
+    for (served, &index) in order.iter().enumerate() {
+        widths[index] = wanted[index].min(left / (wanted.len() - served));
+        left -= widths[index];
+    }
+    widths
 }
 
 /// One line a step, for more actors than there is room for.
@@ -376,5 +438,12 @@ mod tests {
         assert_eq!(wrap("  said", 10), ["said"]);
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn room_is_shared_fairly() {
+        assert_eq!(share(30, &[5, 20, 20]), [5, 12, 13]);
+        assert_eq!(share(100, &[5, 20, 20]), [5, 20, 20]);
+        assert_eq!(share(9, &[5, 20, 20]), [3, 3, 3]);
     }
 }

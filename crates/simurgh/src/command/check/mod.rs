@@ -2,6 +2,7 @@
 
 mod demands;
 mod exploring;
+mod findings;
 mod kept;
 mod report;
 mod subject;
@@ -11,11 +12,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simurgh_explore::{Network, Verdict};
-use simurgh_kernel::context::remember_panic;
 
 use super::print;
 use crate::error::{Error, Exit, Result};
 
+pub(crate) use findings::{findings, silently};
 pub(crate) use subject::{Origin, Subject};
 
 /// The arguments of `simurgh check`.
@@ -136,22 +137,17 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// Explores a program.
 pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exit> {
-    let names = subject.names();
     let watch = Stopwatch::start();
-    // An actor that panics is a finding, told once: not a message for every execution.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(remember_panic));
-    let explored = exploring::explore(subject, options);
-    std::panic::set_hook(hook);
-    let exploring::Explored { found, stopped, .. } = explored?;
+    let exploring::Explored { found, stopped, .. } = silently(|| exploring::explore(subject, options))??;
     if let Some(divergence) = &found.divergence {
         return Err(Error::input(divergence.to_string()));
     }
     let seconds = watch.seconds();
+    let findings = silently(|| findings(subject, options.network.into(), &found.found))?;
     print(&if options.json {
-        report::json(&found, &names, seconds)
+        report::json(&found, &findings, seconds)
     } else {
-        report::human(&found, &names, seconds)
+        report::human(&found, &findings, "", seconds)
     });
     if let Some(stopped) = stopped.filter(|_| !options.json) {
         print(&format!("{stopped}\n"));

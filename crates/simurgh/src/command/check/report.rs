@@ -1,65 +1,116 @@
 //! How the outcome of an exploration is told, to people and to machines.
 
+use std::fmt::Write;
+use std::io::IsTerminal;
+
 use serde::Serialize;
-use simurgh_explore::{Exploration, Violation};
+use simurgh_explore::Exploration;
+use simurgh_explore::counterexample::Counterexample;
+use simurgh_trace::counterexample::{View, in_columns};
 
-fn describe(violation: &Violation, names: &[String]) -> String {
-    let name = |actor: u32| names.get(actor as usize).cloned().unwrap_or_else(|| format!("actor {actor}"));
-    match violation {
-        Violation::Failed { actor, message } => format!("{} failed: {message}", name(*actor)),
-        Violation::Invariant { name, message, values } => {
-            let values: Vec<_> = values.iter().map(|(what, value)| format!("{what} = {value}")).collect();
-            let message = message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
-            format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
-        }
-        Violation::Deadlock { actors } => {
-            let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();
-            format!("deadlock: {} wait for ever", who.join(", "))
-        }
-    }
-}
+use super::findings::Finding;
+use crate::command::summary::count;
 
-pub(super) fn json(found: &Exploration, names: &[String], seconds: f64) -> String {
+/// More findings than these are told in a line each.
+const FINDINGS_MAX: usize = 5;
+
+/// The outcome as one JSON object and a newline.
+pub(super) fn json(found: &Exploration, findings: &[Finding], seconds: f64) -> String {
     #[derive(Serialize)]
-    struct Out {
+    struct Out<'a> {
         verdict: String,
         executions: u64,
         transitions: u64,
         seconds: f64,
-        counterexamples: Vec<OutFound>,
+        counterexample: Option<&'a OutFinding<'a>>,
+        counterexamples: &'a [OutFinding<'a>],
     }
-    #[derive(Serialize)]
-    struct OutFound {
-        what: String,
-        schedule: Vec<String>,
-    }
-    let counterexamples = found.found.iter().map(|(violation, schedule)| OutFound {
-        what: describe(violation, names),
-        schedule: schedule.iter().map(ToString::to_string).collect(),
-    });
+    let counterexamples: Vec<OutFinding<'_>> = findings.iter().map(OutFinding::new).collect();
     let out = Out {
         verdict: found.verdict.to_string(),
         executions: found.executions,
         transitions: found.transitions,
         seconds,
-        counterexamples: counterexamples.collect(),
+        counterexample: counterexamples.first(),
+        counterexamples: &counterexamples,
     };
     let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
     text.push('\n');
     text
 }
 
-pub(super) fn human(found: &Exploration, names: &[String], seconds: f64) -> String {
-    let mut text = String::new();
-    for (violation, schedule) in &found.found {
-        let steps: Vec<_> = schedule.iter().map(ToString::to_string).collect();
-        text.push_str(&format!("{}\n  schedule: {}\n", describe(violation, names), steps.join(" ")));
+/// A counterexample as JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OutFinding<'a> {
+    Told {
+        schedule: Vec<String>,
+        #[serde(flatten)]
+        told: &'a Counterexample,
+    },
+    Untold {
+        what: &'a str,
+        schedule: Vec<String>,
+        error: &'a str,
+    },
+}
+
+impl<'a> OutFinding<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        let schedule = finding.schedule.iter().map(ToString::to_string).collect();
+        match &finding.told {
+            Ok(told) => OutFinding::Told { schedule, told },
+            Err(error) => OutFinding::Untold { what: &finding.what, schedule, error },
+        }
     }
-    text.push_str(&format!(
-        "{}: {}, {} steps, {seconds:.3} s\n",
+}
+
+/// The outcome for people. `hint` is told below a counterexample.
+pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, seconds: f64) -> String {
+    let mut text = String::new();
+    for finding in findings.iter().take(FINDINGS_MAX) {
+        match &finding.told {
+            Ok(told) => text.push_str(&columns(told)),
+            Err(why) => {
+                let steps: Vec<_> = finding.schedule.iter().map(ToString::to_string).collect();
+                let _ = writeln!(text, "{}\n  schedule: {}\n  {why}", finding.what, steps.join(" "));
+            }
+        }
+        text.push('\n');
+    }
+    for finding in findings.iter().skip(FINDINGS_MAX) {
+        let _ = writeln!(text, "also: {}", finding.what);
+    }
+    if !findings.is_empty() && !hint.is_empty() {
+        let _ = writeln!(text, "{hint}");
+    }
+    let _ = writeln!(
+        text,
+        "{}: {}, {} steps, {seconds:.3} s",
         found.verdict,
-        crate::command::summary::count(found.executions, "execution"),
+        count(found.executions, "execution"),
         found.transitions
-    ));
+    );
     text
+}
+
+/// A counterexample as columns that fit where they are printed.
+pub(crate) fn columns(told: &Counterexample) -> String {
+    in_columns(told, &View { width: width(), colour: colour(), source: &source })
+}
+
+/// Colours are for terminals whose owner has not said otherwise (no-color.org).
+pub(crate) fn colour() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn width() -> usize {
+    const USUAL: usize = 100;
+    let told = std::env::var("COLUMNS").ok().filter(|_| std::io::stdout().is_terminal());
+    told.and_then(|columns| columns.parse().ok()).unwrap_or(USUAL).clamp(40, 200)
+}
+
+/// The text of a source file, if it is where the program was built.
+pub(crate) fn source(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok()
 }

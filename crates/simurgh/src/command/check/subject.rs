@@ -6,7 +6,7 @@ use std::sync::Arc;
 use simurgh_explore::receives::actors::Factory;
 use simurgh_explore::{Actors, Network};
 use simurgh_kernel::exposed::Invariant;
-use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_platform::Platform;
@@ -74,6 +74,11 @@ impl<'a> Subject<'a> {
     pub(crate) fn names(&self) -> Vec<String> {
         let program = self.fresh().map(Program::into_parts);
         program.map(|(actors, _)| actors.into_iter().map(|actor| actor.name).collect()).unwrap_or_default()
+    }
+
+    /// The name of a mailbox of any of its runs.
+    pub(crate) fn mailbox_name(&self, mailbox: MailboxId) -> String {
+        self.registry.mailbox_name(mailbox)
     }
 
     /// The program as a system to explore.
