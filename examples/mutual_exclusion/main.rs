@@ -35,20 +35,16 @@ enum Message {
     Reply,
 }
 
-/// What the printer is told.
-enum Job {
-    Begin(u32),
-    End,
-}
-
 struct Node {
+    ctx: Ctx,
     number: u32,
     bug: bool,
     /// The mailboxes of all nodes, by number.
     nodes: Vec<Mailbox<Message>>,
     /// The receive that is posted.
     incoming: ActivitySet<Message>,
-    printer: Mailbox<Job>,
+    /// Whether it prints now, for all to see.
+    printing: Exposed<bool>,
     /// The largest clock that it has seen.
     clock: u64,
     /// What it asked for, until it has printed.
@@ -60,17 +56,18 @@ struct Node {
 }
 
 impl Node {
-    fn new(ctx: &Ctx, number: u32, options: &Options) -> Self {
+    fn new(ctx: Ctx, number: u32, printing: Exposed<bool>, options: Options) -> Self {
         Self {
             number,
             bug: options.bug,
             nodes: (0..options.nodes).map(|node| ctx.mailbox(&format!("node {node}"))).collect(),
             incoming: ActivitySet::new(),
-            printer: ctx.mailbox("printer"),
+            printing,
             clock: 0,
             wish: None,
             waiting: Vec::new(),
             requests: 0,
+            ctx,
         }
     }
 
@@ -105,12 +102,13 @@ impl Node {
         Ok(())
     }
 
-    /// Sends and waits until it was received: so the printer knows that it is over before the next node does.
     /// While it prints, it goes on listening.
     async fn print(&mut self) -> simurgh::Result {
-        self.printer.send(Job::Begin(self.number), 1e3).await?;
+        self.printing.set(true).await;
+        self.ctx.say("prints");
         self.serve(Some(1.0), u32::MAX).await?;
-        self.printer.send(Job::End, 1e3).await
+        self.printing.set(false).await;
+        Ok(())
     }
 
     /// Replies to those that had to wait.
@@ -173,36 +171,18 @@ async fn live(mut node: Node, prints: u32) -> simurgh::Result {
     node.serve(None, all).await
 }
 
-/// Whoever prints must be alone: the printer sees it if not.
-async fn printer(ctx: Ctx, jobs: u32) -> simurgh::Result {
-    let mailbox = ctx.mailbox("printer");
-    let mut busy = None;
-    for _ in 0..2 * jobs {
-        match mailbox.recv().await? {
-            Job::Begin(node) => {
-                let other = busy.unwrap_or(node);
-                simurgh::check!(other == node, "node {node} prints while node {other} does");
-                busy = Some(node);
-                ctx.say(format!("node {node} prints"));
-            }
-            Job::End => busy = None,
-        }
-    }
-    Ok(())
-}
-
 fn app(program: &mut Program, options: &Options) -> simurgh::Result {
     let options = *options;
-    let Options { nodes, prints, .. } = options;
-    for number in 0..nodes {
+    let mut all = Vec::new();
+    for number in 0..options.nodes {
+        let printing = program.exposed(format!("node-{number} prints"), false);
+        all.push(printing);
         let host = program.any_host()?;
         program.spawn(format!("node-{number}"), host, move |ctx| {
-            let state = Node::new(&ctx, number, &options);
-            live(state, prints)
+            live(Node::new(ctx, number, printing, options), options.prints)
         })?;
     }
-    let host = program.any_host()?;
-    program.spawn("printer", host, move |ctx| printer(ctx, nodes * prints))?;
+    program.invariant("one at a time", all, |prints| prints.iter().filter(|&&prints| prints).count() <= 1);
     Ok(())
 }
 
