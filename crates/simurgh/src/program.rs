@@ -25,6 +25,9 @@ use crate::error::{Error, Result};
 
 type Function = Arc<dyn Fn(Ctx, Vec<String>) -> Pin<Box<dyn Future<Output = Ending> + Send>> + Send + Sync>;
 
+/// A value that actors expose, and what it is called.
+type NamedValue = (String, Box<dyn Value>);
+
 /// What is to be run: actors on the hosts of a platform.
 ///
 /// ```
@@ -571,7 +574,7 @@ impl Program {
     }
 
     /// The values that its actors expose, with what each is called, and what must be true of them.
-    pub(crate) fn take_exposed(&mut self) -> (Vec<(String, Box<dyn Value>)>, Vec<Invariant>) {
+    pub(crate) fn take_exposed(&mut self) -> (Vec<NamedValue>, Vec<Invariant>) {
         (std::mem::take(&mut self.exposed), std::mem::take(&mut self.invariants))
     }
 

@@ -96,7 +96,7 @@ pub struct Run {
 #[derive(Debug)]
 pub enum Attempt {
     /// It came to a good end.
-    Fine(Box<Run>, Outcome),
+    Fine(Box<Run>, Box<Outcome>),
     /// Actors failed, or wait for ever.
     Broken(String),
     /// It cannot take this way on this platform.
@@ -142,7 +142,7 @@ impl Subject<'_> {
         let measures = Measures::of(&outcome);
         let value = measures.value(objective)?;
         let run = Run { value, measures, way: log.way(), stories: log.stories(), astray };
-        Ok(Attempt::Fine(Box::new(run), outcome))
+        Ok(Attempt::Fine(Box::new(run), Box::new(outcome)))
     }
 }
 
