@@ -8,8 +8,10 @@ use simurgh_platform::Platform;
 
 use crate::command::check::{CheckOptions, Origin, Subject};
 use crate::command::explore::ExploreOptions;
+use crate::command::replay::ReplayOptions;
+use crate::command::schedule::Schedule;
 use crate::command::simulate::{RunOptions, simulate};
-use crate::error::{Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::program::Program;
 
 /// For programs that have no options of their own.
@@ -44,6 +46,8 @@ enum Verb<O: Args> {
         #[command(flatten)]
         options: O,
     },
+    /// Executes a schedule that `check --save` wrote, step by step; options are those it was found with
+    Replay(ReplayOptions),
     /// Simulates every order in which messages can be received: the best and the worst of them
     Explore {
         #[command(flatten)]
@@ -130,18 +134,47 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
                 simulate(program, &run, None)
             }
             Verb::Check { check, platform, options } => {
-                let platform = self.platform_for(platform, &options)?;
                 let mut arguments = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
                 let name = arguments.next().unwrap_or_default();
                 let origin = Origin::Program { name, arguments: arguments.collect() };
-                let subject = Subject::new(platform, origin, |program| (self.app)(program, &options))?;
+                let subject = self.subject(platform, origin, &options)?;
                 crate::command::check::check(&subject, &check)
             }
+            Verb::Replay(replay) => self.replay(&replay),
             Verb::Explore { explore, platform, options } => {
                 let platform = self.platform_for(platform, &options)?;
                 let fill = |program: &mut Program| (self.app)(program, &options);
                 crate::command::explore::explore(platform, &fill, &explore, None)
             }
+        }
+    }
+
+    fn subject<'a>(
+        &'a self,
+        platform: Option<std::path::PathBuf>,
+        origin: Origin,
+        options: &'a O,
+    ) -> Result<Subject<'a>> {
+        let platform = self.platform_for(platform, options)?;
+        Subject::new(platform, origin, |program| (self.app)(program, options))
+    }
+
+    /// Replays a schedule of this program, made with the options that it was found with.
+    fn replay(&self, replay: &ReplayOptions) -> Result<Exit> {
+        let schedule = Schedule::from_file(&replay.file)?;
+        let name = std::env::args_os().next().unwrap_or_default().to_string_lossy().into_owned();
+        let arguments = crate::command::replay::arguments(&schedule, &replay.file, &name)?;
+        let words = std::iter::once(&name).chain(arguments);
+        match Cli::<O>::try_parse_from(words) {
+            Ok(Cli { command: Verb::Check { platform, options, .. } }) => {
+                let subject = self.subject(platform, schedule.origin.clone(), &options)?;
+                crate::command::replay::replay(&subject, &schedule, replay)
+            }
+            _ => Err(Error::input(format!(
+                "{}: the arguments {:?} are not understood any more; save the schedule anew with `check --save FILE`",
+                replay.file.display(),
+                arguments.join(" ")
+            ))),
         }
     }
 

@@ -39,10 +39,32 @@ pub struct Counterexample {
     /// What the actors said before the first step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<Said>,
+    /// The values that actors expose, before the first step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<Shown>,
     /// What happened.
     pub steps: Vec<Taken>,
     /// How all actors stand after the last step.
     pub standing: Vec<Standing>,
+}
+
+impl Counterexample {
+    /// Whether actors wait for ever.
+    pub fn is_deadlock(&self) -> bool {
+        matches!(self.violation, Some(Violation::Deadlock { .. }))
+    }
+
+    /// The values that are exposed after the last step.
+    pub fn shown(&self) -> Vec<Shown> {
+        let mut now: Vec<Shown> = Vec::new();
+        for news in self.shows.iter().chain(self.steps.iter().flat_map(|step| &step.shows)) {
+            match now.iter_mut().find(|shown| shown.name == news.name) {
+                Some(shown) => shown.value.clone_from(&news.value),
+                None => now.push(news.clone()),
+            }
+        }
+        now
+    }
 }
 
 /// Something that an actor said.
@@ -52,6 +74,15 @@ pub struct Said {
     pub actor: u32,
     /// What.
     pub text: String,
+}
+
+/// A value that an actor exposes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Shown {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub value: String,
 }
 
 /// One step that was taken.
@@ -91,6 +122,9 @@ pub struct Taken {
     /// What was said when the actor had its answer, up to its next step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<Said>,
+    /// The exposed values that changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<Shown>,
     /// What went wrong then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fails: Option<String>,
@@ -132,6 +166,9 @@ pub struct Telling<'a, F: FnMut(&mut Kernel)> {
     follower: Follower<'a, Actors<F>>,
     teller: Teller<'a>,
     said: Vec<Said>,
+    shows: Vec<Shown>,
+    /// The exposed values when they were last looked at.
+    known: Vec<Shown>,
     steps: Vec<Taken>,
 }
 
@@ -140,8 +177,16 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     pub fn new(system: &'a mut Actors<F>, names: MailboxNames<'a>) -> Self {
         system.listen();
         let follower = Follower::new(system);
-        let mut telling = Self { follower, teller: Teller::new(names), said: Vec::new(), steps: Vec::new() };
+        let mut telling = Self {
+            follower,
+            teller: Teller::new(names),
+            said: Vec::new(),
+            shows: Vec::new(),
+            known: Vec::new(),
+            steps: Vec::new(),
+        };
         telling.said = telling.take_said();
+        telling.shows = telling.news();
         telling.teller.learn_names(telling.follower.system.kernel());
         telling
     }
@@ -181,6 +226,7 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         self.teller.learn_names(self.follower.system.kernel());
         let mut taken = self.teller.describe(self.steps.len() + 1, step, &kind, asked);
         taken.said = self.take_said();
+        taken.shows = self.news();
         let violations = &self.follower.violations()[failed..];
         taken.fails = violations.first().map(|(_, violation)| self.teller.violation(violation));
         self.steps.push(taken);
@@ -193,16 +239,26 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     }
 
     /// The whole: about this violation, if it came, or else the first that came.
-    pub fn end(mut self, about: Option<&Violation>) -> Counterexample {
+    pub fn end(self, about: Option<&Violation>) -> Counterexample {
+        self.finish(|violation, _| Some(violation) == about)
+    }
+
+    /// The whole: about the violation that is told in this line, if it came, or else the first that came.
+    pub fn end_with(self, what: Option<&str>) -> Counterexample {
+        self.finish(|_, words| Some(words) == what)
+    }
+
+    fn finish(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
         let standing = self.standing();
-        let Self { follower, teller, said, steps } = self;
+        let Self { follower, teller, said, shows, steps, .. } = self;
         let system = &*follower.system;
         let count = system.kernel().actor_count() as u32;
         let actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
         let network = system.network();
         let places: Vec<_> = (0..follower.violations().len()).map(|n| system.violation_place(n)).collect();
         let violations = follower.end().violations;
-        let index = violations.iter().position(|(_, came)| Some(came) == about).unwrap_or(0);
+        let chosen = |(_, came): &(usize, Violation)| is_about(came, &teller.violation(came));
+        let index = violations.iter().position(chosen).unwrap_or(0);
         let violation = violations.into_iter().nth(index).map(|(_, violation)| violation);
         Counterexample {
             what: violation.as_ref().map(|violation| teller.violation(violation)),
@@ -211,9 +267,21 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
             network,
             actors,
             said,
+            shows,
             steps,
             standing,
         }
+    }
+
+    /// The values that are shown and are new since the last look.
+    fn news(&mut self) -> Vec<Shown> {
+        let exposure = self.follower.system.kernel().exposure();
+        let now: Vec<Shown> =
+            exposure.texts().map(|(name, value)| Shown { name: name.to_owned(), value }).collect();
+        let is_new = |(index, shown): &(usize, &Shown)| self.known.get(*index) != Some(*shown);
+        let news = now.iter().enumerate().filter(is_new).map(|(_, shown)| shown.clone()).collect();
+        self.known = now;
+        news
     }
 
     fn take_said(&mut self) -> Vec<Said> {

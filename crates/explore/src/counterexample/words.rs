@@ -202,6 +202,7 @@ impl<'a> Teller<'a> {
             after: told.after,
             place,
             said: Vec::new(),
+            shows: Vec::new(),
             fails: None,
         }
     }

@@ -3,16 +3,20 @@
 //! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
 //! - [`run`](mod@run): scenarios, deployments and traces.
 //! - [`check`](mod@check): explores all orders of a scenario.
+//! - [`replay`](mod@replay): executes again, step by step, what was found.
 //! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
 //! - [`platform`](mod@platform): looks at a platform file.
 //! - [`why`](mod@why): explains one duration.
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
 pub mod check;
+mod debugger;
 pub mod explore;
 pub mod platform;
 mod progress;
+pub mod replay;
 pub mod run;
+pub(crate) mod schedule;
 pub mod simulate;
 pub mod summary;
 pub mod why;
@@ -42,6 +46,8 @@ enum Verb {
     Run(run::RunArguments),
     /// Explores every order in which the messages of a scenario can be received
     Check(check::CheckArguments),
+    /// Executes a schedule that `check --save` wrote, step by step
+    Replay(replay::ReplayOptions),
     /// Simulates every order in which messages can be received: the best and the worst of them
     Explore(explore::ExploreArguments),
     /// Looks at a platform file
@@ -59,6 +65,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Replay(options) => replay::run(&options),
         Verb::Explore(arguments) => explore::run(&arguments),
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use simurgh_explore::Step;
 use simurgh_explore::counterexample::{Counterexample, How, Said, Standing, Taken};
-use simurgh_explore::{Step, Violation};
 
 use super::{Lines, Source, owners};
 use crate::text;
@@ -74,10 +74,19 @@ impl View<'_> {
 
 /// The whole: what went wrong, who waits for what, the steps, and the lines of source that they speak of.
 pub fn in_columns(told: &Counterexample, view: &View<'_>) -> String {
-    let lines = Lines::of(told);
     let mut out = heading(told, view);
     if !told.steps.is_empty() {
         out.push('\n');
+    }
+    out.push_str(&steps_in_columns(told, view));
+    out
+}
+
+/// The steps, and the lines of source that they speak of.
+pub fn steps_in_columns(told: &Counterexample, view: &View<'_>) -> String {
+    let lines = Lines::of(told);
+    let mut out = String::new();
+    if !told.steps.is_empty() {
         match Columns::of(told, view, &lines) {
             Some(columns) => columns.print(&mut out),
             None => list(told, view, &lines, &mut out),
@@ -97,7 +106,7 @@ fn heading(told: &Counterexample, view: &View<'_>) -> String {
     if let Some(place) = told.place.filter(|place| !what.contains(&place.to_string())) {
         let _ = writeln!(out, "  at {}", view.paint(Ink::Place, &place.to_string()));
     }
-    if matches!(told.violation, Some(Violation::Deadlock { .. })) {
+    if told.is_deadlock() {
         let waits: Vec<_> = told.standing.iter().filter(|standing| standing.how == How::Waits).collect();
         let name = |standing: &Standing| text::line(&told.actors[standing.actor as usize]);
         let widest = waits.iter().map(|&standing| name(standing).chars().count()).max().unwrap_or(0);
@@ -116,7 +125,7 @@ fn heading(told: &Counterexample, view: &View<'_>) -> String {
 }
 
 /// What an actor is about, with its place and why it waits.
-pub(super) fn about(standing: &Standing) -> String {
+pub fn about(standing: &Standing) -> String {
     let mut about = standing.does.clone();
     if let Some(place) = standing.place {
         let _ = write!(about, " ({place})");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use simurgh_explore::counterexample::{Counterexample, Taken};
 
-pub use columns::{View, in_columns, in_one_line};
+pub use columns::{View, about, in_columns, in_one_line, steps_in_columns};
 pub use lines::Lines;
 
 /// Reads the text of a source file, if it can be had.

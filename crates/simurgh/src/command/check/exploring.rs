@@ -18,10 +18,8 @@ pub(super) struct Explored {
     pub(super) found: Exploration,
     pub(super) stopped: Option<String>,
     /// Who explored it.
-    #[expect(dead_code, reason = "the report will tell it")]
     pub(super) engine: simurgh_explore::Engine,
     /// Why that is not the engine that was asked for, if it is not.
-    #[expect(dead_code, reason = "the report will tell it")]
     pub(super) refined: Option<String>,
 }
 

@@ -115,3 +115,118 @@ fn describe(violation: &Violation, names: &[String]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use simurgh_explore::{Options, optimal};
+    use simurgh_platform::Platform;
+
+    use super::*;
+    use crate::command::check::Origin;
+    use crate::program::Program;
+
+    fn subject(fill: impl Fn(&mut Program) -> OurResult + Sync + 'static) -> Subject<'static> {
+        let origin = Origin::Program { name: "test".to_owned(), arguments: Vec::new() };
+        Subject::new(Arc::new(Platform::builtin()), origin, fill).expect("it can be made")
+    }
+
+    #[test]
+    fn what_was_found_is_replayed_and_shortened() {
+        let subject = subject(|program| {
+            program.spawn("pessimist", "node-0", |ctx| async move {
+                let got: u32 = ctx.mailbox("a").recv().await?;
+                ctx.say(format!("got {got}"));
+                if got == 2 { Err(Error::other("as I said")) } else { Ok(()) }
+            })?;
+            for number in [1u32, 2] {
+                let code = move |ctx: crate::Ctx| async move { ctx.mailbox("a").send(number, 1.0).await };
+                program.spawn(format!("sender-{number}"), "node-1", code)?;
+            }
+            Ok(())
+        });
+        let found = optimal::explore(&mut subject.actors(Network::Unordered), Options::all());
+        let findings = findings(&subject, Network::Unordered, &found.found);
+        let whats: Vec<_> = findings.iter().map(|finding| finding.what.as_str()).collect();
+        assert_eq!(
+            whats,
+            [
+                "pessimist failed: as I said",
+                "deadlock: sender-1 waits for ever",
+                "deadlock: sender-2 waits for ever"
+            ]
+        );
+        let told = findings[0].told.as_ref().expect("it is the same every time");
+        let does: Vec<_> = told.steps.iter().map(|step| step.does.as_str()).collect();
+        let expected = [
+            "sends m1 to \"a\"",
+            "posts a receive at \"a\"",
+            "m1 arrives at \"a\"",
+            "receives m1 of sender-2",
+        ];
+        assert_eq!(does, expected);
+        assert_eq!(told.steps[3].said[0].text, "got 2");
+        assert!(told.place.is_some_and(|place| place.file.ends_with("findings.rs")));
+    }
+
+    #[test]
+    fn a_program_with_a_memory_of_its_own_is_told_so() {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let subject = subject(|program| {
+            program.spawn("moody", "node-0", |ctx| async move {
+                // Another mailbox in every run.
+                let run = RUNS.fetch_add(1, Ordering::Relaxed);
+                ctx.mailbox::<()>(&format!("box-{run}")).recv().await
+            })?;
+            Ok(())
+        });
+        let violation = Violation::Deadlock { actors: vec![0] };
+        let schedule = vec![Step { actor: 0, choice: 0 }];
+        let findings = findings(&subject, Network::Mailbox, &[(violation, schedule)]);
+        assert_eq!(findings[0].what, "deadlock: moody wait for ever");
+        let why = findings[0].told.as_ref().unwrap_err();
+        assert!(
+            why.starts_with("it is not the same every time that it is replayed: the program depends on"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn what_does_not_happen_again_is_told_so() {
+        let subject = subject(|program| {
+            program.spawn("calm", "node-0", |ctx| async move {
+                ctx.choose(2).await;
+            })?;
+            Ok(())
+        });
+        let violation = Violation::Failed { actor: 0, message: "never".to_owned() };
+        let untold = |steps: &[&str]| {
+            let schedule = steps.iter().map(|step| step.parse().unwrap()).collect();
+            let findings = findings(&subject, Network::Mailbox, &[(violation.clone(), schedule)]);
+            findings[0].told.clone().unwrap_err()
+        };
+        let why = untold(&["0/1"]);
+        assert!(
+            why.starts_with("it did not happen again when it was replayed: all steps are possible"),
+            "{why}"
+        );
+        let why = untold(&["0/2"]);
+        assert!(
+            why.contains("step 1 (0/2) is not possible there; possible are 0, 0/1; either the program"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn a_mistake_of_ours_is_told_in_one_line() {
+        let error = silently(|| unreachable!("a mistake")).unwrap_err().to_string();
+        assert!(error.starts_with("internal error at ") && error.contains("findings.rs:"), "{error}");
+        assert!(
+            error.contains(": internal error: entered unreachable code: a mistake; please report"),
+            "{error}"
+        );
+        assert_eq!(silently(|| 7).unwrap(), 7);
+    }
+}

@@ -5,6 +5,7 @@ mod exploring;
 mod findings;
 mod kept;
 mod report;
+mod saved;
 mod subject;
 mod watch;
 
@@ -16,7 +17,9 @@ use simurgh_explore::{Network, Verdict};
 use super::print;
 use crate::error::{Error, Exit, Result};
 
-pub(crate) use findings::{findings, silently};
+pub(crate) use findings::silently;
+pub(crate) use report::view;
+pub use saved::SaveOptions;
 pub(crate) use subject::{Origin, Subject};
 
 /// The arguments of `simurgh check`.
@@ -43,6 +46,9 @@ pub struct CheckOptions {
     /// Prints one JSON object instead of a summary
     #[arg(long)]
     pub json: bool,
+    /// What is kept of what was found.
+    #[command(flatten)]
+    pub saved: SaveOptions,
     /// At most so many executions [default for random walks: 10000]
     #[arg(long, value_name = "N")]
     pub executions: Option<u64>,
@@ -137,17 +143,20 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// Explores a program.
 pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exit> {
+    options.saved.check_places()?;
     let watch = Stopwatch::start();
-    let exploring::Explored { found, stopped, .. } = silently(|| exploring::explore(subject, options))??;
+    let exploring::Explored { found, stopped, engine, refined } =
+        silently(|| exploring::explore(subject, options))??;
     if let Some(divergence) = &found.divergence {
         return Err(Error::input(divergence.to_string()));
     }
     let seconds = watch.seconds();
-    let findings = silently(|| findings(subject, options.network.into(), &found.found))?;
+    let findings = silently(|| findings::findings(subject, options.network.into(), &found.found))?;
+    let hint = options.saved.save(subject, engine, &findings)?;
     print(&if options.json {
-        report::json(&found, &findings, seconds)
+        report::json(&found, &findings, &report::By { engine, refined, seconds })
     } else {
-        report::human(&found, &findings, "", seconds)
+        report::human(&found, &findings, &hint, seconds)
     });
     if let Some(stopped) = stopped.filter(|_| !options.json) {
         print(&format!("{stopped}\n"));

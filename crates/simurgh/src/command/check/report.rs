@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use serde::Serialize;
-use simurgh_explore::Exploration;
 use simurgh_explore::counterexample::Counterexample;
+use simurgh_explore::{Engine, Exploration};
 use simurgh_trace::counterexample::{View, in_columns};
 
 use super::findings::Finding;
@@ -14,14 +14,25 @@ use crate::command::summary::count;
 /// More findings than these are told in a line each.
 const FINDINGS_MAX: usize = 5;
 
+/// Who explored, and how long it took.
+pub(super) struct By {
+    pub(super) engine: Engine,
+    /// Why that is not the engine that was asked for, if it is not.
+    pub(super) refined: Option<String>,
+    pub(super) seconds: f64,
+}
+
 /// The outcome as one JSON object and a newline.
-pub(super) fn json(found: &Exploration, findings: &[Finding], seconds: f64) -> String {
+pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
         verdict: String,
         executions: u64,
         transitions: u64,
         seconds: f64,
+        engine: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        refined: Option<&'a str>,
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
@@ -30,7 +41,9 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], seconds: f64) -> S
         verdict: found.verdict.to_string(),
         executions: found.executions,
         transitions: found.transitions,
-        seconds,
+        seconds: by.seconds,
+        engine: by.engine.to_string(),
+        refined: by.refined.as_deref(),
         counterexample: counterexamples.first(),
         counterexamples: &counterexamples,
     };
@@ -96,7 +109,12 @@ pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, secon
 
 /// A counterexample as columns that fit where they are printed.
 pub(crate) fn columns(told: &Counterexample) -> String {
-    in_columns(told, &View { width: width(), colour: colour(), source: &source })
+    in_columns(told, &view())
+}
+
+/// How counterexamples are printed here.
+pub(crate) fn view() -> View<'static> {
+    View { width: width(), colour: colour(), source: &source }
 }
 
 /// Colours are for terminals whose owner has not said otherwise (no-color.org).

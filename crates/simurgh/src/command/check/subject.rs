@@ -21,7 +21,6 @@ pub(crate) struct Subject<'a> {
     fill: Box<dyn Fn(&mut Program) -> Result + Sync + 'a>,
     platform: Arc<Platform>,
     registry: Arc<Registry>,
-    #[expect(dead_code, reason = "schedules that are saved will say it")]
     origin: Origin,
 }
 
@@ -68,6 +67,11 @@ impl<'a> Subject<'a> {
         Subject::new(platform, Origin::Scenario(path), move |program| {
             play::fill(program, &scenario).map(drop)
         })
+    }
+
+    /// Where it comes from.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The names of the actors of the start.

@@ -1,0 +1,56 @@
+//! Stopping for a debugger.
+
+use simurgh_kernel::context::Place;
+
+/// Whether a debugger watches this process; where that cannot be known, it is taken to.
+pub(super) fn is_attached() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_none_or(|tracer| tracer.trim() != "0")
+}
+
+/// What to do when there is none.
+pub(super) fn how_to_attach() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let command: Vec<String> = words.map(|word| shell_word(&word)).collect();
+    format!(
+        "--break-at stops for a debugger, and none is there: start `gdb --args {}`, and in it `run`",
+        command.join(" ")
+    )
+}
+
+/// Stops the process, until the debugger lets it go on.
+pub(super) fn stop(step: usize, who: &str, place: Option<Place>) {
+    let from = place.map_or_else(String::new, |place| {
+        format!(
+            " from {place}; in gdb: `tbreak {}:{}` and `continue` lead to its next line",
+            place.file,
+            place.line + 1
+        )
+    });
+    eprintln!("stopped before step {step}: {who} goes on{from}");
+    // A debugger that is there takes the signal; the process does not see it.
+    let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTRAP);
+}
+
+/// A word as a shell reads it.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(shell_word("target/x"), "target/x");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+}

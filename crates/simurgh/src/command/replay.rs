@@ -1,0 +1,231 @@
+//! `replay FILE`: executes a schedule again, step by step.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use simurgh_explore::Step;
+use simurgh_explore::counterexample::{Counterexample, Shown, Taken, Telling};
+use simurgh_explore::replay::Impossible;
+use simurgh_kernel::kernel::Kernel;
+use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
+
+use super::check::{Origin, Subject, silently, view};
+use super::schedule::{Planned, Schedule, base, find_scenario};
+use super::{debugger, print};
+use crate::error::{Error, Exit, Result};
+
+/// The arguments of `replay`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Exit codes: 0 nothing goes wrong, 1 something does, 2 it cannot be followed.")]
+pub struct ReplayOptions {
+    /// The schedule that `check --save FILE` wrote
+    pub file: PathBuf,
+    /// Stops after this step, and tells what every actor is about
+    #[arg(long, value_name = "STEP")]
+    pub until: Option<usize>,
+    /// Stops for a debugger just before the code of this step runs
+    #[arg(long, value_name = "STEP")]
+    pub break_at: Option<usize>,
+    /// Prints one JSON object instead of the steps
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Replays a schedule of a scenario.
+pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
+    let schedule = Schedule::from_file(&options.file)?;
+    match &schedule.origin {
+        Origin::Scenario(scenario) => {
+            let subject = Subject::from_scenario(find_scenario(scenario, &options.file))?;
+            replay(&subject, &schedule, options)
+        }
+        Origin::Program { name, .. } => {
+            let (file, program) = (options.file.display(), base(name));
+            Err(Error::input(format!(
+                "{file}: this is a schedule of the program {program:?}; run `{program} replay {file}`"
+            )))
+        }
+    }
+}
+
+/// The arguments with which a program was checked.
+///
+/// # Errors
+/// If it is a schedule of something else.
+pub(crate) fn arguments<'a>(schedule: &'a Schedule, file: &Path, program: &str) -> Result<&'a [String]> {
+    let file = file.display();
+    match &schedule.origin {
+        Origin::Scenario(scenario) => Err(Error::input(format!(
+            "{file}: this is a schedule of the scenario {}; run `simurgh replay {file}`",
+            scenario.display()
+        ))),
+        Origin::Program { name, .. } if base(name) != base(program) => {
+            let (name, program) = (base(name), base(program));
+            Err(Error::input(format!(
+                "{file}: this is a schedule of the program {name:?}, not of {program:?}; run `{name} replay {file}`"
+            )))
+        }
+        Origin::Program { arguments, .. } => Ok(arguments),
+    }
+}
+
+/// Executes a schedule and tells what happens.
+///
+/// # Errors
+/// Where it cannot be followed.
+pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &ReplayOptions) -> Result<Exit> {
+    let count = schedule.steps.len();
+    for (option, step, lowest) in [("--until", options.until, 0), ("--break-at", options.break_at, 1)] {
+        if let Some(step) = step.filter(|step| !(lowest..=count).contains(step)) {
+            let steps = super::summary::count(count as u64, "step");
+            return Err(Error::input(format!("{option} {step}: the schedule has {steps}")));
+        }
+    }
+    if options.break_at.is_some() && !debugger::is_attached() {
+        return Err(Error::input(debugger::how_to_attach()));
+    }
+    let told = silently(|| follow(subject, schedule, options))?.map_err(|what| {
+        let file = options.file.display();
+        Error::input(format!(
+            "{file}: {what}; the program has changed, or it is another: `check --save` it anew"
+        ))
+    })?;
+    print(&if options.json { json(schedule, &told) } else { report(schedule, options, &told) });
+    Ok(if told.what.is_some() { Exit::Failed } else { Exit::Fine })
+}
+
+/// Takes the steps; or says which of them is another now.
+fn follow(
+    subject: &Subject<'_>,
+    schedule: &Schedule,
+    options: &ReplayOptions,
+) -> std::result::Result<Counterexample, String> {
+    let mut system = subject.actors(schedule.network);
+    let names = |mailbox| subject.mailbox_name(mailbox);
+    let mut telling = Telling::new(&mut system, &names);
+    let until = options.until.unwrap_or(schedule.steps.len());
+    for (index, planned) in schedule.steps[..until].iter().enumerate() {
+        let step = planned.step;
+        telling.check(step).map_err(|impossible| not_possible(planned, &impossible, &mut telling))?;
+        let name = telling.name(step.actor).to_owned();
+        if options.break_at == Some(index + 1) {
+            debugger::stop(index + 1, &name, telling.place(step));
+        }
+        let taken = telling.take(step).map_err(|impossible| impossible.to_string())?;
+        if planned.does.as_ref().is_some_and(|does| *does != taken.does) {
+            let (now, before) = (in_one_line(taken, &name), planned.in_words());
+            return Err(format!("step {} is another now: {now}; when it was saved, {before}", index + 1));
+        }
+        // Who debugs wants to see how far it is.
+        if options.break_at.is_some() && !options.json {
+            print(&told_step(taken, &name, schedule.steps.len()));
+        }
+    }
+    Ok(telling.end_with(schedule.violation.as_deref()))
+}
+
+/// Why a step cannot be taken, and what could be instead.
+fn not_possible<F: FnMut(&mut Kernel)>(
+    planned: &Planned,
+    impossible: &Impossible,
+    telling: &mut Telling<'_, F>,
+) -> String {
+    let standing = telling.standing();
+    let actor = planned.step.actor;
+    let now = match standing.iter().find(|standing| standing.actor == actor) {
+        Some(standing) => format!("{} {}", telling.name(actor), about(standing)),
+        None if actor == Step::NETWORK => "no such message is on its way".to_owned(),
+        None => format!("there is no actor {actor}"),
+    };
+    let mut could: Vec<&str> = impossible
+        .possible
+        .iter()
+        .map(|step| if step.actor == Step::NETWORK { "the network" } else { telling.name(step.actor) })
+        .collect();
+    could.dedup();
+    let could = if could.is_empty() { "nobody".to_owned() } else { could.join(", ") };
+    let words = planned.does.as_ref().map_or_else(String::new, |_| format!(", {}", planned.in_words()));
+    format!(
+        "step {} ({}{words}) is not possible now: {now}; who could go on: {could}",
+        impossible.taken + 1,
+        planned.step
+    )
+}
+
+/// A step, what was said, and what went wrong.
+fn told_step(taken: &Taken, name: &str, count: usize) -> String {
+    let width = count.to_string().len().max(3);
+    let mut text = format!("{:>width$}  {}\n", taken.number, in_one_line(taken, name));
+    for said in &taken.said {
+        let _ = writeln!(text, "{:>width$}    {}", "", said.text);
+    }
+    if let Some(fails) = &taken.fails {
+        let _ = writeln!(text, "{:>width$}  ✗ {fails}", "");
+    }
+    text
+}
+
+/// The steps, how all actors stand if it ended early or in a deadlock, and how it ended.
+fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -> String {
+    let mut text = String::new();
+    let taken = told.steps.len();
+    let is_early = taken < schedule.steps.len();
+    if options.break_at.is_none() {
+        text.push_str(&steps_in_columns(told, &view()));
+    }
+    if options.until.is_some() || told.is_deadlock() {
+        let _ = writeln!(text, "\nafter step {taken}:");
+        text.push_str(&state(told));
+    }
+    text.push('\n');
+    match (&told.what, &schedule.violation) {
+        (Some(what), Some(saved)) if what == saved => {
+            let _ = writeln!(text, "it happens again: {what}");
+        }
+        (Some(what), Some(saved)) => {
+            let _ = writeln!(text, "{what}\nthe schedule was saved for something else: {saved}");
+        }
+        (Some(what), None) => {
+            let _ = writeln!(text, "{what}");
+        }
+        (None, _) if is_early => {
+            let left = super::summary::count((schedule.steps.len() - taken) as u64, "step");
+            let _ = writeln!(text, "nothing has gone wrong until here; {left} left");
+        }
+        (None, Some(saved)) => {
+            let _ = writeln!(text, "nothing went wrong; the schedule was saved for: {saved}");
+        }
+        (None, None) => text.push_str("nothing went wrong\n"),
+    }
+    text
+}
+
+/// What every actor is about, and what it exposes.
+fn state(told: &Counterexample) -> String {
+    let mut text = String::new();
+    let width = told.actors.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for standing in &told.standing {
+        let name = told.actors.get(standing.actor as usize).map_or("", String::as_str);
+        let _ = writeln!(text, "  {name:<width$}  {}", about(standing));
+    }
+    for Shown { name, value } in told.shown() {
+        let _ = writeln!(text, "  {name} = {value}");
+    }
+    text
+}
+
+fn json(schedule: &Schedule, told: &Counterexample) -> String {
+    #[derive(Serialize)]
+    struct Out<'a> {
+        reproduced: bool,
+        schedule: Vec<String>,
+        #[serde(flatten)]
+        told: &'a Counterexample,
+    }
+    let reproduced = told.what.is_some() && told.what == schedule.violation;
+    let steps = told.steps.iter().map(|taken| taken.step).map(|step: Step| step.to_string()).collect();
+    let out = Out { reproduced, schedule: steps, told };
+    serde_json::to_string(&out).expect("plain data becomes JSON") + "\n"
+}
