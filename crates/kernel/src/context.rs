@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -71,34 +72,46 @@ pub enum Body {
 pub type OnExit = Box<dyn FnOnce(bool) + Send>;
 
 /// Where an actor's code and the kernel exchange requests and answers.
-#[derive(Default)]
 pub struct Port {
     /// The actor that runs.
-    pub actor: Option<ActorId>,
+    pub actor: ActorId,
     /// The host it runs on.
-    pub host: Option<HostId>,
+    pub host: HostId,
     /// The present date.
     pub now: SimTime,
     /// What the actor asks next.
     pub simcall: Option<Simcall>,
     /// What it is answered.
     pub answer: Option<Answer>,
-    /// What goes with its next simcall.
+    /// What goes with its next simcall, served before it.
     pub notes: Vec<Note>,
     /// What is to be called when it ends.
     pub on_exit: Vec<OnExit>,
-    /// What it says, for people to read.
+    /// What it says, for people to read, when its request is served.
     pub said: Vec<String>,
-    /// Where in its code it asks, or says that it failed.
+    /// Where in its code it asks, or says that it failed; `None` if that is not known, as of an ordinary end.
     pub place: Option<Place>,
 }
 
-impl Port {
-    /// Nobody's.
-    const fn empty() -> Self {
-        Self {
-            actor: None,
-            host: None,
+/// A [`Port`] that is lent to one actor after the other: whoever runs actors owns one, fills it before an actor runs,
+/// and finds in it what the actor left. It is not copied: while an actor runs its thread has it.
+pub struct Door {
+    /// The port; while it is lent, that of the actor around this one, if an actor itself runs a simulation.
+    port: Option<Box<Port>>,
+}
+
+impl Default for Door {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Door {
+    /// A port with nothing in it.
+    pub fn new() -> Self {
+        let port = Port {
+            actor: ActorId(0),
+            host: HostId(0),
             now: SimTime::ZERO,
             simcall: None,
             answer: None,
@@ -106,14 +119,44 @@ impl Port {
             on_exit: Vec::new(),
             said: Vec::new(),
             place: None,
-        }
+        };
+        Self { port: Some(Box::new(port)) }
+    }
+
+    /// Prepares it for an actor.
+    #[inline]
+    pub fn prepare(&mut self, actor: ActorId, host: HostId, now: SimTime, answer: Option<Answer>) {
+        (self.actor, self.host, self.now, self.answer, self.place) = (actor, host, now, answer, None);
+    }
+
+    /// Lends it to this thread, or takes it back.
+    #[inline]
+    fn swap(&mut self) {
+        PORT.with_borrow_mut(|port| std::mem::swap(port, &mut self.port));
     }
 }
 
+impl Deref for Door {
+    type Target = Port;
+
+    #[inline]
+    fn deref(&self) -> &Port {
+        self.port.as_deref().expect(LENT)
+    }
+}
+
+impl DerefMut for Door {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Port {
+        self.port.as_deref_mut().expect(LENT)
+    }
+}
+
+const LENT: &str = "a port is lent only while an actor runs";
+
 thread_local! {
-    static PORT: RefCell<Port> = const { RefCell::new(Port::empty()) };
-    /// Where the code that ran last stopped.
-    static STOPPED: Cell<Option<Place>> = const { Cell::new(None) };
+    /// That of the actor that runs.
+    static PORT: RefCell<Option<Box<Port>>> = const { RefCell::new(None) };
     /// Where the last panic was, while panics are remembered.
     static PANICKED: Cell<Option<Place>> = const { Cell::new(None) };
     /// Names of files that places refer to.
@@ -132,17 +175,13 @@ fn keep(file: &str) -> &'static str {
     })
 }
 
-/// Where the actor that ran last on this thread ([`Body::resume`]) stopped: at its request, its panic, or its failure.
-/// `None` if that is not known, as of an ordinary end.
-pub fn stopped_at() -> Option<Place> {
-    STOPPED.get()
-}
-
 /// Says at which line the actor that runs is: one that finds that something is wrong, or that carries out what is
 /// written in a file and has just asked for it. Its next request is elsewhere.
 pub fn stand_at(place: impl Into<Place>) {
     let _ = PORT.try_with(|port| {
-        if let Ok(mut port) = port.try_borrow_mut() {
+        if let Ok(mut port) = port.try_borrow_mut()
+            && let Some(port) = port.as_deref_mut()
+        {
             port.place = Some(place.into());
         }
     });
@@ -153,7 +192,7 @@ pub fn panicked_at() -> Option<Place> {
     PANICKED.get()
 }
 
-/// A panic hook that prints nothing, and remembers where the panic was for [`stopped_at`]: for those who run an actor
+/// A panic hook that prints nothing, and remembers where the panic was for [`Port::place`]: for those who run an actor
 /// that panics again and again.
 pub fn remember_panic(info: &PanicHookInfo<'_>) {
     // The hook may be called while the thread is going down.
@@ -164,8 +203,8 @@ pub fn remember_panic(info: &PanicHookInfo<'_>) {
 /// What came of running an actor.
 #[derive(Debug)]
 pub enum Resumed {
-    /// It asks for something.
-    Asked(Simcall),
+    /// It asks for something: [`Port::simcall`].
+    Asked,
     /// It came to its end.
     Ended(Ending),
     /// It panicked, with this message.
@@ -174,112 +213,65 @@ pub enum Resumed {
     Stray,
 }
 
-/// What the actor left besides its request.
-#[derive(Default)]
-pub struct Leavings {
-    /// Served before the request.
-    pub notes: Vec<Note>,
-    /// Kept until the actor ends.
-    pub on_exit: Vec<OnExit>,
-    /// Told to people when the request is served.
-    pub said: Vec<String>,
-}
-
 impl Body {
-    /// Runs the code until its next simcall. `leavings` is filled, and must come empty.
-    pub fn resume(
-        &mut self,
-        actor: ActorId,
-        host: HostId,
-        now: SimTime,
-        answer: Option<Answer>,
-        leavings: &mut Leavings,
-    ) -> Resumed {
-        // An actor may itself run a simulation: the outer port waits on this stack meanwhile.
-        let outer = PORT.with_borrow_mut(|port| {
-            let outer = port.actor.is_some().then(|| Box::new(std::mem::take(port)));
-            (port.actor, port.host, port.now, port.answer) = (Some(actor), Some(host), now, answer);
-            port.place = None;
-            std::mem::swap(&mut port.notes, &mut leavings.notes);
-            outer
-        });
+    /// Runs the code until its next simcall. The door is [prepared](Door::prepare) for it.
+    pub fn resume(&mut self, door: &mut Door) -> Resumed {
+        door.swap();
         let polled = catch_unwind(AssertUnwindSafe(|| match self {
             Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
                 Poll::Ready(ending) => Some(ending),
                 Poll::Pending => None,
             },
-            Body::Coroutine(coroutine) => PORT.with_borrow_mut(|port| coroutine.resume(port)),
-        }));
-        let simcall = PORT.with_borrow_mut(|port| {
-            (port.actor, port.answer) = (None, None);
-            std::mem::swap(&mut port.notes, &mut leavings.notes);
-            leavings.on_exit.append(&mut port.on_exit);
-            leavings.said.append(&mut port.said);
-            let simcall = port.simcall.take();
-            STOPPED.set(port.place);
-            if let Some(outer) = outer {
-                *port = *outer;
+            Body::Coroutine(coroutine) => {
+                PORT.with_borrow_mut(|port| coroutine.resume(port.as_deref_mut().expect(LENT)))
             }
-            simcall
-        });
+        }));
+        door.swap();
         match polled {
-            Err(panic) => match panic.downcast_ref::<Violated>() {
-                Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
-                None => {
-                    if let Some(place) = PANICKED.take() {
-                        STOPPED.set(Some(place));
+            Ok(None) if door.simcall.is_some() => Resumed::Asked,
+            Ok(None) => Resumed::Stray,
+            Ok(Some(ending)) => {
+                door.simcall = None;
+                Resumed::Ended(ending)
+            }
+            Err(panic) => {
+                door.simcall = None;
+                match panic.downcast_ref::<Violated>() {
+                    Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
+                    None => {
+                        door.place = PANICKED.take().or(door.place);
+                        Resumed::Panicked(panic_message(panic.as_ref()))
                     }
-                    Resumed::Panicked(panic_message(panic.as_ref()))
                 }
-            },
-            Ok(Some(ending)) => Resumed::Ended(ending),
-            Ok(None) => simcall.map_or(Resumed::Stray, Resumed::Asked),
+            }
         }
     }
 
-    /// Drops the code of an actor that ended, and collects the notes that its destructors leave.
-    pub fn dispose(self, actor: ActorId, host: HostId, now: SimTime) -> Vec<Note> {
-        let outer = PORT.with_borrow_mut(|port| {
-            let outer = port.actor.is_some().then(|| Box::new(std::mem::take(port)));
-            (port.actor, port.host, port.now) = (Some(actor), Some(host), now);
-            outer
-        });
+    /// Drops the code of an actor that ended. Its destructors may leave notes.
+    pub fn dispose(self, door: &mut Door) {
+        door.swap();
         // A destructor that panics has nobody left to tell.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
-        PORT.with_borrow_mut(|port| {
-            (port.actor, port.answer, port.simcall) = (None, None, None);
-            let notes = std::mem::take(&mut port.notes);
-            if let Some(outer) = outer {
-                *port = *outer;
-            }
-            notes
-        })
+        door.swap();
+        (door.answer, door.simcall) = (None, None);
     }
 }
 
 /// Calls what an actor prepared for its end, the last first: what was prepared first may be needed until then. What
-/// the functions say and note goes to `leavings`; gives the messages of those that panicked.
-pub fn part(
-    on_exit: Vec<OnExit>,
-    failed: bool,
-    actor: ActorId,
-    host: HostId,
-    now: SimTime,
-    leavings: &mut Leavings,
-) -> Vec<String> {
-    if on_exit.is_empty() {
-        return Vec::new();
-    }
-    let outer = PORT.replace(Port { actor: Some(actor), host: Some(host), now, ..Port::default() });
+/// the functions say and note is left in the port; gives the messages of those that panicked.
+pub fn part(on_exit: Vec<OnExit>, failed: bool, door: &mut Door) -> Vec<String> {
     let mut panics = Vec::new();
-    for exit in on_exit.into_iter().rev() {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| exit(failed))) {
-            panics.push(panic_message(panic.as_ref()));
+    if !on_exit.is_empty() {
+        door.swap();
+        for exit in on_exit.into_iter().rev() {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| exit(failed))) {
+                panics.push(panic_message(panic.as_ref()));
+            }
         }
+        door.swap();
+        // Nothing that begins now would ever end.
+        door.on_exit.clear();
     }
-    let mut lent = PORT.replace(outer);
-    leavings.notes.append(&mut lent.notes);
-    leavings.said.append(&mut lent.said);
     panics
 }
 
@@ -301,7 +293,7 @@ struct Violated(String);
 /// Outside of any actor, with the message.
 pub fn violate(message: String) -> ! {
     // A coroutine has borrowed the port of its thread while it runs.
-    let inside = PORT.with(|port| port.try_borrow().map_or(true, |port| port.actor.is_some()));
+    let inside = PORT.with(|port| port.try_borrow().map_or(true, |port| port.is_some()));
     if inside {
         resume_unwind(Box::new(Violated(message)));
     }
@@ -312,13 +304,15 @@ pub fn violate(message: String) -> ! {
 #[derive(Debug)]
 #[must_use = "nothing is asked until it is awaited"]
 pub struct Call {
+    /// The request, while it has not been made yet.
+    simcall: Option<Simcall>,
     stage: Stage,
     place: &'static Location<'static>,
 }
 
-#[derive(Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Stage {
-    New(Simcall),
+    New,
     Asked,
     Over,
 }
@@ -331,16 +325,13 @@ pub fn call(simcall: Simcall) -> Call {
 
 /// Asks the kernel, on behalf of this line.
 pub fn call_at(simcall: Simcall, place: &'static Location<'static>) -> Call {
-    Call { stage: Stage::New(simcall), place }
+    Call { simcall: Some(simcall), stage: Stage::New, place }
 }
 
 impl Call {
     /// The request, while it has not been made yet.
     pub fn simcall_mut(&mut self) -> Option<&mut Simcall> {
-        match &mut self.stage {
-            Stage::New(simcall) => Some(simcall),
-            _ => None,
-        }
+        self.simcall.as_mut()
     }
 }
 
@@ -348,22 +339,23 @@ impl Future for Call {
     type Output = Answer;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Answer> {
-        PORT.with_borrow_mut(|port| match std::mem::replace(&mut self.stage, Stage::Asked) {
-            Stage::New(simcall) => {
-                assert!(
-                    port.actor.is_some(),
-                    "an operation of an actor was awaited outside of any actor"
-                );
+        PORT.with_borrow_mut(|port| match self.stage {
+            Stage::New => {
+                let Some(port) = port.as_deref_mut() else {
+                    panic!("an operation of an actor was awaited outside of any actor")
+                };
                 assert!(
                     port.simcall.is_none() && port.answer.is_none(),
                     "an actor does one thing at a time: start the activities, then wait for one or all of them \
                      (ActivitySet), instead of polling several operations at once"
                 );
-                port.simcall = Some(simcall);
+                // Requests are long: this moves one once, and straight to where it is read.
+                std::mem::swap(&mut port.simcall, &mut self.simcall);
                 port.place = Some(self.place.into());
+                self.stage = Stage::Asked;
                 Poll::Pending
             }
-            Stage::Asked => match port.answer.take() {
+            Stage::Asked => match port.as_deref_mut().and_then(|port| port.answer.take()) {
                 Some(answer) => {
                     self.stage = Stage::Over;
                     Poll::Ready(answer)
@@ -377,10 +369,12 @@ impl Future for Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if matches!(self.stage, Stage::Asked) {
+        if self.stage == Stage::Asked {
             // Given up before it was served (by a `select!`, say): then it is not asked at all.
             let _ = PORT.try_with(|port| {
-                if let Ok(mut port) = port.try_borrow_mut() {
+                if let Ok(mut port) = port.try_borrow_mut()
+                    && let Some(port) = port.as_deref_mut()
+                {
                     port.simcall = None;
                     port.answer = None;
                 }
@@ -391,19 +385,14 @@ impl Drop for Call {
 
 /// Looks at, or adds to, the port of the actor that runs. `None` outside of any actor.
 pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
-    PORT.with_borrow_mut(|port| port.actor.is_some().then(|| f(port)))
+    PORT.with_borrow_mut(|port| port.as_deref_mut().map(f))
 }
 
 /// Leaves a note, if an actor runs; says whether it was taken.
 pub fn leave(note: Note) -> bool {
     PORT.try_with(|port| {
-        port.try_borrow_mut().is_ok_and(|mut port| {
-            let inside = port.actor.is_some();
-            if inside {
-                port.notes.push(note);
-            }
-            inside
-        })
+        port.try_borrow_mut()
+            .is_ok_and(|mut port| port.as_deref_mut().map(|port| port.notes.push(note)).is_some())
     })
     .unwrap_or(false)
 }
@@ -413,8 +402,10 @@ mod tests {
     use super::*;
 
     fn run(body: &mut Body, answer: Option<Answer>) -> (Resumed, Option<Place>) {
-        let resumed = body.resume(ActorId(0), HostId(0), SimTime::ZERO, answer, &mut Leavings::default());
-        (resumed, stopped_at())
+        let mut door = Door::new();
+        door.prepare(ActorId(0), HostId(0), SimTime::ZERO, answer);
+        let resumed = body.resume(&mut door);
+        (resumed, door.place)
     }
 
     #[test]

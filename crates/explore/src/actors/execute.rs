@@ -1,6 +1,6 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
-use simurgh_kernel::context::{Leavings, Place, Resumed, part, stopped_at};
+use simurgh_kernel::context::{Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::simcall::{
@@ -332,12 +332,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         (process.granted, process.timer) = (false, false);
         let mut notes: Vec<Note> = process.returns.drain(..).collect();
         let on_exit = std::mem::take(&mut process.on_exit);
+        self.door.prepare(actor, host, SimTime::ZERO, None);
         if let Some(body) = process.body.take() {
-            notes.extend(body.dispose(actor, host, SimTime::ZERO));
+            body.dispose(&mut self.door);
         }
-        let mut parting = Leavings::default();
-        let panics = part(on_exit, failed, actor, host, SimTime::ZERO, &mut parting);
-        for note in notes.into_iter().chain(parting.notes) {
+        let panics = part(on_exit, failed, &mut self.door);
+        self.door.said.clear();
+        notes.append(&mut self.door.notes);
+        for note in notes {
             self.kernel.serve_note(actor, note);
         }
         let told =
@@ -417,16 +419,18 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let host = self.kernel.actor_host(actor);
         let process = &mut self.processes[actor.index()];
         let body = process.body.as_mut().expect("a living actor has code");
-        let resumed = body.resume(actor, host, SimTime::ZERO, answer, &mut process.leavings);
-        process.on_exit.append(&mut process.leavings.on_exit);
+        let door = &mut self.door;
+        door.prepare(actor, host, SimTime::ZERO, answer);
+        let resumed = body.resume(door);
+        process.on_exit.append(&mut door.on_exit);
         match &mut self.said {
-            Some(said) => said.extend(process.leavings.said.drain(..).map(|text| (actor.0, text))),
-            None => process.leavings.said.clear(),
+            Some(said) => said.extend(door.said.drain(..).map(|text| (actor.0, text))),
+            None => door.said.clear(),
         }
         // An error that says nothing of its place is that of the request before it.
-        let place = stopped_at().or(process.place);
+        let place = door.place.or(process.place);
         process.place = place;
-        for note in process.leavings.notes.drain(..) {
+        for note in door.notes.drain(..) {
             match note {
                 Note::Unlock(_) | Note::Release(_) => process.returns.push_back(note),
                 Note::Forget(_)
@@ -437,7 +441,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             }
         }
         let message = match resumed {
-            Resumed::Asked(simcall) => return Some(simcall),
+            Resumed::Asked => return self.door.simcall.take(),
             Resumed::Ended(Ok(())) => {
                 self.processes[actor.index()].place = None;
                 return None;

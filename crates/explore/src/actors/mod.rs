@@ -21,7 +21,7 @@ pub(crate) use execute::answer_platform;
 
 use std::collections::VecDeque;
 
-use simurgh_kernel::context::{Body, Leavings, OnExit, Place};
+use simurgh_kernel::context::{Body, Door, OnExit, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
@@ -105,7 +105,6 @@ pub(crate) enum Pending<'a> {
 #[derive(Default)]
 struct Process {
     body: Option<Body>,
-    leavings: Leavings,
     on_exit: Vec<OnExit>,
     next: Next,
     /// The line of its program that it stands at.
@@ -180,6 +179,7 @@ pub struct Actors<F> {
     /// Whether one was seen that chooses otherwise than those before.
     learned: bool,
     upheld: Upheld,
+    door: Door,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -204,6 +204,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             observers: Vec::new(),
             learned: false,
             upheld: Upheld::default(),
+            door: Door::new(),
         };
         actors.reset();
         actors
@@ -319,11 +320,9 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     fn reset(&mut self) {
         self.kernel.reset(0);
         for process in &mut self.processes[..self.count] {
-            // The tables of the notes are kept; the code is dropped outside of any actor, and so leaves no notes.
+            // The code is dropped outside of any actor, and so leaves no notes.
             process.body = None;
             process.on_exit.clear();
-            process.leavings.notes.clear();
-            process.leavings.said.clear();
             process.returns.clear();
             process.unclaimed.clear();
             (process.next, process.place) = (Next::Nothing, None);

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simurgh_kernel::context::{Body, Leavings, Resumed, part};
+use simurgh_kernel::context::{Body, Door, OnExit, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest,
@@ -35,6 +35,7 @@ pub struct Actors<F> {
     given: Vec<Mailbox>,
     /// For how many each barrier is.
     barriers: BTreeMap<u32, u32>,
+    door: Door,
 }
 
 /// What is to be made of the next reply.
@@ -76,7 +77,7 @@ struct Live {
     withdrawn: SmallVec<[(Handle, Failure); 1]>,
     /// The posts that the present wait is for, if they are taken back when it gives up.
     gives_up: SmallVec<[Handle; 1]>,
-    leavings: Leavings,
+    on_exit: Vec<OnExit>,
     /// Whether there is more to clean up after it than its messages.
     is_marked: bool,
 }
@@ -93,6 +94,7 @@ impl<F: Factory> Actors<F> {
             count: 0,
             given: Vec::new(),
             barriers: BTreeMap::new(),
+            door: Door::new(),
         };
         actors.restart();
         actors
@@ -115,8 +117,7 @@ impl<F: Factory> Actors<F> {
             live.then = None;
             live.withdrawn.clear();
             live.gives_up.clear();
-            live.leavings.notes.clear();
-            live.leavings.on_exit.clear();
+            live.on_exit.clear();
         }
     }
 
@@ -164,38 +165,42 @@ impl<F: Factory> Actors<F> {
         loop {
             let live = &mut self.live[process as usize];
             let Some(body) = &mut live.body else { return Request::Ended };
-            let resumed = body.resume(
-                ActorId(process),
-                live.host.expect(PLACED),
-                SimTime::ZERO,
-                answer.take(),
-                &mut live.leavings,
-            );
-            live.leavings.said.clear();
-            let has_notes = !live.leavings.notes.is_empty() || !live.queue.is_empty();
-            let simcall = match resumed {
-                // What almost all is, without detours.
-                Resumed::Asked(Simcall::Send(request, Follow::Wait(None))) if !has_notes => {
-                    let (mailbox, side) = (Mailbox(request.mailbox.0), Side::Send(request.envelope));
-                    live.expect = Expect::Completed;
-                    live.payloads.push(request.payload);
-                    return Request::PostAndWait { mailbox, side, patience: Patience::Forever };
+            let door = &mut self.door;
+            door.prepare(ActorId(process), live.host.expect(PLACED), SimTime::ZERO, answer.take());
+            let resumed = body.resume(door);
+            door.said.clear();
+            if !door.on_exit.is_empty() {
+                live.is_marked = true;
+                live.on_exit.append(&mut door.on_exit);
+            }
+            let has_notes = !door.notes.is_empty() || !live.queue.is_empty();
+            match resumed {
+                Resumed::Asked if !has_notes => {
+                    // What almost all is, without detours: read where it lies.
+                    let patience = Patience::Forever;
+                    let post = match &mut door.simcall {
+                        Some(Simcall::Send(request, Follow::Wait(None))) => {
+                            live.payloads.push(request.payload.take());
+                            Some((Mailbox(request.mailbox.0), Side::Send(request.envelope)))
+                        }
+                        Some(Simcall::Recv(request, Follow::Wait(None))) => {
+                            live.payloads.push(None);
+                            Some((Mailbox(request.mailbox.0), Side::Recv(request.criteria)))
+                        }
+                        _ => None,
+                    };
+                    if let Some((mailbox, side)) = post {
+                        door.simcall = None;
+                        live.expect = Expect::Completed;
+                        return Request::PostAndWait { mailbox, side, patience };
+                    }
                 }
-                Resumed::Asked(Simcall::Recv(request, Follow::Wait(None))) if !has_notes => {
-                    let (mailbox, side) = (Mailbox(request.mailbox.0), Side::Recv(request.criteria));
-                    live.expect = Expect::Completed;
-                    live.payloads.push(None);
-                    return Request::PostAndWait { mailbox, side, patience: Patience::Forever };
-                }
-                Resumed::Ended(Ok(())) if !has_notes && live.leavings.on_exit.is_empty() => {
+                Resumed::Asked => {}
+                Resumed::Ended(Ok(())) if !has_notes && live.on_exit.is_empty() => {
                     // Code that came to its end holds nothing any more that would leave a note.
                     live.body = None;
                     live.expect = Expect::Start;
                     return Request::Ended;
-                }
-                Resumed::Asked(simcall) => {
-                    live.is_marked = true;
-                    simcall
                 }
                 Resumed::Ended(Ok(())) => return self.end(process, Request::Ended),
                 Resumed::Ended(Err(message)) => return self.end(process, Request::Failed(message)),
@@ -206,7 +211,9 @@ impl<F: Factory> Actors<F> {
                     return self
                         .end(process, Request::Failed("awaits something of another world".to_owned()));
                 }
-            };
+            }
+            live.is_marked = true;
+            let simcall = door.simcall.take().expect("an actor that asks has asked something");
             self.take_notes(process);
             let asked = match self.translate(process, simcall) {
                 Ok(asked) => asked,
@@ -222,14 +229,14 @@ impl<F: Factory> Actors<F> {
     fn end(&mut self, process: u32, request: Request) -> Request {
         let live = &mut self.live[process as usize];
         live.is_marked = true;
-        let host = live.host.expect(PLACED);
+        self.door.prepare(ActorId(process), live.host.expect(PLACED), SimTime::ZERO, None);
         if let Some(body) = live.body.take() {
-            let notes = body.dispose(ActorId(process), host, SimTime::ZERO);
-            live.leavings.notes.extend(notes);
+            body.dispose(&mut self.door);
         }
-        let on_exit = std::mem::take(&mut live.leavings.on_exit);
+        let on_exit = std::mem::take(&mut live.on_exit);
         let failed = matches!(request, Request::Failed(_));
-        let _ = part(on_exit, failed, ActorId(process), host, SimTime::ZERO, &mut live.leavings);
+        let _ = part(on_exit, failed, &mut self.door);
+        self.door.said.clear();
         self.take_notes(process);
         self.ask(process, Asked::Engine(request, Expect::Start, None)).unwrap_or(Request::Ended)
     }
@@ -257,7 +264,7 @@ impl<F: Factory> Actors<F> {
 
     fn take_notes(&mut self, process: u32) {
         let live = &mut self.live[process as usize];
-        for note in live.leavings.notes.drain(..) {
+        for note in self.door.notes.drain(..) {
             note_requests(note, &mut live.queue, &mut self.barriers);
         }
     }

@@ -4,7 +4,7 @@ use simurgh_models::{ActionId, Refused, Transfer};
 
 use super::{ActorFailure, Code, Error, KILL, Simulation, TIMER};
 use crate::activity::Kind;
-use crate::context::{Leavings, part};
+use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::Effect;
 use crate::simcall::{Failure, SpawnRequest};
@@ -133,19 +133,18 @@ impl Simulation {
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
         let (host, now) = (self.kernel.actor_host(actor), self.models.now());
         let code = &mut self.code[actor.index()];
-        code.asked = None;
         if let Some(kill) = code.kill.take() {
             self.models.cancel(kill);
         }
-        let mut notes = std::mem::take(&mut code.leavings.notes);
+        let door = &mut self.parting;
+        door.prepare(actor, host, now, None);
+        door.notes.extend(code.held.take().map_or_else(Vec::new, |held| held.notes));
         if let Some(body) = code.body.take() {
-            notes.extend(body.dispose(actor, host, now));
+            body.dispose(door);
         }
-        let mut parting = Leavings::default();
-        let panics = part(std::mem::take(&mut code.on_exit), failed, actor, host, now, &mut parting);
-        notes.append(&mut parting.notes);
-        code.leavings.said.append(&mut parting.said);
-        self.pass_on(actor);
+        let panics = part(std::mem::take(&mut code.on_exit), failed, door);
+        let (notes, said) = (std::mem::take(&mut door.notes), std::mem::take(&mut door.said));
+        self.pass_on(actor, &said);
         for note in notes {
             self.kernel.serve_note(actor, note);
         }

@@ -2,6 +2,7 @@
 //! when the next of them goes on (Rosa's thesis, Algorithm 3).
 //!
 //! - [`report`]: what a simulation tells.
+//! - `round`: what actors do within an instant.
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
@@ -10,6 +11,7 @@ mod effects;
 mod happenings;
 mod invariants;
 pub mod report;
+mod round;
 
 pub use report::{
     ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Status, Watcher,
@@ -20,25 +22,25 @@ use std::sync::Arc;
 use simurgh_models::{ActionId, Models, Progress, SimTime, Step, Token};
 use simurgh_platform::{HostId, Platform, ProfileTarget, Repeat};
 
-use crate::context::{Body, Leavings, OnExit, Resumed};
+use crate::context::{Body, Door, OnExit};
 use crate::event::{Event, Observer};
 use crate::exposed::Invariant;
 use crate::ids::{ActivityId, ActorId};
-use crate::kernel::{Kernel, Served};
+use crate::kernel::Kernel;
 use crate::platform_requests;
-use crate::simcall::{Answer, ExecRequest, Reboot, Simcall, SpawnRequest};
+use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
+use round::{Held, Slot};
 
 /// The code of an actor and what belongs to it.
 #[derive(Default)]
 struct Code {
     body: Option<Body>,
     on_exit: Vec<OnExit>,
-    /// A simcall that is not served yet, and for how many turns it is held.
-    asked: Option<(Simcall, u8)>,
+    /// A simcall that is not served yet.
+    held: Option<Box<Held>>,
     reboot: Option<Reboot>,
     timer: Option<ActionId>,
     kill: Option<ActionId>,
-    leavings: Leavings,
 }
 
 /// A simulation: a program, a platform, and time.
@@ -47,6 +49,10 @@ pub struct Simulation {
     models: Models,
     platform: Arc<Platform>,
     code: Vec<Code>,
+    /// Those of the present round, used again and again.
+    slots: Vec<Slot>,
+    /// For actors that end.
+    parting: Door,
     actions: Vec<Option<ActionId>>,
     /// Actors to be created later.
     late: Vec<Option<SpawnRequest>>,
@@ -103,6 +109,8 @@ impl Simulation {
             models,
             platform,
             code: Vec::new(),
+            slots: Vec::new(),
+            parting: Door::new(),
             actions: Vec::new(),
             late: Vec::new(),
             boots: Vec::new(),
@@ -272,116 +280,11 @@ impl Simulation {
         if blocked.is_empty() { End::Finished } else { End::Deadlock(blocked) }
     }
 
-    /// Lets the actors run, round after round, until all of them wait.
-    fn run_actors(&mut self, ready: &mut Vec<ActorId>) -> Result<(), Error> {
-        loop {
-            ready.clear();
-            self.kernel.take_ready(ready);
-            if ready.is_empty() {
-                return Ok(());
-            }
-            self.rounds += 1;
-            for &actor in ready.iter() {
-                self.run_actor(actor);
-            }
-            for &actor in ready.iter() {
-                self.serve_actor(actor)?;
-            }
-            if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
-                self.end_daemons()?;
-            }
-        }
-    }
-
-    /// Runs the code of an actor up to its next simcall.
-    fn run_actor(&mut self, actor: ActorId) {
-        if self.code[actor.index()].asked.is_some() || !self.kernel.may_run(actor) {
-            return;
-        }
-        self.turns += 1;
-        let answer = self.kernel.take_answer(actor);
-        let host = self.kernel.actor_host(actor);
-        let now = self.models.now();
-        let code = &mut self.code[actor.index()];
-        let Some(body) = &mut code.body else { return };
-        let resumed = body.resume(actor, host, now, answer, &mut code.leavings);
-        code.on_exit.append(&mut code.leavings.on_exit);
-        let failure = match resumed {
-            Resumed::Asked(simcall) => {
-                let turns = hold(self.pacing, &simcall);
-                code.asked = Some((simcall, turns));
-                return;
-            }
-            Resumed::Ended(Ok(())) => None,
-            Resumed::Ended(Err(message)) => Some(message),
-            Resumed::Panicked(message) => Some(format!("panicked: {message}")),
-            Resumed::Stray => Some(
-                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
-                    .to_owned(),
-            ),
-        };
-        code.asked = Some((if failure.is_some() { Simcall::Kill(actor) } else { Simcall::Exit }, 0));
-        if let Some(message) = failure {
-            let name = self.kernel.actor_name(actor).to_owned();
-            self.failures.push(ActorFailure { actor, name, host, at: now, message });
-        }
-    }
-
-    fn serve_actor(&mut self, actor: ActorId) -> Result<(), Error> {
-        let Some((mut simcall, turns)) = self.code[actor.index()].asked.take() else { return Ok(()) };
-        if !self.code[actor.index()].leavings.said.is_empty() {
-            self.pass_on(actor);
-        }
-        if turns > 0 {
-            self.code[actor.index()].asked = Some((simcall, turns - 1));
-            self.kernel.postpone(actor);
-            return Ok(());
-        }
-        for note in std::mem::take(&mut self.code[actor.index()].leavings.notes) {
-            self.kernel.serve_note(actor, note);
-            self.settle()?;
-        }
-        loop {
-            if let Some(answer) = self.answer_platform(actor, &simcall) {
-                // What a change takes down goes before whoever made it goes on, who may be among it.
-                let mut news = Step::default();
-                while self.models.has_news() {
-                    self.models.step(None, &mut news);
-                    self.digest(&mut news)?;
-                }
-                self.kernel.answer(actor, answer);
-                return Ok(());
-            }
-            let begins_work = matches!(simcall, Simcall::Execute(..) | Simcall::Access(..));
-            let shown = if let Simcall::Expose(id, _) = &simcall { Some((actor, *id)) } else { None };
-            match self.kernel.serve(actor, simcall) {
-                Served::Answered(answer) => {
-                    self.settle()?;
-                    if shown.is_some() {
-                        self.judge(shown);
-                    }
-                    self.kernel.answer(actor, answer);
-                    return Ok(());
-                }
-                Served::Blocked | Served::Gone => return self.settle(),
-                Served::Then(next) => {
-                    self.settle()?;
-                    if begins_work && self.pacing == Pacing::Reference {
-                        self.code[actor.index()].asked = Some((next, 0));
-                        self.kernel.postpone(actor);
-                        return Ok(());
-                    }
-                    simcall = next;
-                }
-            }
-        }
-    }
-
-    fn pass_on(&mut self, actor: ActorId) {
-        let said = std::mem::take(&mut self.code[actor.index()].leavings.said);
+    /// Tells the listener what an actor said.
+    fn pass_on(&mut self, actor: ActorId, said: &[String]) {
         let Some(listener) = &mut self.listener else { return };
         let host = self.platform.host(self.kernel.actor_host(actor)).name;
-        for text in &said {
+        for text in said {
             listener(&Said { at: self.models.now(), actor: self.kernel.actor_name(actor), host, text });
         }
     }
@@ -394,10 +297,7 @@ impl Simulation {
     }
 
     /// What concerns resources is answered here: the kernel knows none.
-    fn answer_platform(&mut self, actor: ActorId, simcall: &Simcall) -> Option<Answer> {
-        if !self.kernel.is_alive(actor) {
-            return None;
-        }
+    fn answer_platform(&mut self, simcall: &Simcall) -> Option<Answer> {
         match simcall {
             Simcall::Platform(request) => {
                 self.kernel.retune(request);
@@ -412,21 +312,5 @@ impl Simulation {
             }
             _ => None,
         }
-    }
-}
-
-/// For how many turns a simcall is held before it is served. The reference's programs ask several things of its kernel
-/// for one operation; what is counted here are the requests before the one that acts.
-fn hold(pacing: Pacing, simcall: &Simcall) -> u8 {
-    if pacing == Pacing::Single {
-        return 0;
-    }
-    match simcall {
-        Simcall::Send(..) | Simcall::Recv(..) => 1,
-        Simcall::Execute(ExecRequest { priority, bound, .. }, _) => {
-            2 + u8::from(priority.is_some()) + u8::from(bound.is_some())
-        }
-        Simcall::Access(..) => 3,
-        _ => 0,
     }
 }

@@ -56,7 +56,7 @@ where
 {
     let shared = Arc::clone(shared);
     let future: ActorFuture = Box::pin(async move {
-        let id = with_port(|port| port.actor).flatten().expect("an actor runs inside of its port");
+        let id = with_port(|port| port.actor).expect("an actor runs inside of its port");
         code(Ctx { id, shared }).await.into_ending()
     });
     Body::Future(future)
@@ -93,7 +93,7 @@ impl Ctx {
 
     /// The host it runs on.
     pub fn host(&self) -> Host {
-        let id = with_port(|port| port.host).flatten().unwrap_or(HostId(0));
+        let id = with_port(|port| port.host).unwrap_or(HostId(0));
         Host::new(&self.shared, id)
     }
 

@@ -82,7 +82,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     /// the other ways.
     #[track_caller]
     pub fn send(&self, message: T, bytes: f64) -> Send {
-        let sender = with_port(|port| port.actor).flatten();
+        let sender = with_port(|port| port.actor);
         let envelope = Envelope { source: sender.map_or(0, |actor| actor.0), ..Envelope::default() };
         Send {
             call: call(Simcall::Send(

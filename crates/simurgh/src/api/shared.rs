@@ -89,7 +89,7 @@ impl Shared {
 
     /// The number of an object that the actor that runs makes, or the program before it runs.
     pub(crate) fn next_object(&self) -> u32 {
-        let maker = with_port(|port| port.actor).flatten();
+        let maker = with_port(|port| port.actor);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let count = made.entry(maker).or_insert(0);
         *count += 1;
@@ -110,7 +110,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use simurgh_kernel::context::{Body, Leavings};
+    use simurgh_kernel::context::{Body, Door};
     use simurgh_models::SimTime;
 
     use super::*;
@@ -126,7 +126,9 @@ mod tests {
                 into.lock().unwrap().insert(actor, numbers);
                 Ok(())
             }));
-            body.resume(ActorId(actor), HostId(0), SimTime::ZERO, None, &mut Leavings::default());
+            let mut door = Door::new();
+            door.prepare(ActorId(actor), HostId(0), SimTime::ZERO, None);
+            body.resume(&mut door);
         }
         std::mem::take(&mut *got.lock().unwrap())
     }

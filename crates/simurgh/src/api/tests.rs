@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use simurgh_kernel::context::{Leavings, Place, stopped_at};
+use simurgh_kernel::context::{Body, Door, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::Answer;
 use simurgh_models::SimTime;
@@ -13,6 +13,13 @@ use super::actor::body;
 use super::{Ctx, Mutex, Shared, Task};
 use crate::scenario::{Scenario, play};
 
+fn stopped_at(body: &mut Body, answer: Option<Answer>) -> Option<Place> {
+    let mut door = Door::new();
+    door.prepare(ActorId(0), HostId(0), SimTime::ZERO, answer);
+    body.resume(&mut door);
+    door.place
+}
+
 /// The line at which an actor stops, after it was answered so.
 fn line_after<Fut>(answers: Vec<Answer>, code: impl FnOnce(Ctx) -> Fut + Send + 'static) -> u32
 where
@@ -20,10 +27,11 @@ where
 {
     let shared = Arc::new(Shared::new(Arc::new(Platform::builtin()), 0, Arc::default()));
     let mut body = body(&shared, code);
+    let mut place = None;
     for answer in std::iter::once(None).chain(answers.into_iter().map(Some)) {
-        body.resume(ActorId(0), HostId(0), SimTime::ZERO, answer, &mut Leavings::default());
+        place = stopped_at(&mut body, answer);
     }
-    let place = stopped_at().expect("it asked for something");
+    let place = place.expect("it asked for something");
     assert_eq!(place.file, file!());
     place.line
 }
@@ -127,9 +135,6 @@ fn operations_of_a_scenario() {
     let (program, _) = play(&scenario, Arc::new(Platform::builtin()), 0).unwrap();
     let mut body = program.into_parts().0.remove(0).body;
     let answers = [None, Some(Answer::Activity(ActivityId::from_bits(0))), Some(Answer::Ready)];
-    let places = answers.map(|answer| {
-        body.resume(ActorId(0), HostId(0), SimTime::ZERO, answer, &mut Leavings::default());
-        stopped_at().map(|place: Place| place.to_string())
-    });
+    let places = answers.map(|answer| stopped_at(&mut body, answer).map(|place: Place| place.to_string()));
     assert_eq!(places.map(Option::unwrap), ["some.toml:4", "some.toml:5", "some.toml:5"]);
 }

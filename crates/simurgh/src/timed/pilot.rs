@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use simurgh_explore::receives::way::{Outcome, Place, Way};
-use simurgh_kernel::context::{Body, Ending, Leavings, Resumed, call, leave, with_port};
+use simurgh_kernel::context::{Body, Door, Ending, Resumed, call, leave, with_port};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, Follow, Note, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
@@ -71,16 +71,16 @@ impl Pilot {
 
     /// Runs the code of an actor to its end.
     async fn fly(mut self, mut body: Body) -> Ending {
-        let mut answer = None;
+        let (mut door, mut answer) = (Door::new(), None);
         loop {
-            let place =
-                with_port(|port| port.actor.zip(port.host).map(|(actor, host)| (actor, host, port.now)));
-            let (actor, host, now) = place.flatten().expect("an actor runs inside of its port");
-            let mut leavings = Leavings::default();
-            let resumed = body.resume(actor, host, now, answer.take(), &mut leavings);
-            self.pass_on(leavings);
-            let ending = match resumed {
-                Resumed::Asked(simcall) => match self.ask(simcall).await {
+            let place = with_port(|port| (port.actor, port.host, port.now));
+            let (actor, host, now) = place.expect("an actor runs inside of its port");
+            door.prepare(actor, host, now, answer.take());
+            let resumed = body.resume(&mut door);
+            let simcall = door.simcall.take();
+            self.pass_on(&mut door);
+            let ending = match (resumed, simcall) {
+                (Resumed::Asked, Some(simcall)) => match self.ask(simcall).await {
                     Ok(answered) => {
                         answer = Some(answered);
                         continue;
@@ -90,14 +90,14 @@ impl Pilot {
                         return Err(ASTRAY.to_owned());
                     }
                 },
-                Resumed::Ended(ending) => ending,
-                Resumed::Panicked(message) => Err(format!("panicked: {message}")),
-                Resumed::Stray => {
+                (Resumed::Ended(ending), _) => ending,
+                (Resumed::Panicked(message), _) => Err(format!("panicked: {message}")),
+                (Resumed::Asked | Resumed::Stray, _) => {
                     Err("awaits a future that has nothing to do with the simulation".to_owned())
                 }
             };
-            let notes = body.dispose(actor, host, now);
-            self.leave_all(notes);
+            body.dispose(&mut door);
+            self.pass_on(&mut door);
             for &place in &self.begun {
                 self.log.leave(place);
             }
@@ -106,12 +106,12 @@ impl Pilot {
     }
 
     /// What the actor left besides its request goes with the request that is made in its place.
-    fn pass_on(&mut self, leavings: Leavings) {
+    fn pass_on(&mut self, door: &mut Door) {
         with_port(|port| {
-            port.on_exit.extend(leavings.on_exit);
-            port.said.extend(leavings.said);
+            port.on_exit.append(&mut door.on_exit);
+            port.said.append(&mut door.said);
         });
-        self.leave_all(leavings.notes);
+        self.leave_all(std::mem::take(&mut door.notes));
     }
 
     fn leave_all(&mut self, notes: Vec<Note>) {

@@ -129,7 +129,7 @@ fn simcall(op: Op) -> Simcall {
         Op::Join(actor) => Simcall::Join(ActorId(actor), None),
         Op::Kill(actor) => Simcall::Kill(ActorId(actor)),
         Op::Move(host) => {
-            let me = simurgh_kernel::context::with_port(|port| port.actor).flatten().expect("an actor runs");
+            let me = simurgh_kernel::context::with_port(|port| port.actor).expect("an actor runs");
             Simcall::Migrate(me, host)
         }
         Op::HostState(host, on) => Simcall::Platform(PlatformRequest::SetHostState(host, on)),

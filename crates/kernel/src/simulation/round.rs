@@ -1,0 +1,215 @@
+//! One round: the actors that can go on, each up to its next request; then the requests, served in the order of the
+//! actors (Rosa's thesis, 4.2). User code sees nothing but its own port, so the order in which it runs does not matter.
+
+use simurgh_models::Step;
+
+use super::{Error, Simulation};
+use crate::context::{Body, Door, Resumed};
+use crate::ids::{ActorId, ExposedId};
+use crate::kernel::Served;
+use crate::simcall::{ExecRequest, Note, Simcall};
+use crate::simulation::report::{ActorFailure, Pacing};
+
+/// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
+/// sees it, and in larger ones an actor that is killed by another of the same instant may or may not take a last step.
+const TOGETHER: usize = 4096;
+
+/// An actor of the present round, with all that its code needs to run.
+#[derive(Default)]
+pub(super) struct Slot {
+    actor: Option<ActorId>,
+    body: Option<Body>,
+    door: Door,
+    resumed: Option<Resumed>,
+}
+
+impl Slot {
+    fn run(&mut self) {
+        if let Some(body) = &mut self.body {
+            self.resumed = Some(body.resume(&mut self.door));
+        }
+    }
+}
+
+/// A request that is served later, with what goes before it.
+pub(super) struct Held {
+    simcall: Simcall,
+    /// For how many turns.
+    turns: u8,
+    pub(super) notes: Vec<Note>,
+}
+
+impl Simulation {
+    /// Lets the actors run, round after round, until all of them wait.
+    pub(super) fn run_actors(&mut self, ready: &mut Vec<ActorId>) -> Result<(), Error> {
+        loop {
+            ready.clear();
+            self.kernel.take_ready(ready);
+            if ready.is_empty() {
+                return Ok(());
+            }
+            self.rounds += 1;
+            for together in ready.chunks(TOGETHER) {
+                self.run_together(together)?;
+            }
+            if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
+                self.end_daemons()?;
+            }
+        }
+    }
+
+    fn run_together(&mut self, actors: &[ActorId]) -> Result<(), Error> {
+        let mut slots = std::mem::take(&mut self.slots);
+        if slots.len() < actors.len() {
+            slots.resize_with(actors.len(), Slot::default);
+        }
+        for (&actor, slot) in actors.iter().zip(&mut slots) {
+            self.prepare(actor, slot);
+            slot.run();
+            self.put_back(slot);
+        }
+        let served = slots[..actors.len()].iter_mut().try_for_each(|slot| self.serve_slot(slot));
+        self.slots = slots;
+        served
+    }
+
+    /// Gives the code of an actor what it needs to run, unless it is not its turn.
+    fn prepare(&mut self, actor: ActorId, slot: &mut Slot) {
+        slot.actor = Some(actor);
+        let code = &mut self.code[actor.index()];
+        if code.held.is_some() || !self.kernel.may_run(actor) {
+            return;
+        }
+        self.turns += 1;
+        slot.body = code.body.take();
+        let answer = self.kernel.take_answer(actor);
+        slot.door.prepare(actor, self.kernel.actor_host(actor), self.models.now(), answer);
+    }
+
+    /// Puts the code back in its place.
+    fn put_back(&mut self, slot: &mut Slot) {
+        let (Some(actor), Some(body)) = (slot.actor, slot.body.take()) else { return };
+        let code = &mut self.code[actor.index()];
+        code.body = Some(body);
+        if !slot.door.on_exit.is_empty() {
+            code.on_exit.append(&mut slot.door.on_exit);
+        }
+    }
+
+    fn serve_slot(&mut self, slot: &mut Slot) -> Result<(), Error> {
+        let Some(actor) = slot.actor.take() else { return Ok(()) };
+        let Some(resumed) = slot.resumed.take() else { return self.serve_held(actor) };
+        if !slot.door.said.is_empty() {
+            let said = std::mem::take(&mut slot.door.said);
+            self.pass_on(actor, &said);
+        }
+        let failure = match resumed {
+            Resumed::Asked => None,
+            Resumed::Ended(Ok(())) => {
+                slot.door.simcall = Some(Simcall::Exit);
+                None
+            }
+            Resumed::Ended(Err(message)) => Some(message),
+            Resumed::Panicked(message) => Some(format!("panicked: {message}")),
+            Resumed::Stray => Some(
+                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
+                    .to_owned(),
+            ),
+        };
+        if let Some(message) = failure {
+            slot.door.simcall = Some(Simcall::Kill(actor));
+            let (name, host) = (self.kernel.actor_name(actor).to_owned(), slot.door.host);
+            self.failures.push(ActorFailure { actor, name, host, at: self.models.now(), message });
+        }
+        let Some(simcall) = slot.door.simcall.take() else { return Ok(()) };
+        if self.pacing != Pacing::Single && self.kernel.is_alive(actor) {
+            let turns = hold(&simcall);
+            if turns > 0 {
+                let notes = std::mem::take(&mut slot.door.notes);
+                self.hold(actor, Held { simcall, turns: turns - 1, notes });
+                return Ok(());
+            }
+        }
+        self.serve_notes(actor, &mut slot.door.notes)?;
+        self.serve(actor, simcall)
+    }
+
+    fn hold(&mut self, actor: ActorId, held: Held) {
+        self.code[actor.index()].held = Some(Box::new(held));
+        self.kernel.postpone(actor);
+    }
+
+    fn serve_held(&mut self, actor: ActorId) -> Result<(), Error> {
+        let Some(held) = self.code[actor.index()].held.take() else { return Ok(()) };
+        let mut held = *held;
+        if held.turns > 0 {
+            held.turns -= 1;
+            self.hold(actor, held);
+            return Ok(());
+        }
+        self.serve_notes(actor, &mut held.notes)?;
+        self.serve(actor, held.simcall)
+    }
+
+    fn serve_notes(&mut self, actor: ActorId, notes: &mut Vec<Note>) -> Result<(), Error> {
+        for note in notes.drain(..) {
+            self.kernel.serve_note(actor, note);
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn serve(&mut self, actor: ActorId, mut simcall: Simcall) -> Result<(), Error> {
+        // It may have been ended by one that was served before it in this round.
+        if !self.kernel.is_alive(actor) {
+            return Ok(());
+        }
+        loop {
+            if let Some(answer) = self.answer_platform(&simcall) {
+                // What a change takes down goes before whoever made it goes on, who may be among it.
+                let mut news = Step::default();
+                while self.models.has_news() {
+                    self.models.step(None, &mut news);
+                    self.digest(&mut news)?;
+                }
+                self.kernel.answer(actor, answer);
+                return Ok(());
+            }
+            let begins_work = matches!(simcall, Simcall::Execute(..) | Simcall::Access(..));
+            let shown: Option<(ActorId, ExposedId)> =
+                if let Simcall::Expose(id, _) = &simcall { Some((actor, *id)) } else { None };
+            match self.kernel.serve(actor, simcall) {
+                Served::Answered(answer) => {
+                    self.settle()?;
+                    if shown.is_some() {
+                        self.judge(shown);
+                    }
+                    self.kernel.answer(actor, answer);
+                    return Ok(());
+                }
+                Served::Blocked | Served::Gone => return self.settle(),
+                Served::Then(next) => {
+                    self.settle()?;
+                    if begins_work && self.pacing == Pacing::Reference {
+                        self.hold(actor, Held { simcall: next, turns: 0, notes: Vec::new() });
+                        return Ok(());
+                    }
+                    simcall = next;
+                }
+            }
+        }
+    }
+}
+
+/// For how many turns a simcall is held before it is served, at the pace of the reference. Its programs ask several
+/// things of its kernel for one operation; what is counted here are the requests before the one that acts.
+fn hold(simcall: &Simcall) -> u8 {
+    match simcall {
+        Simcall::Send(..) | Simcall::Recv(..) => 1,
+        Simcall::Execute(ExecRequest { priority, bound, .. }, _) => {
+            2 + u8::from(priority.is_some()) + u8::from(bound.is_some())
+        }
+        Simcall::Access(..) => 3,
+        _ => 0,
+    }
+}
