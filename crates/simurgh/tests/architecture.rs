@@ -55,6 +55,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-models",
         "simurgh-kernel",
         "simurgh-explore",
+        "simurgh-protocol",
         "simurgh-trace",
         "simurgh",
         "simurgh-examples",

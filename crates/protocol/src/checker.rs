@@ -1,0 +1,109 @@
+//! Checking: which search, with which bounds.
+
+use crate::actor::Data;
+use crate::liveness::{self, Fairness};
+use crate::property::Mode;
+use crate::report::{Report, Verdict};
+use crate::session::Session;
+use crate::system::System;
+use crate::{bfs, dfs};
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// The distinct states so far.
+    pub states: u64,
+    /// The steps so far.
+    pub transitions: u64,
+    /// The most steps from a start so far.
+    pub depth: usize,
+}
+
+type Stop<'a> = Box<dyn FnMut(&Progress) -> bool + 'a>;
+
+/// What bounds a search.
+pub(crate) struct Limits<'a> {
+    pub(crate) states_max: u64,
+    pub(crate) depth_max: usize,
+    pub(crate) stop: Option<Stop<'a>>,
+}
+
+/// A search that is about to begin.
+pub struct Checker<'a, M> {
+    pub(crate) system: &'a System<M>,
+    pub(crate) limits: Limits<'a>,
+    pub(crate) workers: usize,
+    pub(crate) fairness: Fairness,
+}
+
+impl<'a, M: Data> Checker<'a, M> {
+    pub(crate) fn new(system: &'a System<M>) -> Self {
+        Self {
+            system,
+            limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
+            workers: 1,
+            fairness: Fairness::default(),
+        }
+    }
+
+    /// Ends the search after so many distinct states.
+    #[must_use]
+    pub fn states_max(mut self, states: u64) -> Self {
+        self.limits.states_max = states;
+        self
+    }
+
+    /// Goes no further than so many steps from the start.
+    #[must_use]
+    pub fn depth_max(mut self, steps: usize) -> Self {
+        self.limits.depth_max = steps;
+        self
+    }
+
+    /// Asks from time to time whether to end the search: for a clock, or for an interrupt.
+    #[must_use]
+    pub fn stop_when(mut self, stop: impl FnMut(&Progress) -> bool + 'a) -> Self {
+        self.limits.stop = Some(Box::new(stop));
+        self
+    }
+
+    /// Lets breadth-first search use several threads. What it finds is the same for any number.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// Says what can be relied on where `eventually` is concerned.
+    #[must_use]
+    pub fn fairness(mut self, fairness: Fairness) -> Self {
+        self.fairness = fairness;
+        self
+    }
+
+    /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
+    pub fn bfs(self) -> Report {
+        self.global("bfs", |session, workers| bfs::search(session, workers))
+    }
+
+    /// Looks at all global states in depth: in less memory, with longer counterexamples.
+    pub fn dfs(self) -> Report {
+        self.global("dfs", |session, _| dfs::search(session))
+    }
+
+    fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>, usize)) -> Report {
+        if let Some(mistake) = self.system.mistake() {
+            return Report::cannot_run(name, mistake);
+        }
+        let mut session = Session::new(self.system, self.limits, name);
+        search(&mut session, self.workers);
+        if session.report.verdict == Verdict::Holds && session.wants_more() {
+            for (at, property) in self.system.properties.iter().enumerate() {
+                if property.mode == Mode::Eventually && session.cut.is_none() {
+                    liveness::search(&mut session, at, self.fairness);
+                }
+            }
+        }
+        session.finish()
+    }
+}

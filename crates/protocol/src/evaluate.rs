@@ -1,0 +1,180 @@
+//! Whether a state is what a property looks for; answers about local states are remembered.
+
+use crate::actor::Data;
+use crate::node::Health;
+use crate::property::{Kind, Mode, Projection, Property, States, World};
+use crate::space::{Lookup, Space};
+
+/// What is remembered of one property.
+#[derive(Default)]
+struct Memory {
+    locals: Vec<Vec<Option<bool>>>,
+    pairs: Lookup<(u64, u64), bool>,
+    projection: Option<Box<dyn Projection>>,
+    keys: Vec<Vec<Option<Option<u32>>>>,
+    combinations: Lookup<Vec<u32>, bool>,
+    histories: Vec<Option<bool>>,
+}
+
+/// Answers for all properties of a system.
+pub(crate) struct Evaluator<'a, M> {
+    properties: &'a [Property<M>],
+    memories: Vec<Memory>,
+}
+
+fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
+    if table.len() <= at as usize {
+        table.resize(at as usize + 1, None);
+    }
+    &mut table[at as usize]
+}
+
+impl<'a, M: Data> Evaluator<'a, M> {
+    pub(crate) fn new(properties: &'a [Property<M>], actors: usize) -> Self {
+        let memories = properties
+            .iter()
+            .map(|property| Memory {
+                locals: vec![Vec::new(); actors],
+                keys: vec![Vec::new(); actors],
+                projection: match &property.condition.0 {
+                    Kind::Projected { make, .. } => Some(make()),
+                    _ => None,
+                },
+                ..Memory::default()
+            })
+            .collect();
+        Self { properties, memories }
+    }
+
+    /// Whether a state is the one that decides a property: it violates an `always`, or satisfies a `sometimes`.
+    ///
+    /// If only one actor has changed since a state that was not, only that one needs to be looked at.
+    pub(crate) fn decides(
+        &mut self,
+        property: usize,
+        space: &Space<M>,
+        state: &[u32],
+        changed: Option<usize>,
+    ) -> bool {
+        let wanted = self.properties[property].mode == Mode::Sometimes;
+        let actors = space.actors();
+        let range = changed.map_or(0..actors, |actor| actor..actor + 1);
+        match &self.properties[property].condition.0 {
+            Kind::Local { .. } => range
+                .into_iter()
+                .any(|actor| self.of_one(property, space, actor, state[actor]) == Some(wanted)),
+            Kind::Pairwise { .. } => range.into_iter().any(|left| {
+                (0..actors).any(|right| {
+                    right != left
+                        && self.of_two(property, space, (left, state[left]), (right, state[right]))
+                            == Some(wanted)
+                })
+            }),
+            _ => self.holds(property, space, state) == wanted,
+        }
+    }
+
+    /// Whether a condition holds of a state: of all actors, or of all pairs.
+    pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
+        let actors = space.actors();
+        match &self.properties[property].condition.0 {
+            Kind::Local { .. } => {
+                (0..actors).all(|actor| self.of_one(property, space, actor, state[actor]) != Some(false))
+            }
+            Kind::Pairwise { .. } => (0..actors).all(|left| {
+                (left + 1..actors).all(|right| {
+                    self.of_two(property, space, (left, state[left]), (right, state[right])) != Some(false)
+                })
+            }),
+            Kind::Projected { .. } => {
+                let keys: Vec<u32> =
+                    (0..actors).filter_map(|actor| self.key(property, space, actor, state[actor])).collect();
+                self.of_keys(property, &keys)
+            }
+            Kind::Global(holds) => holds(&States { nodes: &World::new(space, state) }),
+            Kind::World(holds) => holds(&World::new(space, state)),
+            Kind::History(holds) => {
+                let history = state[actors];
+                let known = slot(&mut self.memories[property].histories, history);
+                *known.get_or_insert_with(|| holds(space.history(history)))
+            }
+        }
+    }
+
+    /// What a condition on one state says of one; nothing if it is not about such states.
+    pub(crate) fn of_one(
+        &mut self,
+        property: usize,
+        space: &Space<M>,
+        actor: usize,
+        local: u32,
+    ) -> Option<bool> {
+        let Kind::Local { of, holds } = &self.properties[property].condition.0 else { return None };
+        if let Some(known) = self.memories[property].locals[actor].get(local as usize).copied().flatten() {
+            return Some(known);
+        }
+        let state = space.node(actor).state(local)?;
+        if state.type_id() != *of {
+            return None;
+        }
+        let answer = holds(state);
+        *slot(&mut self.memories[property].locals[actor], local) = Some(answer);
+        Some(answer)
+    }
+
+    /// What a condition on pairs says of two states; nothing if it is not about such states.
+    pub(crate) fn of_two(
+        &mut self,
+        property: usize,
+        space: &Space<M>,
+        left: (usize, u32),
+        right: (usize, u32),
+    ) -> Option<bool> {
+        let Kind::Pairwise { of, holds } = &self.properties[property].condition.0 else { return None };
+        let (left, right) = if left.0 < right.0 { (left, right) } else { (right, left) };
+        let of_type = |(actor, local): (usize, u32)| {
+            space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
+        };
+        let key = |(actor, local): (usize, u32)| ((actor as u64) << 32) | u64::from(local);
+        let known = (key(left), key(right));
+        if let Some(known) = self.memories[property].pairs.get(&known) {
+            return Some(*known);
+        }
+        let answer = holds(of_type(left)?, of_type(right)?);
+        self.memories[property].pairs.insert(known, answer);
+        Some(answer)
+    }
+
+    /// What a projection keeps of a state.
+    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, actor: usize, local: u32) -> Option<u32> {
+        let Kind::Projected { of, .. } = &self.properties[property].condition.0 else { return None };
+        let memory = &mut self.memories[property];
+        let known = slot(&mut memory.keys[actor], local);
+        if let Some(key) = known {
+            return *key;
+        }
+        let state = space.node(actor).state(local).filter(|state| (*state).type_id() == *of);
+        let projection = memory.projection.as_mut().expect("projected properties have projections");
+        let key = state.and_then(|state| projection.key(state));
+        *known = Some(key);
+        key
+    }
+
+    /// What a condition says of what projections have kept.
+    pub(crate) fn of_keys(&mut self, property: usize, keys: &[u32]) -> bool {
+        let memory = &mut self.memories[property];
+        if let Some(known) = memory.combinations.get(keys) {
+            return *known;
+        }
+        let projection = memory.projection.as_ref().expect("projected properties have projections");
+        let answer = projection.holds(keys);
+        memory.combinations.insert(keys.to_vec(), answer);
+        answer
+    }
+}
+
+/// Whether any handler has panicked on the way to a state.
+pub(crate) fn failed<M: Data>(space: &Space<M>, state: &[u32], changed: Option<usize>) -> bool {
+    let is = |actor: usize| space.facts(actor, state[actor]).health == Health::Failed;
+    changed.map_or_else(|| (0..space.actors()).any(is), is)
+}

@@ -1,0 +1,90 @@
+//! Histories: something that is kept beside the actors of what was sent and received, for properties to look at.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::actor::Data;
+use crate::hash::fingerprint;
+use crate::ids::ActorId;
+use crate::intern::Interner;
+
+/// Something that a history is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Happened<'a, M> {
+    /// A message was sent.
+    Sent {
+        /// By whom.
+        from: ActorId,
+        /// To whom.
+        to: ActorId,
+        /// What.
+        msg: &'a M,
+    },
+    /// A message arrived and its handler has run.
+    Received {
+        /// From whom.
+        from: ActorId,
+        /// By whom.
+        to: ActorId,
+        /// What.
+        msg: &'a M,
+    },
+}
+
+/// A history whose values are numbers.
+pub(crate) trait Recorder<M>: Send + Sync {
+    fn concerns(&self, msg: &M) -> bool;
+    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32;
+    fn value(&self, history: u32) -> &dyn Any;
+    fn hash(&self, history: u32, permutation: usize) -> u128;
+}
+
+pub(crate) type Concerns<M> = dyn Fn(&M) -> bool + Send + Sync;
+pub(crate) type Tell<M, H> = dyn Fn(&mut H, Happened<'_, M>) + Send + Sync;
+
+pub(crate) struct Typed<M, H> {
+    values: Interner<H>,
+    permutations: Vec<Vec<u32>>,
+    concerns: Arc<Concerns<M>>,
+    tell: Arc<Tell<M, H>>,
+}
+
+impl<M, H: Data> Typed<M, H> {
+    pub(crate) fn new(
+        first: H,
+        permutations: Vec<Vec<u32>>,
+        concerns: Arc<Concerns<M>>,
+        tell: Arc<Tell<M, H>>,
+    ) -> Self {
+        let mut values = Interner::new(permutations.len());
+        values.intern(first, &permutations, place);
+        Self { values, permutations, concerns, tell }
+    }
+}
+
+/// Histories are in no actor's place.
+fn place() -> u128 {
+    fingerprint(&'h')
+}
+
+impl<M, H: Data> Recorder<M> for Typed<M, H> {
+    fn concerns(&self, msg: &M) -> bool {
+        (self.concerns)(msg)
+    }
+
+    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32 {
+        let mut value = self.values.get(history).clone();
+        let happened =
+            if received { Happened::Received { from, to, msg } } else { Happened::Sent { from, to, msg } };
+        (self.tell)(&mut value, happened);
+        self.values.intern(value, &self.permutations, place)
+    }
+
+    fn value(&self, history: u32) -> &dyn Any {
+        self.values.get(history)
+    }
+
+    fn hash(&self, history: u32, permutation: usize) -> u128 {
+        self.values.hash(history, permutation)
+    }
+}

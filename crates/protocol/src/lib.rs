@@ -1,0 +1,99 @@
+//! Protocols as handlers of messages and timeouts, and every way in which they can go.
+//!
+//! - [`Actor`], [`Durable`], [`Out`]: what a protocol is made of.
+//! - [`ActorId`], [`IdSet`], [`IdMap`]: who is who.
+//! - [`System`]: actors of several kinds, a [`Network`], and what is to be true of them.
+//! - [`local`], [`pairwise`], [`agree`], [`projected`], [`global`], [`history`], [`world`]: conditions, which become
+//!   properties by [`System::always`], [`System::sometimes`] and [`System::eventually`].
+//! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
+//! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
+//!
+//! Inside, in reading order: `node` runs handlers and knows local states by numbers; `space` remembers what came of them;
+//! `successors` says what can happen next; `visited` remembers states by fingerprints; `session` is what searches share;
+//! `bfs`, `dfs` and `liveness` search.
+//!
+//! Two clients want one lock, and its server forgets to look whether it is free:
+//!
+//! ```
+//! use simurgh_protocol::{Actor, ActorId, Out, System, pairwise};
+//!
+//! #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+//! enum Msg { Ask, Granted }
+//!
+//! struct Server;
+//!
+//! impl Actor for Server {
+//!     type Msg = Msg;
+//!     type State = Option<ActorId>;
+//!     type Timer = ();
+//!     fn on_start(&self, _: &mut Out<Self>) -> Option<ActorId> { None }
+//!     fn on_msg(&self, holder: &mut Option<ActorId>, from: ActorId, msg: &Msg, out: &mut Out<Self>) {
+//!         if *msg == Msg::Ask {
+//!             *holder = Some(from); // should be done only if there is no holder
+//!             out.send(from, Msg::Granted);
+//!         }
+//!     }
+//! }
+//!
+//! struct Client { server: ActorId }
+//!
+//! impl Actor for Client {
+//!     type Msg = Msg;
+//!     type State = bool;
+//!     type Timer = ();
+//!     fn on_start(&self, out: &mut Out<Self>) -> bool {
+//!         out.send(self.server, Msg::Ask);
+//!         false
+//!     }
+//!     fn on_msg(&self, inside: &mut bool, _: ActorId, msg: &Msg, _: &mut Out<Self>) {
+//!         *inside |= *msg == Msg::Granted;
+//!     }
+//! }
+//!
+//! let system = System::new()
+//!     .actor(Server)
+//!     .actors((0..2).map(|_| Client { server: ActorId(0) }))
+//!     .always("one at a time", pairwise(|one: &bool, other: &bool| !(*one && *other)));
+//! let found = system.checker().bfs();
+//! assert_eq!(
+//!     found.assert_violated("one at a time").to_string(),
+//!     "deliver 1 -> 0: Ask\ndeliver 2 -> 0: Ask\ndeliver 0 -> 1: Granted\ndeliver 0 -> 2: Granted\n",
+//! );
+//! ```
+#![forbid(unsafe_code)]
+
+mod actor;
+mod bfs;
+mod checker;
+mod dfs;
+mod evaluate;
+mod hash;
+mod history;
+mod ids;
+mod intern;
+mod liveness;
+mod network;
+mod node;
+mod property;
+mod replay;
+mod report;
+mod schedule;
+mod session;
+mod space;
+mod successors;
+mod system;
+mod visited;
+
+pub use actor::{Actor, After, Command, Data, Durable, Out};
+pub use checker::{Checker, Progress};
+pub use history::Happened;
+pub use ids::{ActorId, IdMap, IdSet};
+pub use liveness::Fairness;
+pub use network::Network;
+pub use property::{
+    Condition, Mode, States, World, agree, global, history, local, pairwise, projected, world,
+};
+pub use replay::{ReplayError, Replayed};
+pub use report::{Finding, Outcome, Report, Verdict};
+pub use schedule::{Schedule, Step};
+pub use system::System;

@@ -1,0 +1,109 @@
+//! What the network may do with messages, and messages on their way as a list of numbers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::space::Envelope;
+
+/// In which order messages arrive, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Network {
+    /// Messages overtake each other, and each arrives once: datagrams that are not duplicated.
+    #[default]
+    Unordered,
+    /// Messages overtake each other, and each may arrive any number of times.
+    Duplicating,
+    /// Messages from one actor to another arrive in the order in which they were sent.
+    Ordered,
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unordered => "unordered",
+            Self::Duplicating => "duplicating",
+            Self::Ordered => "ordered",
+        })
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Unordered, Self::Duplicating, Self::Ordered]
+            .into_iter()
+            .find(|network| network.to_string() == text)
+            .ok_or_else(|| format!("network {text:?} is none of unordered, duplicating, ordered"))
+    }
+}
+
+impl Network {
+    /// Which of the messages on their way can arrive next, by their places. Equal messages count once.
+    pub(crate) fn deliverable(self, flying: &[u32], envelopes: &[Envelope]) -> impl Iterator<Item = usize> {
+        (0..flying.len()).filter(move |&at| {
+            at == 0
+                || match self {
+                    Self::Unordered | Self::Duplicating => flying[at] != flying[at - 1],
+                    Self::Ordered => {
+                        envelopes[flying[at] as usize].channel()
+                            != envelopes[flying[at - 1] as usize].channel()
+                    }
+                }
+        })
+    }
+
+    /// Which of them can be lost, by their places.
+    pub(crate) fn losable(self, flying: &[u32]) -> impl Iterator<Item = usize> {
+        (0..flying.len()).filter(move |&at| at == 0 || self == Self::Ordered || flying[at] != flying[at - 1])
+    }
+
+    /// Puts what is on its way afterwards behind `into`: without the message at `taken`, and with what was sent.
+    ///
+    /// `sends` is in order for the networks without order, and as it was sent for the ordered one.
+    pub(crate) fn after(
+        self,
+        flying: &[u32],
+        taken: Option<usize>,
+        sends: &[u32],
+        envelopes: &[Envelope],
+        into: &mut Vec<u32>,
+    ) {
+        match self {
+            Self::Unordered | Self::Duplicating => {
+                let start = into.len();
+                let mut sends = sends.iter().copied().peekable();
+                for (at, &message) in flying.iter().enumerate() {
+                    while let Some(sent) = sends.next_if(|sent| *sent <= message) {
+                        self.push(sent, start, into);
+                    }
+                    if taken != Some(at) {
+                        self.push(message, start, into);
+                    }
+                }
+                sends.for_each(|sent| self.push(sent, start, into));
+            }
+            Self::Ordered => {
+                let start = into.len();
+                into.extend(
+                    flying
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| taken != Some(*at))
+                        .map(|(_, message)| message),
+                );
+                for &sent in sends {
+                    let channel = envelopes[sent as usize].channel();
+                    let behind = into[start..]
+                        .partition_point(|other| envelopes[*other as usize].channel() <= channel);
+                    into.insert(start + behind, sent);
+                }
+            }
+        }
+    }
+
+    fn push(self, message: u32, start: usize, into: &mut Vec<u32>) {
+        if self == Self::Unordered || into.len() == start || into.last() != Some(&message) {
+            into.push(message);
+        }
+    }
+}

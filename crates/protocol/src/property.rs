@@ -1,0 +1,199 @@
+//! What is to be true: conditions on one state, on pairs, on projections, on all states, on the whole world.
+
+use std::any::{Any, TypeId};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use crate::actor::Data;
+use crate::ids::ActorId;
+use crate::intern::Interner;
+use crate::space::Space;
+
+/// When a condition is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// In every state.
+    Always,
+    /// In at least one state.
+    Sometimes,
+    /// At some time on every way.
+    Eventually,
+}
+
+pub(crate) struct Property<M> {
+    pub(crate) name: String,
+    pub(crate) mode: Mode,
+    pub(crate) condition: Condition<M>,
+}
+
+/// The states of all actors at one time.
+pub struct States<'a> {
+    pub(crate) nodes: &'a dyn LocalStates,
+}
+
+/// Where [`States`] come from.
+pub(crate) trait LocalStates {
+    fn count(&self) -> usize;
+    /// Nothing for an actor that is down.
+    fn state(&self, actor: usize) -> Option<&dyn Any>;
+}
+
+impl<'a> States<'a> {
+    /// The state of an actor; nothing if it is down, or of another kind.
+    pub fn get<S: 'static>(&self, actor: ActorId) -> Option<&'a S> {
+        (actor.index() < self.nodes.count()).then(|| self.nodes.state(actor.index())?.downcast_ref())?
+    }
+
+    /// The states of all actors of a kind that are up.
+    pub fn of<S: 'static>(&self) -> impl Iterator<Item = (ActorId, &'a S)> {
+        let nodes = self.nodes;
+        (0..nodes.count()).filter_map(move |at| Some((ActorId::from(at), nodes.state(at)?.downcast_ref()?)))
+    }
+
+    /// Whether an actor is down.
+    pub fn is_down(&self, actor: ActorId) -> bool {
+        self.nodes.state(actor.index()).is_none()
+    }
+}
+
+/// Everything there is at one time: states, messages on their way, history.
+pub struct World<'a, M> {
+    space: &'a Space<M>,
+    state: &'a [u32],
+}
+
+impl<'a, M: Data> World<'a, M> {
+    pub(crate) fn new(space: &'a Space<M>, state: &'a [u32]) -> Self {
+        Self { space, state }
+    }
+
+    /// The state of an actor; nothing if it is down, or of another kind.
+    pub fn get<S: 'static>(&self, actor: ActorId) -> Option<&'a S> {
+        self.space.node(actor.index()).state(*self.state.get(actor.index())?)?.downcast_ref()
+    }
+
+    /// The messages on their way, with their senders and receivers.
+    pub fn messages(&self) -> impl Iterator<Item = (ActorId, ActorId, &'a M)> {
+        self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope))
+    }
+
+    /// The history, if there is one of this type.
+    pub fn history<H: 'static>(&self) -> Option<&'a H> {
+        self.space
+            .has_history()
+            .then(|| self.space.history(self.state[self.space.actors()]).downcast_ref())?
+    }
+}
+
+impl<M: Data> LocalStates for World<'_, M> {
+    fn count(&self) -> usize {
+        self.space.actors()
+    }
+    fn state(&self, actor: usize) -> Option<&dyn Any> {
+        self.space.node(actor).state(self.state[actor])
+    }
+}
+
+type OfOne = dyn Fn(&dyn Any) -> bool + Send + Sync;
+type OfTwo = dyn Fn(&dyn Any, &dyn Any) -> bool + Send + Sync;
+type OfAll = dyn Fn(&States<'_>) -> bool + Send + Sync;
+type OfWorld<M> = dyn Fn(&World<'_, M>) -> bool + Send + Sync;
+
+/// Something that is true or false of a state. Made by [`local`], [`pairwise`], [`agree`], [`projected`], [`global`],
+/// [`history`](fn@history) and [`world`].
+pub struct Condition<M>(pub(crate) Kind<M>);
+
+pub(crate) enum Kind<M> {
+    Local { of: TypeId, holds: Box<OfOne> },
+    Pairwise { of: TypeId, holds: Box<OfTwo> },
+    Projected { of: TypeId, make: Box<dyn Fn() -> Box<dyn Projection> + Send + Sync> },
+    Global(Box<OfAll>),
+    History(Box<OfOne>),
+    World(Box<OfWorld<M>>),
+}
+
+fn cast<S: 'static>(state: &dyn Any) -> &S {
+    state.downcast_ref().expect("conditions see states of their own type only")
+}
+
+/// A condition on the state of each actor of a kind, by itself.
+pub fn local<M, S: 'static>(holds: impl Fn(&S) -> bool + Send + Sync + 'static) -> Condition<M> {
+    Condition(Kind::Local { of: TypeId::of::<S>(), holds: Box::new(move |state| holds(cast(state))) })
+}
+
+/// A condition on each two actors of a kind, in either order.
+pub fn pairwise<M, S: 'static>(holds: impl Fn(&S, &S) -> bool + Send + Sync + 'static) -> Condition<M> {
+    let both = move |left: &dyn Any, right: &dyn Any| {
+        holds(cast(left), cast(right)) && holds(cast(right), cast(left))
+    };
+    Condition(Kind::Pairwise { of: TypeId::of::<S>(), holds: Box::new(both) })
+}
+
+/// A condition that looks only at what a projection keeps of each state: `holds` is given what is kept of those actors of
+/// a kind of which anything is, in the order of the actors. Local search makes no system states that differ in the rest.
+pub fn projected<M, S: 'static, K: Data>(
+    project: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
+    holds: impl Fn(&[&K]) -> bool + Send + Sync + 'static,
+) -> Condition<M> {
+    let (project, holds) = (Arc::new(project), Arc::new(holds));
+    let make = move || -> Box<dyn Projection> {
+        let (project, holds) = (Arc::clone(&project), Arc::clone(&holds));
+        Box::new(Typed {
+            keys: Interner::new(1),
+            project: move |state: &dyn Any| project(cast(state)),
+            holds,
+        })
+    };
+    Condition(Kind::Projected { of: TypeId::of::<S>(), make: Box::new(make) })
+}
+
+/// No two actors of a kind have different values of something, once they have any: consensus.
+pub fn agree<M, S: 'static, K: Data>(
+    value: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
+) -> Condition<M> {
+    projected(value, |values: &[&K]| values.windows(2).all(|two| two[0] == two[1]))
+}
+
+/// A condition on the states of all actors.
+pub fn global<M>(holds: impl Fn(&States<'_>) -> bool + Send + Sync + 'static) -> Condition<M> {
+    Condition(Kind::Global(Box::new(holds)))
+}
+
+/// A condition on the history that [`System::history`](crate::System::history) keeps.
+pub fn history<M, H: 'static>(holds: impl Fn(&H) -> bool + Send + Sync + 'static) -> Condition<M> {
+    Condition(Kind::History(Box::new(move |history| holds(cast(history)))))
+}
+
+/// A condition on everything: states, messages on their way, history. Local search cannot see it.
+pub fn world<M>(holds: impl Fn(&World<'_, M>) -> bool + Send + Sync + 'static) -> Condition<M> {
+    Condition(Kind::World(Box::new(holds)))
+}
+
+/// A projection whose values are numbers.
+pub(crate) trait Projection: Send + Sync {
+    fn key(&mut self, state: &dyn Any) -> Option<u32>;
+    fn holds(&self, keys: &[u32]) -> bool;
+}
+
+struct Typed<K, P, H> {
+    keys: Interner<K>,
+    project: P,
+    holds: Arc<H>,
+}
+
+impl<K, P, H> Projection for Typed<K, P, H>
+where
+    K: Eq + Hash + Send + Sync,
+    P: Fn(&dyn Any) -> Option<K> + Send + Sync,
+    H: Fn(&[&K]) -> bool + Send + Sync,
+{
+    fn key(&mut self, state: &dyn Any) -> Option<u32> {
+        let key = (self.project)(state)?;
+        Some(self.keys.intern(key, &[], || 0))
+    }
+
+    fn holds(&self, keys: &[u32]) -> bool {
+        let keys: Vec<&K> = keys.iter().map(|key| self.keys.get(*key)).collect();
+        (self.holds)(&keys)
+    }
+}

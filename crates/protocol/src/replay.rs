@@ -1,0 +1,87 @@
+//! Following a schedule from the start, through the handlers themselves.
+
+use std::fmt;
+
+use crate::actor::Data;
+use crate::schedule::{Schedule, Step};
+use crate::space::Space;
+use crate::successors::Successors;
+use crate::system::System;
+
+/// Why a schedule cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "step {at} of the schedule, {step}, cannot happen there: was the program changed, or do handlers depend on more than their arguments?"
+)]
+pub struct ReplayError {
+    /// The number of the step, from 1.
+    pub at: usize,
+    /// The step.
+    pub step: String,
+}
+
+/// A schedule that was followed.
+pub struct Replayed<M> {
+    pub(crate) space: Space<M>,
+    pub(crate) states: Vec<Vec<u32>>,
+}
+
+impl<M: Data> Replayed<M> {
+    /// The states of all actors after so many steps, as they print.
+    pub fn actors_after(&self, steps: usize) -> Vec<String> {
+        let state = &self.states[steps];
+        (0..self.space.actors()).map(|actor| self.space.node(actor).text(state[actor])).collect()
+    }
+
+    /// What the actors are called: their kind and their number.
+    pub fn names(&self) -> Vec<String> {
+        (0..self.space.actors()).map(|actor| format!("{}-{actor}", self.space.node(actor).name())).collect()
+    }
+
+    /// The messages on their way after so many steps, as they print.
+    pub fn messages_after(&self, steps: usize) -> Vec<String> {
+        let flying = &self.states[steps][self.space.header()..];
+        let text = |envelope: &u32| {
+            let (from, to, msg) = self.space.message(*envelope);
+            format!("{from} -> {to}: {msg:?}")
+        };
+        flying.iter().map(text).collect()
+    }
+
+    pub(crate) fn last(&self) -> &[u32] {
+        self.states.last().expect("there is the start at least")
+    }
+}
+
+impl<M> fmt::Debug for Replayed<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} steps", self.states.len() - 1)
+    }
+}
+
+impl<M: Data> System<M> {
+    /// Follows a schedule: every handler runs again, from the start.
+    ///
+    /// # Errors
+    /// If a step cannot happen where the schedule says it does.
+    pub fn replay(&self, schedule: &Schedule) -> Result<Replayed<M>, ReplayError> {
+        let (mut space, starts) = Space::new(self);
+        let Some(start) = starts.into_iter().nth(schedule.start) else {
+            return Err(ReplayError { at: 0, step: format!("start {}", schedule.start) });
+        };
+        let mut states = vec![start];
+        let mut next = Successors::default();
+        for (at, step) in schedule.steps.iter().enumerate() {
+            let state = states.last().expect("there is the start at least");
+            next.clear();
+            space.expand_learning(state, &mut next);
+            let found = next.list.iter().find(|successor| Step::of(&space, state, successor.step) == *step);
+            let Some(found) = found else {
+                return Err(ReplayError { at: at + 1, step: step.to_string() });
+            };
+            let state = next.state(found).to_vec();
+            states.push(state);
+        }
+        Ok(Replayed { space, states })
+    }
+}

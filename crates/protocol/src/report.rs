@@ -1,0 +1,180 @@
+//! What a search found.
+
+use std::fmt;
+
+use crate::property::Mode;
+use crate::schedule::Schedule;
+
+/// What is to be said of a system in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// All properties hold, in everything that can happen.
+    Holds,
+    /// A property does not hold.
+    Violated,
+    /// Nothing was found, but not everything was looked at.
+    NotExhausted,
+    /// The search was not possible.
+    CannotRun,
+}
+
+impl Verdict {
+    /// How a command ends: 0 holds, 1 violated, 2 cannot run, 3 not exhausted.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Holds => 0,
+            Self::Violated => 1,
+            Self::CannotRun => 2,
+            Self::NotExhausted => 3,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::NotExhausted => "not exhausted",
+            Self::CannotRun => "cannot run",
+        })
+    }
+}
+
+/// What is known of one property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds in everything that can happen; for `sometimes`, this is how.
+    Holds(Option<Schedule>),
+    /// It does not hold, and this is how; for `sometimes`, no state was like that.
+    Violated(Option<Schedule>),
+    /// The search ended before that was known.
+    Unknown,
+}
+
+/// A property, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its name.
+    pub name: String,
+    /// When its condition is to hold.
+    pub mode: Mode,
+    /// What is known.
+    pub outcome: Outcome,
+}
+
+/// What a search found, and how much it looked at.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Which search it was.
+    pub engine: &'static str,
+    /// What it found, in a word.
+    pub verdict: Verdict,
+    /// The steps that were made: from global state to global state, or from local state to local state.
+    pub transitions: u64,
+    /// The distinct states: global ones, or local ones.
+    pub states: u64,
+    /// The system states that were made to look at properties: all states in a global search.
+    pub system_states: u64,
+    /// The handlers that ran.
+    pub handlers: u64,
+    /// What local search found at first sight, and had to verify.
+    pub suspicions: u64,
+    /// The global states that verifying them went through.
+    pub verified_states: u64,
+    /// The most steps from a start.
+    pub depth: usize,
+    /// What is known of each property.
+    pub findings: Vec<Finding>,
+    /// What was left out, or why it cannot run.
+    pub note: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn new(engine: &'static str) -> Self {
+        Self {
+            engine,
+            verdict: Verdict::Holds,
+            transitions: 0,
+            states: 0,
+            system_states: 0,
+            handlers: 0,
+            suspicions: 0,
+            verified_states: 0,
+            depth: 0,
+            findings: Vec::new(),
+            note: None,
+        }
+    }
+
+    pub(crate) fn cannot_run(engine: &'static str, why: String) -> Self {
+        Self { verdict: Verdict::CannotRun, note: Some(why), ..Self::new(engine) }
+    }
+
+    /// The first property that does not hold.
+    pub fn violation(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| matches!(finding.outcome, Outcome::Violated(_)))
+    }
+
+    /// The schedule that was found for a property: how it is violated, or for `sometimes`, how it comes about.
+    pub fn discovery(&self, name: &str) -> Option<&Schedule> {
+        self.findings.iter().find(|finding| finding.name == name).and_then(|finding| match &finding.outcome {
+            Outcome::Holds(schedule) | Outcome::Violated(schedule) => schedule.as_ref(),
+            Outcome::Unknown => None,
+        })
+    }
+
+    /// For unit tests: all properties hold in everything that can happen.
+    ///
+    /// # Panics
+    /// If a property does not hold, or that is not known; with the schedule.
+    pub fn assert_properties(&self) -> &Self {
+        assert!(self.verdict == Verdict::Holds, "{self}");
+        self
+    }
+
+    /// For unit tests: a property is violated; gives the schedule.
+    ///
+    /// # Panics
+    /// If it holds, or is not known to be violated.
+    pub fn assert_violated(&self, name: &str) -> &Schedule {
+        let finding = self.findings.iter().find(|finding| finding.name == name);
+        match finding.map(|finding| &finding.outcome) {
+            Some(Outcome::Violated(Some(schedule))) => schedule,
+            _ => panic!("\"{name}\" is not violated by any schedule\n{self}"),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { engine, verdict, states, transitions, depth, .. } = self;
+        write!(f, "{engine}: {verdict}")?;
+        if let Some(note) = &self.note {
+            write!(f, ": {note}")?;
+        }
+        writeln!(f)?;
+        if *verdict != Verdict::CannotRun {
+            writeln!(f, "{states} states, {transitions} transitions, depth {depth}")?;
+        }
+        for Finding { name, mode, outcome } in &self.findings {
+            let mode = format!("{mode:?}").to_lowercase();
+            let (word, schedule) = match outcome {
+                Outcome::Holds(schedule) => ("holds", schedule.as_ref()),
+                Outcome::Violated(schedule) => ("is violated", schedule.as_ref()),
+                Outcome::Unknown => ("is not known", None),
+            };
+            write!(f, "{mode} \"{name}\" {word}")?;
+            match schedule {
+                None => writeln!(f)?,
+                Some(schedule) => {
+                    writeln!(f, ", in {} steps:", schedule.steps.len())?;
+                    for line in schedule.to_string().lines() {
+                        writeln!(f, "  {line}")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! What all global searches share: the properties that are still open, the bounds, and what was found.
+
+use crate::actor::Data;
+use crate::checker::{Limits, Progress};
+use crate::evaluate::{Evaluator, failed};
+use crate::property::{Kind, Mode, States, World};
+use crate::report::{Finding, Outcome, Report, Verdict};
+use crate::schedule::Schedule;
+use crate::space::{Lookup, Space};
+use crate::successors::Successors;
+use crate::system::System;
+
+/// The name of the property that every system has.
+pub(crate) const NO_PANIC: &str = "no handler panics";
+
+/// One of how many states is compared with those that it stands for, where there is symmetry.
+const SAMPLE: u128 = 64;
+
+/// A search that is going on.
+pub(crate) struct Session<'a, M> {
+    pub(crate) system: &'a System<M>,
+    pub(crate) space: Space<M>,
+    pub(crate) starts: Vec<Vec<u32>>,
+    pub(crate) evaluator: Evaluator<'a, M>,
+    /// The properties `always` and `sometimes` that have not been decided.
+    open: Vec<usize>,
+    pub(crate) limits: Limits<'a>,
+    pub(crate) report: Report,
+    outcomes: Vec<Outcome>,
+    panic: Option<Schedule>,
+    /// What was left out, if anything.
+    pub(crate) cut: Option<String>,
+    samples: Lookup<u128, u128>,
+    ticks: u32,
+}
+
+/// What a state decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Panic,
+    Property(usize),
+}
+
+impl<'a, M: Data> Session<'a, M> {
+    pub(crate) fn new(system: &'a System<M>, limits: Limits<'a>, engine: &'static str) -> Self {
+        let (space, starts) = Space::new(system);
+        let evaluator = Evaluator::new(&system.properties, space.actors());
+        let open = (0..system.properties.len())
+            .filter(|at| system.properties[*at].mode != Mode::Eventually)
+            .collect();
+        let outcomes = vec![Outcome::Unknown; system.properties.len()];
+        let mut session = Self {
+            system,
+            space,
+            starts,
+            evaluator,
+            open,
+            limits,
+            report: Report::new(engine),
+            outcomes,
+            panic: None,
+            cut: None,
+            samples: Lookup::default(),
+            ticks: 0,
+        };
+        let asks_history =
+            |property: &crate::property::Property<M>| matches!(property.condition.0, Kind::History(_));
+        if let Some(property) = system.properties.iter().find(|property| asks_history(property))
+            && !session.space.has_history()
+        {
+            let why = format!(
+                "\"{}\" looks at the history, but there is none: add one with history()",
+                property.name
+            );
+            session.fail(why);
+        }
+        session
+    }
+
+    /// Whether there is anything left to look for.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.report.verdict == Verdict::Holds
+    }
+
+    fn fail(&mut self, why: String) {
+        self.report.verdict = Verdict::CannotRun;
+        self.report.note = Some(why);
+    }
+
+    /// What a new state decides.
+    pub(crate) fn look(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
+        let mut decided = Vec::new();
+        if failed(&self.space, state, changed) {
+            decided.push(Decided::Panic);
+        }
+        for &property in &self.open {
+            if self.evaluator.decides(property, &self.space, state, changed) {
+                decided.push(Decided::Property(property));
+            }
+        }
+        decided
+    }
+
+    /// Whether a state is within the boundary.
+    pub(crate) fn within(&self, state: &[u32]) -> bool {
+        self.system
+            .within
+            .as_ref()
+            .is_none_or(|within| within(&States { nodes: &World::new(&self.space, state) }))
+    }
+
+    /// Notes what was decided, once it has been seen to happen again from the start.
+    pub(crate) fn decide(&mut self, decided: Decided, schedule: Schedule) {
+        if let Err(why) = confirm(self.system, decided, &schedule) {
+            return self.fail(why);
+        }
+        match decided {
+            Decided::Panic => {
+                self.panic = Some(schedule);
+                self.report.verdict = Verdict::Violated;
+            }
+            Decided::Property(property) => {
+                self.open.retain(|other| *other != property);
+                if self.system.properties[property].mode == Mode::Sometimes {
+                    self.outcomes[property] = Outcome::Holds(Some(schedule));
+                } else {
+                    self.outcomes[property] = Outcome::Violated(Some(schedule));
+                    self.report.verdict = Verdict::Violated;
+                }
+            }
+        }
+    }
+
+    /// Notes that an `eventually` was seen to hold.
+    pub(crate) fn hold(&mut self, property: usize) {
+        self.outcomes[property] = Outcome::Holds(None);
+    }
+
+    /// Whether the search has to end, asked after every state.
+    pub(crate) fn over(&mut self, states: usize, depth: usize) -> bool {
+        if states as u64 > self.limits.states_max {
+            self.cut = Some(format!("{} states were the bound", self.limits.states_max));
+            return true;
+        }
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(1024)
+            && let Some(stop) = &mut self.limits.stop
+            && stop(&Progress { states: states as u64, transitions: self.report.transitions, depth })
+        {
+            self.cut = Some(format!("it was stopped at depth {depth}"));
+            return true;
+        }
+        false
+    }
+
+    /// With symmetry: compares what can happen in a state with what can happen in others that count as the same.
+    pub(crate) fn compare(&mut self, state: &[u32], hash: u128) {
+        if self.space.permutations.len() <= 1 || !hash.is_multiple_of(SAMPLE) {
+            return;
+        }
+        let mut next = Successors::default();
+        self.space.expand_learning(state, &mut next);
+        let sum = next.list.iter().fold(0_u128, |sum, successor| sum.wrapping_add(successor.hash));
+        if *self.samples.entry(hash).or_insert(sum) != sum {
+            self.fail(
+                "symmetric(): the actors behave differently when they are exchanged; do handlers compare \
+                 identities for order, or were the actors built with different numbers?"
+                    .into(),
+            );
+        }
+    }
+
+    /// What was found, in the end.
+    pub(crate) fn finish(mut self) -> Report {
+        self.report.handlers = self.space.handlers;
+        let exhausted = self.cut.is_none() && self.report.verdict == Verdict::Holds;
+        let properties = &self.system.properties;
+        let mut findings = Vec::new();
+        if let Some(schedule) = self.panic {
+            let outcome = Outcome::Violated(Some(schedule));
+            findings.push(Finding { name: NO_PANIC.into(), mode: Mode::Always, outcome });
+        }
+        for (property, outcome) in properties.iter().zip(self.outcomes) {
+            let outcome = match (outcome, property.mode) {
+                (Outcome::Unknown, Mode::Always) if exhausted => Outcome::Holds(None),
+                (Outcome::Unknown, Mode::Sometimes) if exhausted => Outcome::Violated(None),
+                (outcome, _) => outcome,
+            };
+            findings.push(Finding { name: property.name.clone(), mode: property.mode, outcome });
+        }
+        conclude(&mut self.report, findings, self.cut);
+        self.report
+    }
+}
+
+/// Puts what is known of the properties into a report, and draws the verdict.
+pub(crate) fn conclude(report: &mut Report, findings: Vec<Finding>, cut: Option<String>) {
+    report.findings = findings;
+    if report.verdict == Verdict::CannotRun {
+        return;
+    }
+    let unknown = report.findings.iter().any(|finding| finding.outcome == Outcome::Unknown);
+    if report.violation().is_some() {
+        report.verdict = Verdict::Violated;
+    } else if cut.is_some() && (unknown || report.findings.is_empty()) {
+        report.verdict = Verdict::NotExhausted;
+        report.note = cut;
+    }
+}
+
+/// Whether a schedule, followed from the start through the handlers, ends where a property is decided.
+pub(crate) fn confirm<M: Data>(
+    system: &System<M>,
+    decided: Decided,
+    schedule: &Schedule,
+) -> Result<(), String> {
+    let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
+    let (space, last) = (&replayed.space, replayed.last());
+    let mut evaluator = Evaluator::new(&system.properties, space.actors());
+    let seen = match decided {
+        Decided::Panic => failed(space, last, None),
+        Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
+            let never =
+                (0..replayed.states.len()).all(|at| !evaluator.holds(property, space, &replayed.states[at]));
+            let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
+            never && again
+        }
+        Decided::Property(property) => evaluator.decides(property, space, last, None),
+    };
+    if seen {
+        return Ok(());
+    }
+    let name = match decided {
+        Decided::Panic => NO_PANIC,
+        Decided::Property(property) => &system.properties[property].name,
+    };
+    Err(format!(
+        "\"{name}\" was decided by a schedule that does not show it when followed again: do conditions or handlers depend on more than their arguments?"
+    ))
+}

@@ -1,0 +1,402 @@
+//! A state space made of numbers: what is known of the local states, the messages, and what handlers make of them.
+//!
+//! A global state is a short list of numbers: a local state for each actor, the history if there is one, and the
+//! messages on their way. A handler runs once for each local state and event, however many global states contain
+//! them; after that, a step is a lookup.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::hash::{fingerprint, fingerprints};
+use crate::history::Recorder;
+use crate::ids::ActorId;
+use crate::intern::Interner;
+use crate::network::Network;
+use crate::node::{Event, Health, Node};
+use crate::system::System;
+
+/// A map for lookups only: it is never iterated.
+pub(crate) type Lookup<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A message with its sender and its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Envelope {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) msg: u32,
+}
+
+impl Envelope {
+    /// Messages of one channel keep their order in an ordered network.
+    pub(crate) fn channel(self) -> u64 {
+        (u64::from(self.from) << 32) | u64::from(self.to)
+    }
+}
+
+/// What happens to a node, as a number: the envelope that arrives, or one of the following.
+pub(crate) const TIMEOUT: u32 = 0x8000_0000;
+pub(crate) const CRASH: u32 = u32::MAX - 1;
+pub(crate) const RECOVER: u32 = u32::MAX;
+
+/// What a handler leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaction {
+    pub(crate) local: u32,
+    sends: (u32, u32),
+    /// The sum of the fingerprints of what is sent.
+    sent_hash: u128,
+}
+
+/// What is known of a local state without asking its node.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) timers: u32,
+    pub(crate) health: Health,
+}
+
+/// A step as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// An event at an actor, and which reaction to it.
+    Event { actor: u32, event: u32, reaction: u32 },
+    /// The loss of a message.
+    Loss { envelope: u32 },
+}
+
+/// Something that is not known yet: handlers have to run before a state can be expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unknown {
+    Handler { actor: u32, local: u32, event: u32 },
+    Record { history: u32, envelope: u32, received: bool },
+}
+
+/// What is known of the state space of a system.
+pub(crate) struct Space<M> {
+    pub(crate) network: Network,
+    pub(crate) lossy: bool,
+    pub(crate) crashes_max: usize,
+    nodes: Vec<Box<dyn Node<M>>>,
+    facts: Vec<Vec<Facts>>,
+    msgs: Interner<M>,
+    pub(crate) envelopes: Vec<Envelope>,
+    envelope_hashes: Vec<u128>,
+    envelope_index: Lookup<Envelope, u32>,
+    concerns: Vec<bool>,
+    pub(crate) permutations: Arc<Vec<Vec<u32>>>,
+    reactions: Vec<Reaction>,
+    choices: Lookup<u32, Vec<usize>>,
+    sends: Vec<u32>,
+    known: Vec<Lookup<u64, (u32, u32)>>,
+    recorder: Option<Box<dyn Recorder<M>>>,
+    records: Lookup<(u32, u64), u32>,
+    /// How many handlers were run.
+    pub(crate) handlers: u64,
+}
+
+impl<M: crate::Data> Space<M> {
+    /// An empty space, and the states that the system can start in.
+    pub(crate) fn new(system: &System<M>) -> (Self, Vec<Vec<u32>>) {
+        let permutations = Arc::new(system.permutations());
+        let count = system.kinds.len();
+        let nodes = system
+            .kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| kind.node(ActorId::from(at), count, Arc::clone(&permutations)))
+            .collect::<Vec<_>>();
+        let mut space = Self {
+            network: system.network,
+            lossy: system.lossy,
+            crashes_max: system.crashes_max,
+            facts: vec![Vec::new(); nodes.len()],
+            known: (0..nodes.len()).map(|_| Lookup::default()).collect(),
+            nodes,
+            msgs: Interner::new(1),
+            envelopes: Vec::new(),
+            envelope_hashes: Vec::new(),
+            envelope_index: Lookup::default(),
+            concerns: Vec::new(),
+            permutations,
+            reactions: Vec::new(),
+            choices: Lookup::default(),
+            sends: Vec::new(),
+            recorder: system.recorder.as_ref().map(|make| make()),
+            records: Lookup::default(),
+            handlers: 0,
+        };
+        let starts = space.starts(system);
+        (space, starts)
+    }
+
+    fn starts(&mut self, system: &System<M>) -> Vec<Vec<u32>> {
+        // (local states so far, history, messages in the order of being sent)
+        let mut starts: Vec<(Vec<u32>, u32, Vec<u32>)> = vec![(Vec::new(), 0, Vec::new())];
+        for (from, to, msg) in &system.flying {
+            let envelope = self.envelope(*from, *to, msg.clone());
+            starts[0].2.push(envelope);
+        }
+        for actor in 0..self.nodes.len() {
+            let outcomes = self.nodes[actor].start();
+            self.handlers += outcomes.len() as u64;
+            self.note_facts(actor);
+            let mut next = Vec::new();
+            for outcome in outcomes {
+                let sent: Vec<u32> = outcome
+                    .sends
+                    .into_iter()
+                    .map(|(to, msg)| self.envelope(ActorId::from(actor), to, msg))
+                    .collect();
+                for (locals, history, flying) in &starts {
+                    let (mut locals, mut history, mut flying) = (locals.clone(), *history, flying.clone());
+                    locals.push(outcome.local);
+                    for &envelope in &sent {
+                        history = self.record(history, envelope, false);
+                    }
+                    flying.extend(&sent);
+                    next.push((locals, history, flying));
+                }
+            }
+            starts = next;
+        }
+        starts
+            .into_iter()
+            .map(|(locals, history, flying)| {
+                let mut state = locals;
+                if self.recorder.is_some() {
+                    state.push(history);
+                }
+                let mut sends = flying;
+                if self.network != Network::Ordered {
+                    sends.sort_unstable();
+                }
+                self.network.after(&[], None, &sends, &self.envelopes, &mut state);
+                state
+            })
+            .collect()
+    }
+
+    fn note_facts(&mut self, actor: usize) {
+        let node = &self.nodes[actor];
+        let known = &mut self.facts[actor];
+        for local in known.len()..node.len() {
+            let local = local as u32;
+            known.push(Facts { timers: node.timers(local) as u32, health: node.health(local) });
+        }
+    }
+
+    fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
+        let concerns = self.recorder.as_ref().is_some_and(|recorder| recorder.concerns(&msg));
+        let msg = self.msgs.intern(msg, &[], || 0);
+        let envelope = Envelope { from: from.0, to: to.0, msg };
+        if let Some(number) = self.envelope_index.get(&envelope) {
+            return *number;
+        }
+        let number = u32::try_from(self.envelopes.len()).expect("fewer messages than four billion");
+        assert!(number < TIMEOUT, "fewer messages than two billion");
+        let msg = self.msgs.get(msg);
+        let hashes = fingerprints(&self.permutations, || fingerprint(&(fingerprint(msg), from, to, 'm')));
+        self.envelope_hashes.extend_from_slice(&hashes);
+        self.envelopes.push(envelope);
+        self.envelope_index.insert(envelope, number);
+        self.concerns.push(concerns);
+        number
+    }
+
+    /// The history after a message was sent or received.
+    fn record(&mut self, history: u32, envelope: u32, received: bool) -> u32 {
+        if !self.concerns[envelope as usize] {
+            return history;
+        }
+        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
+        if let Some(next) = self.records.get(&key) {
+            return *next;
+        }
+        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        let recorder = self.recorder.as_mut().expect("messages concern histories only");
+        let next = recorder.record(history, ActorId(from), ActorId(to), self.msgs.get(msg), received);
+        self.records.insert(key, next);
+        next
+    }
+
+    fn recorded(&self, history: u32, envelope: u32, received: bool) -> Result<u32, Unknown> {
+        if !self.concerns[envelope as usize] {
+            return Ok(history);
+        }
+        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
+        self.records.get(&key).copied().ok_or(Unknown::Record { history, envelope, received })
+    }
+
+    /// Finds out what was not known, by running the code of the user.
+    pub(crate) fn learn(&mut self, unknown: Unknown) {
+        match unknown {
+            Unknown::Record { history, envelope, received } => {
+                self.record(history, envelope, received);
+            }
+            Unknown::Handler { actor, local, event } => {
+                self.react(actor, local, event);
+            }
+        }
+    }
+
+    /// What a handler leads to; it runs if it has not run before. Reactions without any effect are left out, unless a
+    /// message has to leave an ordered network by them.
+    pub(crate) fn react(&mut self, actor: u32, local: u32, event: u32) -> (u32, u32) {
+        let key = (u64::from(local) << 32) | u64::from(event);
+        if let Some(range) = self.known[actor as usize].get(&key) {
+            return *range;
+        }
+        let node = &mut self.nodes[actor as usize];
+        let happens = match event {
+            CRASH => Event::Crash,
+            RECOVER => Event::Recover,
+            timeout if timeout >= TIMEOUT => Event::Timeout((timeout - TIMEOUT) as usize),
+            envelope => {
+                let Envelope { from, msg, .. } = self.envelopes[envelope as usize];
+                Event::Deliver(ActorId(from), self.msgs.get(msg))
+            }
+        };
+        let outcomes = node.execute(local, happens);
+        self.handlers += outcomes.len() as u64;
+        self.note_facts(actor as usize);
+        let first = self.reactions.len() as u32;
+        let up = self.facts[actor as usize][local as usize].health == Health::Up;
+        let consumes = self.network == Network::Ordered && event < TIMEOUT && up;
+        for outcome in outcomes {
+            if outcome.local == local && outcome.sends.is_empty() && !consumes {
+                continue;
+            }
+            let start = self.sends.len();
+            for (to, msg) in outcome.sends {
+                let envelope = self.envelope(ActorId(actor), to, msg);
+                self.sends.push(envelope);
+            }
+            if self.network != Network::Ordered {
+                self.sends[start..].sort_unstable();
+            }
+            let stride = self.permutations.len().max(1);
+            let sent_hash = self.sends[start..]
+                .iter()
+                .fold(0_u128, |sum, sent| sum.wrapping_add(self.envelope_hashes[*sent as usize * stride]));
+            if !outcome.choices.is_empty() {
+                self.choices.insert(self.reactions.len() as u32, outcome.choices);
+            }
+            let sends = (start as u32, self.sends.len() as u32);
+            self.reactions.push(Reaction { local: outcome.local, sends, sent_hash });
+        }
+        let range = (first, self.reactions.len() as u32);
+        self.known[actor as usize].insert(key, range);
+        range
+    }
+
+    /// What a handler leads to, if it is known.
+    pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<(u32, u32), Unknown> {
+        let key = (u64::from(local) << 32) | u64::from(event);
+        self.known[actor as usize].get(&key).copied().ok_or(Unknown::Handler { actor, local, event })
+    }
+
+    pub(crate) fn reaction(&self, reaction: u32) -> Reaction {
+        self.reactions[reaction as usize]
+    }
+
+    pub(crate) fn sends(&self, reaction: Reaction) -> &[u32] {
+        &self.sends[reaction.sends.0 as usize..reaction.sends.1 as usize]
+    }
+
+    pub(crate) fn sent_hash(&self, reaction: Reaction) -> u128 {
+        reaction.sent_hash
+    }
+
+    pub(crate) fn choices(&self, reaction: u32) -> &[usize] {
+        self.choices.get(&reaction).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn actors(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn node(&self, actor: usize) -> &dyn Node<M> {
+        self.nodes[actor].as_ref()
+    }
+
+    pub(crate) fn facts(&self, actor: usize, local: u32) -> Facts {
+        self.facts[actor][local as usize]
+    }
+
+    /// Where the messages begin in a global state.
+    pub(crate) fn header(&self) -> usize {
+        self.nodes.len() + usize::from(self.recorder.is_some())
+    }
+
+    pub(crate) fn has_history(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    pub(crate) fn history(&self, number: u32) -> &dyn Any {
+        self.recorder.as_ref().expect("asked for where there is a history").value(number)
+    }
+
+    pub(crate) fn message(&self, envelope: u32) -> (ActorId, ActorId, &M) {
+        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        (ActorId(from), ActorId(to), self.msgs.get(msg))
+    }
+
+    /// The history after a step.
+    pub(crate) fn history_after(&self, history: u32, event: u32, reaction: Reaction) -> Result<u32, Unknown> {
+        let mut history = history;
+        if event < TIMEOUT {
+            history = self.recorded(history, event, true)?;
+        }
+        for &sent in self.sends(reaction) {
+            history = self.recorded(history, sent, false)?;
+        }
+        Ok(history)
+    }
+
+    /// The fingerprint of a local state where it is.
+    pub(crate) fn local_hash(&self, actor: usize, local: u32) -> u128 {
+        self.nodes[actor].hash(local, 0)
+    }
+
+    pub(crate) fn envelope_hash(&self, envelope: u32) -> u128 {
+        self.envelope_hashes[envelope as usize * self.permutations.len().max(1)]
+    }
+
+    pub(crate) fn history_hash(&self, history: u32) -> u128 {
+        self.recorder.as_ref().map_or(0, |recorder| recorder.hash(history, 0))
+    }
+
+    /// The fingerprint of a global state: with symmetry, the least over all permutations.
+    pub(crate) fn hash(&self, state: &[u32]) -> u128 {
+        (0..self.permutations.len().max(1))
+            .map(|permutation| self.hash_under(state, permutation))
+            .min()
+            .unwrap_or(0)
+    }
+
+    fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
+        let stride = self.permutations.len().max(1);
+        let mut sum = 0_u128;
+        for (actor, local) in state[..self.nodes.len()].iter().enumerate() {
+            sum = sum.wrapping_add(self.nodes[actor].hash(*local, permutation));
+        }
+        if let Some(recorder) = &self.recorder {
+            sum = sum.wrapping_add(recorder.hash(state[self.nodes.len()], permutation));
+        }
+        let (mut channel, mut place) = (None, 0_u64);
+        for &envelope in &state[self.header()..] {
+            let hash = self.envelope_hashes[envelope as usize * stride + permutation];
+            if self.network != Network::Ordered {
+                sum = sum.wrapping_add(hash);
+                continue;
+            }
+            // In an ordered network, the place in the queue counts.
+            let here = Some(self.envelopes[envelope as usize].channel());
+            place = if here == channel { place + 1 } else { 0 };
+            channel = here;
+            sum = sum.wrapping_add(fingerprint(&(hash, place)));
+        }
+        sum
+    }
+}

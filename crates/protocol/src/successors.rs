@@ -1,0 +1,184 @@
+//! What can happen next in a global state, and what it leads to.
+
+use crate::actor::Data;
+use crate::network::Network;
+use crate::node::Health;
+use crate::space::{CRASH, Move, RECOVER, Space, TIMEOUT, Unknown};
+
+/// One state that comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Successor {
+    pub(crate) step: Move,
+    pub(crate) hash: u128,
+    start: u32,
+    end: u32,
+}
+
+impl Successor {
+    /// Which actor has changed, if any has.
+    pub(crate) fn actor(&self) -> Option<usize> {
+        match self.step {
+            Move::Event { actor, .. } => Some(actor as usize),
+            Move::Loss { .. } => None,
+        }
+    }
+}
+
+/// The states that come next, one behind the other.
+#[derive(Default)]
+pub(crate) struct Successors {
+    data: Vec<u32>,
+    pub(crate) list: Vec<Successor>,
+}
+
+impl Successors {
+    pub(crate) fn clear(&mut self) {
+        self.data.clear();
+        self.list.clear();
+    }
+
+    pub(crate) fn state(&self, successor: &Successor) -> &[u32] {
+        &self.data[successor.start as usize..successor.end as usize]
+    }
+
+    /// How long it is: (states, numbers). With [`Successors::truncate`], a list can be used as a stack.
+    pub(crate) fn mark(&self) -> (usize, usize) {
+        (self.list.len(), self.data.len())
+    }
+
+    pub(crate) fn truncate(&mut self, (list, data): (usize, usize)) {
+        self.list.truncate(list);
+        self.data.truncate(data);
+    }
+}
+
+impl<M: Data> Space<M> {
+    /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.
+    pub(crate) fn expand(&self, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
+        let mark = out.mark();
+        let result = Expansion { space: self, state, base: self.hash_base(state) }.all(out);
+        if result.is_err() {
+            out.truncate(mark);
+        }
+        result
+    }
+
+    /// The same, learning what is not known.
+    pub(crate) fn expand_learning(&mut self, state: &[u32], out: &mut Successors) {
+        while let Err(unknown) = self.expand(state, out) {
+            self.learn(unknown);
+        }
+    }
+
+    /// The fingerprint that those of the next states are computed from, where that can be done.
+    fn hash_base(&self, state: &[u32]) -> Option<u128> {
+        (self.permutations.len() <= 1 && self.network == Network::Unordered).then(|| self.hash(state))
+    }
+}
+
+struct Expansion<'a, M> {
+    space: &'a Space<M>,
+    state: &'a [u32],
+    base: Option<u128>,
+}
+
+impl<M: Data> Expansion<'_, M> {
+    fn all(&self, out: &mut Successors) -> Result<(), Unknown> {
+        let (space, actors) = (self.space, self.space.actors());
+        let flying = &self.state[space.header()..];
+        if space.lossy {
+            for at in space.network.losable(flying) {
+                self.loss(at, out);
+            }
+        }
+        for at in space.network.deliverable(flying, &space.envelopes) {
+            let envelope = flying[at];
+            let to = space.envelopes[envelope as usize].to;
+            self.event(to, envelope, Some(at), out)?;
+        }
+        for actor in 0..actors as u32 {
+            for timer in 0..space.facts(actor as usize, self.state[actor as usize]).timers {
+                self.event(actor, TIMEOUT + timer, None, out)?;
+            }
+        }
+        if space.crashes_max > 0 {
+            let health = |actor: u32| space.facts(actor as usize, self.state[actor as usize]).health;
+            let down = (0..actors as u32).filter(|actor| health(*actor) == Health::Down).count();
+            for actor in 0..actors as u32 {
+                match health(actor) {
+                    Health::Up if down < space.crashes_max => self.event(actor, CRASH, None, out)?,
+                    Health::Down => self.event(actor, RECOVER, None, out)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn event(
+        &self,
+        actor: u32,
+        event: u32,
+        taken: Option<usize>,
+        out: &mut Successors,
+    ) -> Result<(), Unknown> {
+        let (space, header) = (self.space, self.space.header());
+        let before = self.state[actor as usize];
+        let (first, end) = space.reactions_to(actor, before, event)?;
+        // A message that may be duplicated stays on its way.
+        let taken = taken.filter(|_| space.network != Network::Duplicating);
+        for reaction_index in first..end {
+            let reaction = space.reaction(reaction_index);
+            let start = out.data.len();
+            out.data.extend_from_slice(&self.state[..header]);
+            out.data[start + actor as usize] = reaction.local;
+            let mut history = None;
+            if space.has_history() {
+                let old = self.state[space.actors()];
+                let new = match space.history_after(old, event, reaction) {
+                    Ok(new) => new,
+                    Err(unknown) => {
+                        out.data.truncate(start);
+                        return Err(unknown);
+                    }
+                };
+                out.data[start + space.actors()] = new;
+                history = (new != old).then_some((old, new));
+            }
+            let flying = &self.state[header..];
+            space.network.after(flying, taken, space.sends(reaction), &space.envelopes, &mut out.data);
+            let hash = match self.base {
+                Some(base) => {
+                    let at = actor as usize;
+                    let mut hash = base
+                        .wrapping_sub(space.local_hash(at, before))
+                        .wrapping_add(space.local_hash(at, reaction.local))
+                        .wrapping_add(space.sent_hash(reaction));
+                    if event < TIMEOUT {
+                        hash = hash.wrapping_sub(space.envelope_hash(event));
+                    }
+                    if let Some((old, new)) = history {
+                        hash =
+                            hash.wrapping_sub(space.history_hash(old)).wrapping_add(space.history_hash(new));
+                    }
+                    debug_assert_eq!(hash, space.hash(&out.data[start..]), "kept up is computed anew");
+                    hash
+                }
+                None => space.hash(&out.data[start..]),
+            };
+            let step = Move::Event { actor, event, reaction: reaction_index };
+            out.list.push(Successor { step, hash, start: start as u32, end: out.data.len() as u32 });
+        }
+        Ok(())
+    }
+
+    fn loss(&self, at: usize, out: &mut Successors) {
+        let (space, header) = (self.space, self.space.header());
+        let start = out.data.len();
+        out.data.extend_from_slice(&self.state[..header]);
+        space.network.after(&self.state[header..], Some(at), &[], &space.envelopes, &mut out.data);
+        let step = Move::Loss { envelope: self.state[header + at] };
+        let hash = space.hash(&out.data[start..]);
+        out.list.push(Successor { step, hash, start: start as u32, end: out.data.len() as u32 });
+    }
+}

@@ -1,0 +1,259 @@
+//! Systems: which actors there are, what the network may do to them, and what is to be true.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::actor::{Actor, Data, Durable};
+use crate::checker::Checker;
+use crate::history::{self, Happened, Recorder};
+use crate::ids::ActorId;
+use crate::network::Network;
+use crate::node::{Anew, FromDisk, Kept, Kind, Recovery};
+use crate::property::{Condition, Mode, Property};
+
+/// How many actors may be exchanged for each other: there are 720 ways for six.
+const SYMMETRIC_MAX: usize = 6;
+
+type MakeRecorder<M> = Box<dyn Fn() -> Box<dyn Recorder<M>> + Send + Sync>;
+type Within = Box<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
+
+/// Actors that talk to each other over a network, and the properties that are to hold of them.
+pub struct System<M> {
+    pub(crate) kinds: Vec<Box<dyn Kind<M>>>,
+    pub(crate) network: Network,
+    pub(crate) lossy: bool,
+    pub(crate) crashes_max: usize,
+    pub(crate) flying: Vec<(ActorId, ActorId, M)>,
+    pub(crate) symmetric: Vec<ActorId>,
+    pub(crate) properties: Vec<Property<M>>,
+    pub(crate) recorder: Option<MakeRecorder<M>>,
+    pub(crate) within: Option<Within>,
+}
+
+impl<M: Data> Default for System<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: Data> System<M> {
+    /// A system without actors, on an unordered network that loses nothing.
+    pub fn new() -> Self {
+        Self {
+            kinds: Vec::new(),
+            network: Network::default(),
+            lossy: false,
+            crashes_max: 0,
+            flying: Vec::new(),
+            symmetric: Vec::new(),
+            properties: Vec::new(),
+            recorder: None,
+            within: None,
+        }
+    }
+
+    /// Adds an actor; the first is number 0. Actors of any kinds may be added, as long as they speak the same language.
+    #[must_use]
+    pub fn actor<A: Actor<Msg = M>>(self, actor: A) -> Self {
+        self.keep::<A, Anew>(actor, None)
+    }
+
+    /// Adds several actors of one kind.
+    #[must_use]
+    pub fn actors<A: Actor<Msg = M>>(self, actors: impl IntoIterator<Item = A>) -> Self {
+        actors.into_iter().fold(self, System::actor)
+    }
+
+    /// Adds an actor with a disk, which survives crashes.
+    #[must_use]
+    pub fn durable<A: Durable<Msg = M>>(self, actor: A) -> Self {
+        self.keep::<A, FromDisk>(actor, None)
+    }
+
+    /// Adds an actor that is in the middle of something: as it was found in a running system, with the timers that are set.
+    #[must_use]
+    pub fn resumed<A: Actor<Msg = M>>(self, actor: A, state: A::State, timers: Vec<A::Timer>) -> Self {
+        self.keep::<A, Anew>(actor, Some((state, timers)))
+    }
+
+    /// Adds an actor with a disk that is in the middle of something.
+    #[must_use]
+    pub fn durable_resumed<A: Durable<Msg = M>>(
+        self,
+        actor: A,
+        state: A::State,
+        timers: Vec<A::Timer>,
+    ) -> Self {
+        self.keep::<A, FromDisk>(actor, Some((state, timers)))
+    }
+
+    fn keep<A: Actor<Msg = M>, R: Recovery<A>>(
+        mut self,
+        actor: A,
+        resumed: Option<(A::State, Vec<A::Timer>)>,
+    ) -> Self {
+        self.kinds.push(Box::new(Kept::<A, R> { actor: Arc::new(actor), resumed, recovery: PhantomData }));
+        self
+    }
+
+    /// Says what the network may do to the order of messages, and to their number.
+    #[must_use]
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Lets the network lose messages.
+    #[must_use]
+    pub fn lossy(mut self) -> Self {
+        self.lossy = true;
+        self
+    }
+
+    /// Lets actors crash and recover, with at most so many down at a time.
+    #[must_use]
+    pub fn crashes(mut self, at_a_time: usize) -> Self {
+        self.crashes_max = at_a_time;
+        self
+    }
+
+    /// Puts a message on its way before anything happens: what was in flight when a running system was looked at.
+    #[must_use]
+    pub fn in_flight(mut self, from: ActorId, to: ActorId, msg: M) -> Self {
+        self.flying.push((from, to, msg));
+        self
+    }
+
+    /// Says that these actors can be exchanged for each other: states that differ only in who is who count as one.
+    ///
+    /// This needs actors that are built alike, and handlers that treat all [`ActorId`]s alike: they may compare them for
+    /// equality, but not for order. A search looks at samples of the states that it leaves out for this reason, and says
+    /// so if what can happen in them is different.
+    #[must_use]
+    pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
+        self.symmetric = actors.into_iter().collect();
+        self
+    }
+
+    /// Keeps a history beside the actors: `tell` changes it whenever a message that `concerns` it is sent or received.
+    #[must_use]
+    pub fn history<H: Data>(
+        mut self,
+        first: H,
+        concerns: impl Fn(&M) -> bool + Send + Sync + 'static,
+        tell: impl Fn(&mut H, Happened<'_, M>) + Send + Sync + 'static,
+    ) -> Self {
+        let concerns: Arc<history::Concerns<M>> = Arc::new(concerns);
+        let tell: Arc<history::Tell<M, H>> = Arc::new(tell);
+        let symmetric = self.symmetric.clone();
+        let count = self.kinds.len();
+        self.recorder = Some(Box::new(move || {
+            let permutations = permutations(&symmetric, count);
+            Box::new(history::Typed::new(
+                first.clone(),
+                permutations,
+                Arc::clone(&concerns),
+                Arc::clone(&tell),
+            ))
+        }));
+        self
+    }
+
+    /// Explores only what lies within a boundary: states outside are neither looked at nor gone through.
+    #[must_use]
+    pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.within = Some(Box::new(inside));
+        self
+    }
+
+    /// Asks for something to be true in every state that can be reached.
+    #[must_use]
+    pub fn always(self, name: impl Into<String>, condition: Condition<M>) -> Self {
+        self.property(name, Mode::Always, condition)
+    }
+
+    /// Asks for something to be true in at least one state that can be reached. A condition on one state or on
+    /// pairs is true when it is true of some actor, or some pair.
+    #[must_use]
+    pub fn sometimes(self, name: impl Into<String>, condition: Condition<M>) -> Self {
+        self.property(name, Mode::Sometimes, condition)
+    }
+
+    /// Asks for something to become true at some time, whatever happens. A condition on one state or on pairs is
+    /// true when it is true of all actors, or all pairs.
+    #[must_use]
+    pub fn eventually(self, name: impl Into<String>, condition: Condition<M>) -> Self {
+        self.property(name, Mode::Eventually, condition)
+    }
+
+    fn property(mut self, name: impl Into<String>, mode: Mode, condition: Condition<M>) -> Self {
+        self.properties.push(Property { name: name.into(), mode, condition });
+        self
+    }
+
+    /// Goes on to checking it.
+    pub fn checker(&self) -> Checker<'_, M> {
+        Checker::new(self)
+    }
+
+    pub(crate) fn permutations(&self) -> Vec<Vec<u32>> {
+        permutations(&self.symmetric, self.kinds.len())
+    }
+
+    /// What is wrong with the way it is put together, if anything is.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        let count = self.kinds.len();
+        let outside = |actor: &&ActorId| actor.index() >= count;
+        if count == 0 {
+            return Some("the system has no actors: add some with actor()".into());
+        }
+        if let Some(actor) = self.symmetric.iter().find(outside) {
+            return Some(format!("symmetric(): there is no actor {actor}, only {count} actors"));
+        }
+        if self.symmetric.len() > SYMMETRIC_MAX {
+            let asked = self.symmetric.len();
+            return Some(format!(
+                "symmetric(): {asked} actors are exchanged, at most {SYMMETRIC_MAX} can be"
+            ));
+        }
+        if let Some((from, to, _)) = self.flying.iter().find(|(from, to, _)| outside(&from) || outside(&to)) {
+            return Some(format!("in_flight(): a message from {from} to {to}, but there are {count} actors"));
+        }
+        None
+    }
+}
+
+/// Every way to exchange the symmetric ones among each other, as what becomes of each actor; the first is to leave them.
+fn permutations(symmetric: &[ActorId], count: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![(0..count as u32).collect::<Vec<u32>>()];
+    for (last, actor) in symmetric.iter().enumerate() {
+        let with_this: Vec<Vec<u32>> = all
+            .iter()
+            .flat_map(|images| {
+                symmetric[..last].iter().map(|other| {
+                    let mut images = images.clone();
+                    images.swap(actor.index(), other.index());
+                    images
+                })
+            })
+            .collect();
+        all.extend(with_this);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_permutations_are_there_once_and_the_first_changes_nothing() {
+        for (symmetric, expected) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
+            let ids: Vec<ActorId> = (1..=symmetric).map(ActorId).collect();
+            let all = permutations(&ids, 7);
+            let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+            assert_eq!((all.len(), distinct.len()), (expected, expected));
+            assert_eq!(all[0], (0..7).collect::<Vec<u32>>());
+        }
+    }
+}

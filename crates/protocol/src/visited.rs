@@ -1,0 +1,172 @@
+//! Which states have been seen: fingerprints, and little else.
+
+/// How many small tables there are; which of them is ten more bits of a fingerprint.
+const SHARDS: usize = 1024;
+
+/// A set of fingerprints: 74 of their 128 bits count, in about ten bytes each.
+///
+/// Growing goes shard by shard and by a half, so that there is never a second copy of the whole.
+pub(crate) struct FingerprintSet {
+    shards: Vec<Vec<u64>>,
+    filled: Vec<u32>,
+}
+
+/// A place for a hash in a table of any size.
+fn place(hash: u64, size: usize) -> usize {
+    ((u128::from(hash) * size as u128) >> 64) as usize
+}
+
+impl FingerprintSet {
+    pub(crate) fn new() -> Self {
+        Self { shards: vec![Vec::new(); SHARDS], filled: vec![0; SHARDS] }
+    }
+
+    /// Adds a fingerprint, and says whether it was not there.
+    pub(crate) fn insert(&mut self, hash: u128) -> bool {
+        // Zero marks a free place.
+        let entry = ((hash >> 64) as u64).max(1);
+        let at = (hash as usize) % SHARDS;
+        let shard = &mut self.shards[at];
+        if (self.filled[at] as usize + 1) * 8 > shard.len() * 7 {
+            let mut larger = vec![0; (shard.len() * 3 / 2).max(8)];
+            for &old in shard.iter().filter(|entry| **entry != 0) {
+                put(&mut larger, old);
+            }
+            *shard = larger;
+        }
+        let new = put(shard, entry);
+        self.filled[at] += u32::from(new);
+        new
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.filled.iter().map(|count| *count as usize).sum()
+    }
+}
+
+fn put(shard: &mut [u64], entry: u64) -> bool {
+    let mut at = place(entry, shard.len());
+    loop {
+        match shard[at] {
+            0 => {
+                shard[at] = entry;
+                return true;
+            }
+            other if other == entry => return false,
+            _ => at = if at + 1 == shard.len() { 0 } else { at + 1 },
+        }
+    }
+}
+
+/// Fingerprints in the order in which they came, each with the one it was reached from: 80 bits of each count.
+pub(crate) struct Parents {
+    hashes: Vec<u64>,
+    more: Vec<u16>,
+    parents: Vec<u32>,
+    table: Vec<u32>,
+}
+
+/// What marks a free place in the table, and a state without a parent.
+const NONE: u32 = u32::MAX;
+
+impl Parents {
+    pub(crate) fn new() -> Self {
+        Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![NONE; 64] }
+    }
+
+    /// Adds a state unless it is there, and gives its number.
+    pub(crate) fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
+        let (entry, more) = ((hash >> 64) as u64, hash as u16);
+        let mut at = place(entry, self.table.len());
+        while self.table[at] != NONE {
+            let other = self.table[at] as usize;
+            if self.hashes[other] == entry && self.more[other] == more {
+                return None;
+            }
+            at = if at + 1 == self.table.len() { 0 } else { at + 1 };
+        }
+        let number = self.hashes.len() as u32;
+        assert!(number < NONE, "fewer states than four billion");
+        self.table[at] = number;
+        self.hashes.push(entry);
+        self.more.push(more);
+        self.parents.push(parent.unwrap_or(NONE));
+        if self.hashes.len() * 4 > self.table.len() * 3 {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    /// The number of a state that is there.
+    pub(crate) fn find(&self, hash: u128) -> Option<u32> {
+        let (entry, more) = ((hash >> 64) as u64, hash as u16);
+        let mut at = place(entry, self.table.len());
+        while self.table[at] != NONE {
+            let other = self.table[at] as usize;
+            if self.hashes[other] == entry && self.more[other] == more {
+                return Some(self.table[at]);
+            }
+            at = if at + 1 == self.table.len() { 0 } else { at + 1 };
+        }
+        None
+    }
+
+    fn grow(&mut self) {
+        let size = self.table.len() * 2;
+        self.table.clear();
+        self.table.resize(size, NONE);
+        for (number, &entry) in self.hashes.iter().enumerate() {
+            let mut at = place(entry, size);
+            while self.table[at] != NONE {
+                at = if at + 1 == size { 0 } else { at + 1 };
+            }
+            self.table[at] = number as u32;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// The states on the way from a start to this one, both included.
+    pub(crate) fn way(&self, last: u32) -> Vec<u32> {
+        let mut way = vec![last];
+        let mut at = last;
+        while self.parents[at as usize] != NONE {
+            at = self.parents[at as usize];
+            way.push(at);
+        }
+        way.reverse();
+        way
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fingerprint;
+
+    #[test]
+    fn both_sets_know_what_was_put_in() {
+        let (mut set, mut parents) = (FingerprintSet::new(), Parents::new());
+        for round in [true, false] {
+            for value in 0..50_000_u32 {
+                let hash = fingerprint(&value);
+                assert_eq!(set.insert(hash), round);
+                assert_eq!(parents.insert(hash, value.checked_sub(1)).is_some(), round);
+                assert_eq!(parents.find(hash), Some(value));
+            }
+        }
+        assert_eq!((set.len(), parents.len()), (50_000, 50_000));
+        assert_eq!(parents.way(3), [0, 1, 2, 3]);
+        assert_eq!(parents.find(fingerprint(&50_000_u32)), None);
+    }
+
+    #[test]
+    fn a_fingerprint_takes_about_ten_bytes() {
+        let mut set = FingerprintSet::new();
+        (0..1_000_000_u32).for_each(|value| assert!(set.insert(fingerprint(&value))));
+        let places: usize = set.shards.iter().map(Vec::len).sum();
+        assert!(places * 8 < 14_000_000, "{} bytes", places * 8);
+    }
+}
