@@ -10,6 +10,7 @@ use crate::hash::{image_of, origin_of};
 /// Keep identities in states and messages as `ActorId`, not as numbers: then actors can be exchanged for each other by
 /// [`System::symmetric`](crate::System::symmetric) without any further code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ActorId(pub u32);
 
 impl ActorId {
@@ -45,6 +46,7 @@ impl fmt::Debug for ActorId {
 
 /// A set of the first 64 actors, in one word: what a node keeps of who has answered.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IdSet(u64);
 
 impl IdSet {
@@ -112,6 +114,7 @@ impl fmt::Debug for IdSet {
 
 /// A value for some of the actors.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IdMap<V>(Vec<Option<V>>);
 
 impl<V> Default for IdMap<V> {
