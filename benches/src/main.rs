@@ -1,0 +1,128 @@
+//! Workloads to measure Simurgh with. Four of them exist on SimGrid too, as the programs that `benches/vs-simgrid` compiles:
+//! both sides do the same work and print the same line.
+//!
+//! - [`pingpong`]: one byte to and fro: what a message costs.
+//! - [`master_workers`]: one sender, many receivers, computations.
+//! - [`flows`]: many transfers at once, whose shares change all the time.
+//! - [`chord`]: a peer-to-peer system: many actors, small messages, timers that are mostly taken back.
+//! - [`matmul`]: real computation in the code of the actors, for several workers.
+//! - [`star`]: the platform of most of them.
+#![forbid(unsafe_code)]
+
+mod chord;
+mod flows;
+mod master_workers;
+mod matmul;
+mod pingpong;
+mod star;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use simurgh::prelude::*;
+
+/// Workloads to measure Simurgh with.
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    workload: Workload,
+}
+
+#[derive(Subcommand)]
+enum Workload {
+    /// Two hosts, one link, one byte to and fro
+    Pingpong {
+        /// How many round trips
+        round_trips: u64,
+    },
+    /// One master hands tasks to workers in turn
+    Masterworkers {
+        /// How many workers
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        workers: u32,
+        /// How many tasks
+        tasks: u64,
+    },
+    /// Every host of a star sends to others, all at once
+    Flows {
+        /// How many hosts
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        hosts: u32,
+        /// How many flows from each
+        #[arg(value_parser = clap::value_parser!(u32).range(..=10_000))]
+        flows: u32,
+    },
+    /// A ring of Chord in its steady state
+    Chord {
+        /// How many nodes
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        nodes: u32,
+        /// How many simulated seconds
+        #[arg(value_parser = seconds)]
+        end: f64,
+    },
+    /// A matrix product, really computed by a grid of actors
+    Matmul(matmul::Options),
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if f64::is_finite(seconds) && seconds >= 0.0 => Ok(seconds),
+        _ => Err("give a number of seconds, such as 100".to_owned()),
+    }
+}
+
+/// The line that a workload prints.
+struct Line {
+    clock: f64,
+    /// What was counted besides, and what it is called.
+    counted: Option<(&'static str, u64)>,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "clock {:.6}", self.clock)?;
+        match self.counted {
+            Some((what, count)) => write!(f, " {what} {count}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Simulates a program that must come to a good end, and gives its last date.
+fn simulate(program: Program) -> simurgh::Result<f64> {
+    let outcome = program.simulate(Settings::default())?;
+    match outcome.report.failures.first() {
+        Some(failure) => {
+            Err(simurgh::Error::input(format!("actor {:?} failed: {}", failure.name, failure.message)))
+        }
+        None if !outcome.is_fine() => {
+            Err(simurgh::Error::input(format!("not all actors came to their end: {:?}", outcome.report.end)))
+        }
+        None => Ok(outcome.clock()),
+    }
+}
+
+fn run(workload: &Workload) -> simurgh::Result<Line> {
+    match *workload {
+        Workload::Pingpong { round_trips } => pingpong::run(round_trips),
+        Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks),
+        Workload::Flows { hosts, flows } => flows::run(hosts, flows),
+        Workload::Chord { nodes, end } => chord::run(nodes, end),
+        Workload::Matmul(options) => matmul::run(options),
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().workload) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("benches: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the workloads print is what the same programs on SimGrid 3.32 print; the lines below are SimGrid's.
+
+use std::process::{Command, Output};
+
+fn benches(arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_benches")).args(arguments.split(' ')).output().expect("the program runs")
+}
+
+fn line(arguments: &str) -> String {
+    let output = benches(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn same(cases: &[(&str, &str)]) {
+    for (arguments, simgrid) in cases {
+        assert_eq!(line(arguments), format!("{simgrid}\n"), "{arguments}");
+    }
+}
+
+#[test]
+fn pingpong_is_simgrids() {
+    same(&[("pingpong 1", "clock 0.001301"), ("pingpong 1000", "clock 1.301017")]);
+}
+
+#[test]
+fn masterworkers_is_simgrids() {
+    same(&[
+        ("masterworkers 7 3", "clock 0.086387"),
+        ("masterworkers 10 100", "clock 1.047380"),
+        ("masterworkers 1000 10000", "clock 100.908938"),
+    ]);
+}
+
+#[test]
+fn flows_is_simgrids() {
+    same(&[
+        ("flows 8 4", "clock 0.404943"),
+        ("flows 31 7", "clock 0.915299"),
+        ("flows 64 32", "clock 3.103776"),
+    ]);
+}
+
+#[test]
+fn chord_is_simgrids() {
+    same(&[
+        ("chord 1 100", "clock 100.000000 messages 119665"),
+        ("chord 2 100", "clock 100.000000 messages 50"),
+        ("chord 100 100", "clock 100.000000 messages 5221"),
+        ("chord 777 130.5", "clock 130.500000 messages 67555"),
+        ("chord 1000 100", "clock 100.000000 messages 70188"),
+    ]);
+}
+
+/// The program itself holds the product against a direct one, and fails if it is wrong.
+#[test]
+fn matmul_is_right_and_the_same_again() {
+    let first = line("matmul 60 --grid 3");
+    assert!(first.starts_with("clock 0.0"), "{first}");
+    assert_eq!(first, line("matmul 60 --grid 3"));
+    assert!(line("matmul 5 --grid 1").starts_with("clock "));
+}
+
+#[test]
+fn what_cannot_be_run_is_said() {
+    for (arguments, said) in [
+        ("matmul 10 --grid 3", "give a size that is a multiple of the grid"),
+        ("chord 0 100", "0 is not in 1.."),
+        ("chord 10 forever", "give a number of seconds"),
+        ("masterworkers 0 1", "0 is not in 1.."),
+    ] {
+        let output = benches(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(said), "{arguments}: {errors}");
+    }
+}
