@@ -75,6 +75,20 @@ fn what_is_wrong_is_found_out() {
     }
 }
 
+/// Messages come in any order, and what is sent is the same in all of them. An invariant needs more orders than the ways to
+/// receive, and so does a comparison of executions: both say so.
+#[test]
+fn executions_are_compared() {
+    let (found, code) = check("fan_in --senders 3 --deterministic sends");
+    assert_eq!((&found["verdict"], code), (&"holds".into(), 0), "{found}");
+    for what in ["receives", "both"] {
+        let (found, code) = check(&format!("fan_in --senders 3 --deterministic {what}"));
+        assert_eq!((&found["verdict"], code), (&"violated".into(), 1), "{found}");
+        let told = found["counterexamples"][0]["what"].to_string();
+        assert!(told.contains("receiver is not deterministic: its receive number"), "{told}");
+    }
+}
+
 /// A node that waits for the answer to its question takes something else for it; among the ways in which that may happen is
 /// the one of listing 4.6 of "SimGrid MC" (2011), a notification of the other node.
 #[test]

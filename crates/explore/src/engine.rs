@@ -41,18 +41,21 @@ pub enum Property {
     FinalStates,
     /// Does something ever fail to hold of what several actors expose?
     Invariants,
+    /// Does every actor send, or receive, the same in all executions?
+    Determinism,
     /// All of these, where messages may be lost or arrive twice.
     UnreliableNetwork,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Property; 6] = [
+    pub const ALL: [Property; 7] = [
         Property::Assertions,
         Property::Deadlocks,
         Property::Received,
         Property::FinalStates,
         Property::Invariants,
+        Property::Determinism,
         Property::UnreliableNetwork,
     ];
 }
@@ -75,6 +78,9 @@ impl Engine {
         match (self, property) {
             // Its graph of who received what has no order of steps of unrelated actors.
             (Engine::Receives, Property::Invariants) => false,
+            // Its reduction does preserve it: what an actor sends depends on what it received. But it keeps no record of an
+            // execution that could be compared with others.
+            (Engine::Receives, Property::Determinism) => false,
             // Its graph has no messages that are lost, or received twice.
             (Engine::Receives, Property::UnreliableNetwork) => false,
             (Engine::Receives, _) => true,
@@ -115,6 +121,7 @@ impl fmt::Display for Property {
             Property::Received => "what each actor receives",
             Property::FinalStates => "final states",
             Property::Invariants => "invariants over several actors",
+            Property::Determinism => "communication determinism",
             Property::UnreliableNetwork => "messages that are lost or arrive twice",
         })
     }
@@ -126,11 +133,12 @@ mod tests {
 
     #[test]
     fn only_ways_to_receive_are_too_few_for_some_properties() {
+        // Invariants, determinism, and networks that lose messages.
         for engine in Engine::ALL {
             let lost: Vec<_> =
                 Property::ALL.into_iter().filter(|&property| !engine.preserves(property)).collect();
             match engine {
-                Engine::Receives => assert_eq!(lost, [Property::Invariants, Property::UnreliableNetwork]),
+                Engine::Receives => assert_eq!(lost, Property::ALL[4..]),
                 _ => assert_eq!(lost, []),
             }
         }

@@ -8,6 +8,7 @@
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`receives`](mod@receives): one execution for each way to receive.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
+//! - [`determinism`]: whether all executions communicate alike.
 //! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
@@ -62,6 +63,7 @@ pub mod actors;
 mod causality;
 pub mod counterexample;
 pub mod dependence;
+pub mod determinism;
 pub mod dfs;
 pub mod dpor;
 pub mod engine;

@@ -116,10 +116,10 @@ impl<'s, S: System> Follower<'s, S> {
     pub fn end(mut self) -> Followed<S::Transition> {
         self.enabled.clear();
         self.system.enabled(&mut self.enabled);
-        if self.enabled.is_empty()
-            && let Some(deadlock) = self.system.deadlock()
-        {
-            self.followed.violations.push((self.followed.transitions.len(), deadlock));
+        if self.enabled.is_empty() {
+            let steps = self.followed.transitions.len();
+            let violations = self.system.at_end(&mut self.followed.transitions.iter().map(S::step));
+            self.followed.violations.extend(violations.into_iter().map(|violation| (steps, violation)));
         }
         self.followed
     }

@@ -80,6 +80,9 @@ impl<'a, S: System> Options<'a, S> {
     }
 }
 
+/// How many steps are taken at most before the watcher looks again.
+const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
+
 /// An exploration under way.
 pub(crate) struct Session<'s, 'a, S: System> {
     pub(crate) system: &'s mut S,
@@ -125,7 +128,21 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         for index in before..after {
             self.record(self.system.violation(index), trace);
         }
+        // An execution may be endless: somebody looks at it now and then.
+        if self.progress.transitions.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+            self.progress.depth = self.progress.depth.max(trace.len());
+            self.look()?;
+        }
         self.go_on()
+    }
+
+    /// Lets the watcher look.
+    fn look(&mut self) -> ControlFlow<()> {
+        if self.options.watcher.as_mut().is_some_and(|watcher| watcher(&self.progress).is_break()) {
+            self.bounded = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 
     /// Goes back to the start and repeats what was done, after which `next` was possible. Breaks if it is not as it was.
@@ -194,8 +211,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         if let Some(visitor) = &mut self.options.visitor {
             visitor(self.system, trace);
         }
-        if let Some(deadlock) = self.system.deadlock() {
-            self.record(deadlock, trace);
+        for violation in self.system.at_end(&mut trace.iter().map(S::step)) {
+            self.record(violation, trace);
         }
         self.go_on()
     }
@@ -221,14 +238,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return ControlFlow::Break(());
         }
         let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
-        if let Some(watcher) = &mut self.options.watcher
-            && runs.is_multiple_of(self.options.every.max(1))
-            && watcher(&self.progress).is_break()
-        {
-            self.bounded = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+        if runs.is_multiple_of(self.options.every.max(1)) { self.look() } else { ControlFlow::Continue(()) }
     }
 
     /// Something is left out, by the nature of the engine.
@@ -237,9 +247,12 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     fn record(&mut self, violation: Violation, trace: &[S::Transition]) {
-        // An invariant is told once, with the first values that are wrong.
+        // An invariant is told once, with the first values that are wrong; so is an actor that varies.
         let known = |other: &Violation| match (other, &violation) {
             (Violation::Invariant { name: a, .. }, Violation::Invariant { name: b, .. }) => a == b,
+            (Violation::Varies { actor: a, what: x, .. }, Violation::Varies { actor: b, what: y, .. }) => {
+                (a, x) == (b, y)
+            }
             _ => false,
         };
         if self.found.keys().any(known) {

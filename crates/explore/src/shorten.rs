@@ -52,10 +52,11 @@ pub fn shorten<S: System>(
     follow(system, schedule)?;
     let mut shown = Shown::of(system, schedule, violation)?.ok_or(NotShown::Absent)?;
     let mut budget = STEPS_MAX;
-    let is_deadlock = matches!(violation, Violation::Deadlock { .. });
+    // These are about the whole of an execution.
+    let is_whole = matches!(violation, Violation::Deadlock { .. } | Violation::Varies { .. });
     loop {
         let before = shown.weight();
-        if !is_deadlock {
+        if !is_whole {
             let past = shown.causal_past();
             shown.try_instead(system, &past, violation, &mut budget);
             shown.leave_out(system, violation, &mut budget);

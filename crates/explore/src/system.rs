@@ -90,6 +90,12 @@ pub trait System {
     /// Whether a state in which nothing may happen is a deadlock.
     fn deadlock(&self) -> Option<Violation>;
 
+    /// What is wrong with an execution that is complete, and took these steps.
+    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
+        let _ = schedule;
+        self.deadlock().into_iter().collect()
+    }
+
     /// A number that equal states share, and different ones hardly ever.
     fn fingerprint(&mut self) -> Option<u64> {
         None

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::determinism::{Posted, Traffic};
+
 /// What is known about a program after an exploration.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Verdict {
@@ -46,6 +48,21 @@ pub enum Violation {
         /// The values that it looks at: what each is called, and what it was.
         values: Vec<(String, String)>,
     },
+    /// An actor does not communicate as it did in another execution.
+    Varies {
+        /// The actor's number.
+        actor: u32,
+        /// What it is that differs.
+        what: Traffic,
+        /// Which one of them, from 0.
+        number: usize,
+        /// What it was in the other execution; nothing if the actor came to its end before.
+        first: Option<Posted>,
+        /// What it is here; nothing if the actor came to its end before.
+        second: Option<Posted>,
+        /// The other execution.
+        other: Vec<Step>,
+    },
     /// These actors wait for ever.
     Deadlock {
         /// Their numbers.
@@ -57,7 +74,9 @@ impl Violation {
     /// What it makes of the whole.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Violation::Failed { .. } | Violation::Invariant { .. } => Verdict::Violated,
+            Violation::Failed { .. } | Violation::Invariant { .. } | Violation::Varies { .. } => {
+                Verdict::Violated
+            }
             Violation::Deadlock { .. } => Verdict::Deadlock,
         }
     }

@@ -25,6 +25,7 @@ fn a_bound_is_never_silent() {
     let options = Options { depth: Some(3), ..Options::all() };
     let found = dfs::explore(&mut system(&threes(1), Network::Mailbox), options);
     assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 0));
+    assert!(found.cut > 0 && found.cut_schedule.is_some_and(|schedule| schedule.len() == 3));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Actors written as Rust futures: what they may say and do while they are explored.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use simurgh_explore::{
@@ -129,4 +130,54 @@ fn a_program_that_is_not_the_same_again_is_told() {
             "{said}"
         );
     }
+}
+
+/// Two actors that throw a ball to each other, for ever.
+fn endless() -> Boxed {
+    Actors::new(
+        Network::Mailbox,
+        Box::new(|kernel: &mut Kernel| {
+            for (mine, other) in [(0, 1), (1, 0)] {
+                spawn(kernel, "player", async move {
+                    loop {
+                        post(other, Follow::Detach).await;
+                        receive(mine).await;
+                    }
+                });
+            }
+        }),
+    )
+}
+
+#[test]
+fn an_execution_that_does_not_end_is_cut_and_shown() {
+    for engine in [dfs::explore as Engine, dpor::explore, source::explore, optimal::explore] {
+        let options = Options { depth: Some(12), ..Options::all() };
+        let found = engine(&mut endless(), options);
+        assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 0));
+        assert!(found.cut > 0);
+        assert_eq!(found.cut_schedule.map(|schedule| schedule.len()), Some(12));
+        // Somebody who watches can stop it while it goes on.
+        let mut looks = 0;
+        let options = Options::all().watch(|progress| {
+            looks += 1;
+            if progress.depth < 4_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let found = engine(&mut endless(), options);
+        assert_eq!((found.verdict, found.executions, looks), (Verdict::NotExhausted, 0, 2));
+    }
+}
+
+#[test]
+fn an_actor_that_does_nothing_that_others_can_see_for_ever_is_told() {
+    let mut system = Actors::new(Network::Mailbox, |kernel: &mut Kernel| {
+        spawn(kernel, "sleeper", async {
+            loop {
+                call(Simcall::Sleep(1.0)).await;
+            }
+        });
+    });
+    let found = optimal::explore(&mut system, Options::all());
+    let message = "goes on for ever without doing anything that others can see (1000000 requests)".to_owned();
+    assert_eq!(found.found, [(Violation::Failed { actor: 0, message }, vec![])]);
 }

@@ -23,7 +23,7 @@ pub type Payload = Box<dyn Any + Send>;
 pub type ActivitySet = SmallVec<[ActivityId; 2]>;
 
 /// What is written on a message, for receives that choose.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Envelope {
     /// The communication context: messages of different contexts never meet.
     pub context: u32,

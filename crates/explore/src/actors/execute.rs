@@ -10,6 +10,7 @@ use simurgh_models::SimTime;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::fingerprint::fold;
+use super::traffic::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
 use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::{Step, Violation};
@@ -24,6 +25,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         } else {
             self.act(ActorId(step.actor), step.choice)
         };
+        self.traffic.iter_mut().for_each(Traffic::step);
         self.settle();
         self.wake();
         taken
@@ -120,6 +122,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 transition(actor, choice, kind)
             }
             Simcall::Send(request, follow) => {
+                let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+                let place = self.processes[actor.index()].place;
+                self.traffic.iter_mut().for_each(|traffic| traffic.sent(post, &request, place));
                 let simcall = Simcall::Send(request, follow);
                 let kind = self.kind_of_request(actor, &simcall);
                 let served = self.kernel.serve(actor, simcall);
@@ -226,6 +231,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Notes which communication a receive is part of, and the send that it met.
     fn note_receive(&mut self, actor: ActorId, mailbox: u32, criteria: Criteria, served: &Served) {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+        let place = self.processes[actor.index()].place;
+        self.traffic.iter_mut().for_each(|traffic| traffic.posted_receive(post, mailbox, place));
         let (side, envelope) = (Side::Recv, Envelope::default());
         let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None };
         let id = match served {
@@ -326,6 +333,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
+        self.traffic.iter_mut().filter(|_| !failed).for_each(|traffic| traffic.ended(actor.0));
         let host = self.kernel.actor_host(actor);
         let process = &mut self.processes[actor.index()];
         process.next = Next::Nothing;

@@ -3,6 +3,7 @@
 //! - `enabled`: what may happen next.
 //! - `execute`: one step.
 //! - `invariants`: what must be true of what the actors show.
+//! - `traffic`: what each actor sent and received.
 //! - `fingerprint`: a state as a number.
 //! - `again`: the same step as before, if the program is the same.
 //!
@@ -16,6 +17,7 @@ mod enabled;
 mod execute;
 mod fingerprint;
 mod invariants;
+mod traffic;
 
 pub(crate) use execute::answer_platform;
 
@@ -28,6 +30,7 @@ use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use smallvec::SmallVec;
 
 use self::invariants::Upheld;
+use self::traffic::Traffic;
 use crate::dependence;
 use crate::system::{Reversal, System};
 use crate::transition::{Awaited, Kind, Observers, Post, Transition};
@@ -180,6 +183,8 @@ pub struct Actors<F> {
     learned: bool,
     upheld: Upheld,
     door: Door,
+    /// What was sent and received, while somebody compares executions.
+    traffic: Option<Traffic>,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -205,6 +210,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             learned: false,
             upheld: Upheld::default(),
             door: Door::new(),
+            traffic: None,
         };
         actors.reset();
         actors
@@ -338,6 +344,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
         self.upheld.reset();
+        self.traffic.iter_mut().for_each(Traffic::reset);
         (self.program)(&mut self.kernel);
         self.settle();
         self.judge(None, None);
@@ -399,6 +406,10 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         };
         let actors: Vec<u32> = (0..self.count as u32).filter(waits).collect();
         (!actors.is_empty()).then_some(Violation::Deadlock { actors })
+    }
+
+    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
+        self.deadlock().into_iter().chain(self.compare_execution(schedule)).collect()
     }
 
     fn fingerprint(&mut self) -> Option<u64> {

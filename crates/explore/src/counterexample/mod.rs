@@ -14,6 +14,7 @@ use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 
 use crate::actors::{Actors, Network};
+use crate::determinism::{Posted, Traffic};
 use crate::replay::{Follower, Impossible};
 use crate::verdict::{Step, Violation};
 use words::Teller;
@@ -31,6 +32,9 @@ pub struct Counterexample {
     /// Where in the program, if that is known.
     #[serde(serialize_with = "place")]
     pub place: Option<Place>,
+    /// How it differs from another execution, if that is what is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
     /// What may arrive before what.
     #[serde(serialize_with = "printed")]
     pub network: Network,
@@ -65,6 +69,37 @@ impl Counterexample {
         }
         now
     }
+}
+
+/// How an actor communicates differently in two executions: in this one, and in another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Difference {
+    /// Who.
+    pub actor: u32,
+    /// What it is that differs: `sends` or `receives`.
+    pub what: &'static str,
+    /// Which one of them, from 1.
+    pub number: usize,
+    /// What it is here.
+    pub here: Exchanged,
+    /// What it is in the other execution.
+    pub there: Exchanged,
+    /// The other execution.
+    #[serde(serialize_with = "all_printed")]
+    pub schedule: Vec<Step>,
+}
+
+/// A send or a receive of one of two executions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Exchanged {
+    /// What it does, in words that go on from "it"; or that it does not come about.
+    pub does: String,
+    /// Its step, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
+    /// The line of the program.
+    #[serde(serialize_with = "place", skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 /// Something that an actor said.
@@ -132,6 +167,10 @@ pub struct Taken {
 
 fn printed<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
+}
+
+fn all_printed<T: std::fmt::Display, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(ToString::to_string))
 }
 
 fn place<S: Serializer>(place: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -263,6 +302,7 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         Counterexample {
             what: violation.as_ref().map(|violation| teller.violation(violation)),
             place: places.get(index).copied().flatten(),
+            difference: violation.as_ref().and_then(|violation| teller.difference(violation)),
             violation,
             network,
             actors,
@@ -287,5 +327,23 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     fn take_said(&mut self) -> Vec<Said> {
         let said = self.follower.system.take_said();
         said.into_iter().map(|(actor, text)| Said { actor, text }).collect()
+    }
+}
+
+impl Teller<'_> {
+    /// How two executions differ, if that is what is wrong.
+    fn difference(&self, violation: &Violation) -> Option<Difference> {
+        let Violation::Varies { actor, what, number, first, second, other } = violation else { return None };
+        let exchanged = |posted: &Option<Posted>| Exchanged {
+            does: self.exchange(posted.as_ref()),
+            step: posted.map(|posted| posted.step),
+            place: posted.and_then(|posted| posted.place),
+        };
+        let what = match what {
+            Traffic::Sends => "sends",
+            Traffic::Receives => "receives",
+        };
+        let (here, there) = (exchanged(second), exchanged(first));
+        Some(Difference { actor: *actor, what, number: number + 1, here, there, schedule: other.clone() })
     }
 }

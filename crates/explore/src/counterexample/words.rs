@@ -9,6 +9,7 @@ use simurgh_kernel::simcall::{Simcall, Wake};
 
 use super::{MailboxNames, Taken};
 use crate::actors::Actors;
+use crate::determinism::Posted;
 use crate::transition::{Awaited, Kind, Outcome, Post, Side};
 use crate::verdict::{Step, Violation};
 
@@ -123,6 +124,9 @@ impl<'a> Teller<'a> {
                 let message = message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
                 format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
             }
+            Violation::Varies { actor, what, number, .. } => {
+                format!("{} is not deterministic: its {}", self.actor(*actor), what.varies(*number))
+            }
             Violation::Deadlock { actors } => {
                 let who: Vec<&str> = actors.iter().map(|&actor| self.actor(actor)).collect();
                 match &who[..] {
@@ -131,6 +135,16 @@ impl<'a> Teller<'a> {
                     [] => "deadlock".to_owned(),
                 }
             }
+        }
+    }
+
+    /// A send or a receive in words that go on from "the first of them".
+    pub(super) fn exchange(&self, posted: Option<&Posted>) -> String {
+        match posted {
+            Some(posted) => posted
+                .exchange
+                .in_words(&|mailbox| self.mailbox(mailbox), &|actor| self.actor(actor).to_owned()),
+            None => "does not come about".to_owned(),
         }
     }
 

@@ -687,7 +687,7 @@ impl Search {
                 actors.sort_unstable();
                 Violation::Deadlock { actors }
             }
-            Violation::Invariant { .. } => violation,
+            Violation::Invariant { .. } | Violation::Varies { .. } => violation,
         };
         (violation, line)
     }

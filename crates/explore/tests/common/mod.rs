@@ -59,6 +59,8 @@ pub enum Op {
     /// Shows a value in one of four places.
     Expose(u32, u32),
     Sleep,
+    /// Sends to mailbox 1 if the last message received came from this actor.
+    SendIfFrom(u32),
     /// Fails unless the last message received came from this actor.
     Expect(u32),
 }
@@ -197,7 +199,8 @@ impl Player {
             Op::Choose(n) => Simcall::Choose(n),
             Op::Expose(slot, value) => Simcall::Expose(ExposedId(slot), Box::new(value)),
             Op::Sleep => Simcall::Sleep(1.0),
-            Op::Expect(_) | Op::Forget => return None,
+            Op::SendIfFrom(sender) if self.last == Some(sender) => self.send(1, Follow::Detach),
+            Op::SendIfFrom(_) | Op::Expect(_) | Op::Forget => return None,
         })
     }
 }

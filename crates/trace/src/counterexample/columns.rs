@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use simurgh_explore::Step;
-use simurgh_explore::counterexample::{Counterexample, How, Said, Standing, Taken};
+use simurgh_explore::counterexample::{Counterexample, Difference, Exchanged, How, Said, Standing, Taken};
 
 use super::{Lines, Source, owners};
 use crate::text;
@@ -106,22 +106,52 @@ fn heading(told: &Counterexample, view: &View<'_>) -> String {
     if let Some(place) = told.place.filter(|place| !what.contains(&place.to_string())) {
         let _ = writeln!(out, "  at {}", view.paint(Ink::Place, &place.to_string()));
     }
+    if let Some(difference) = &told.difference {
+        entries(&differing(difference), view, &mut out);
+    }
     if told.is_deadlock() {
         let waits: Vec<_> = told.standing.iter().filter(|standing| standing.how == How::Waits).collect();
         let name = |standing: &Standing| text::line(&told.actors[standing.actor as usize]);
-        let widest = waits.iter().map(|&standing| name(standing).chars().count()).max().unwrap_or(0);
-        for standing in waits {
-            let name = format!("{:<widest$}", name(standing));
-            let about = about(standing);
-            for (index, line) in
-                wrap(&about, view.width.saturating_sub(widest + 4).max(20)).iter().enumerate()
-            {
-                let who = if index == 0 { view.paint(Ink::Name, &name) } else { " ".repeat(widest) };
-                let _ = writeln!(out, "  {who}  {line}");
-            }
-        }
+        let waits: Vec<_> = waits.into_iter().map(|standing| (name(standing), about(standing))).collect();
+        entries(&waits, view, &mut out);
     }
     out
+}
+
+/// Names, each with a text beside it.
+fn entries(entries: &[(String, String)], view: &View<'_>, out: &mut String) {
+    let widest = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, text) in entries {
+        let room = view.width.saturating_sub(widest + 4).max(20);
+        for (index, line) in wrap(text, room).iter().enumerate() {
+            let name = if index == 0 {
+                view.paint(Ink::Name, &format!("{name:<widest$}"))
+            } else {
+                " ".repeat(widest)
+            };
+            let _ = writeln!(out, "  {name}  {line}");
+        }
+    }
+}
+
+/// What an actor does in this execution and in another one, and that other one.
+fn differing(difference: &Difference) -> Vec<(String, String)> {
+    let told = |exchanged: &Exchanged| {
+        let step = exchanged.step.map_or_else(String::new, |step| format!("step {step} "));
+        let place = exchanged.place.map_or_else(String::new, |place| format!(" ({place})"));
+        text::line(&format!("{step}{}{place}", exchanged.does))
+    };
+    let steps: Vec<_> = difference.schedule.iter().map(Step::to_string).collect();
+    let schedule = match steps.len() {
+        0..=STEPS_MAX => steps.join(" "),
+        many => format!("{many} steps (--json prints them)"),
+    };
+    let entry = |name: &str, text: String| (name.to_owned(), text);
+    vec![
+        entry("here", told(&difference.here)),
+        entry("there", told(&difference.there)),
+        entry("which is", schedule),
+    ]
 }
 
 /// What an actor is about, with its place and why it waits.

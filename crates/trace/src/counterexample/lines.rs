@@ -14,12 +14,14 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of all steps, of what failed, and of what the actors are about at the end.
+    /// The lines of all steps, of what failed or differs, and of what the actors are about at the end.
     pub fn of(told: &Counterexample) -> Self {
         let mut files: BTreeMap<&'static str, BTreeSet<u32>> = BTreeMap::new();
         let steps = told.steps.iter().map(|step| step.place);
         let ends = told.standing.iter().map(|standing| standing.place);
-        for place in steps.chain(ends).chain([told.place]).flatten() {
+        let differs =
+            told.difference.iter().flat_map(|difference| [difference.here.place, difference.there.place]);
+        for place in steps.chain(ends).chain(differs).chain([told.place]).flatten() {
             files.entry(place.file).or_default().insert(place.line);
         }
         Self { files }

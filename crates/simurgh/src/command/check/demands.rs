@@ -5,10 +5,13 @@ use simurgh_explore::{Engine, Property};
 use super::{CheckOptions, Subject};
 
 /// What is asked of a program.
-pub(super) fn demands(subject: &Subject<'_>, _: &CheckOptions) -> Vec<Property> {
+fn demands(subject: &Subject<'_>, options: &CheckOptions) -> Vec<Property> {
     let mut asked = vec![Property::Assertions, Property::Deadlocks];
     if !subject.invariants().is_empty() {
         asked.push(Property::Invariants);
+    }
+    if options.deterministic.is_some() {
+        asked.push(Property::Determinism);
     }
     asked
 }

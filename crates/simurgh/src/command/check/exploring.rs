@@ -26,6 +26,10 @@ pub(super) struct Explored {
 /// How many random walks are made where nobody says.
 const WALKS: u64 = 10_000;
 
+/// An execution that is longer than this is taken for endless where nobody says. What happened before what is a table of all
+/// pairs of steps, so that much longer ones would need much memory.
+const DEPTH: u64 = 20_000;
+
 /// How many priorities change on a walk of [`pct`]: enough for what needs two coincidences.
 const PCT_DEPTH: u32 = 3;
 
@@ -137,13 +141,16 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
 
 fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine) -> Result<Explored> {
     let mut system = subject.actors(options.network.into());
+    if let Some(compared) = options.deterministic {
+        system = system.compare(compared.into());
+    }
     let mut watch = Watch::start(options)?;
     let walks = matches!(engine, Engine::Random | Engine::Pct);
     let executions = options.executions.or(walks.then_some(WALKS));
     let limits = Options {
         all: options.all,
         executions,
-        depth: options.depth.map(|depth| depth as usize),
+        depth: Some(options.depth.unwrap_or(DEPTH) as usize),
         every: 64,
         ..Options::default()
     };

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 use simurgh_explore::counterexample::{Counterexample, tell};
+use simurgh_explore::determinism::{Compared, Traffic};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{NotShown, shorten};
 use simurgh_explore::{Network, Step, Violation};
@@ -70,8 +71,25 @@ fn replay(
     const DEPENDS: &str = "the program depends on something else than messages and choices (statics that change, the \
                            clock, random numbers of its own, the order of a hash map)";
     let mut system = subject.actors(network);
+    if let Violation::Varies { what, other, .. } = violation {
+        // It is one of two executions: the other is what it is compared with.
+        let compared = Compared { sends: *what == Traffic::Sends, receives: *what == Traffic::Receives };
+        system = system.compare(compared);
+        follow(&mut system, other).map_err(|impossible| {
+            format!("the execution that it differs from cannot be repeated: {impossible}")
+        })?;
+    }
     let mailbox = |mailbox| subject.mailbox_name(mailbox);
-    let short = shorten(&mut system, schedule, violation).map_err(|why| {
+    let short = match violation {
+        // It is about the whole of two executions.
+        Violation::Varies { .. } => match follow(&mut system, schedule) {
+            Ok(followed) if followed.came(violation).is_some() => Ok(schedule.to_vec()),
+            Ok(_) => Err(NotShown::Absent),
+            Err(impossible) => Err(NotShown::Diverges(impossible)),
+        },
+        _ => shorten(&mut system, schedule, violation),
+    };
+    let short = short.map_err(|why| {
         // Two runs that differ with the same steps are the program's doing for certain.
         let runs = [follow(&mut system, schedule), follow(&mut system, schedule)]
             .map(|run| run.map(|run| (run.transitions, run.violations)));
@@ -108,6 +126,9 @@ fn describe(violation: &Violation, names: &[String]) -> String {
             let values: Vec<_> = values.iter().map(|(what, value)| format!("{what} = {value}")).collect();
             let message = message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
             format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
+        }
+        Violation::Varies { actor, what, number, .. } => {
+            format!("{} is not deterministic: its {}", name(*actor), what.varies(*number))
         }
         Violation::Deadlock { actors } => {
             let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();

@@ -127,7 +127,9 @@ impl Kept {
             let (actors, message) = match violation {
                 Violation::Failed { actor, message } => (vec![*actor], Some(message.clone())),
                 Violation::Deadlock { actors } => (actors.clone(), None),
-                Violation::Invariant { .. } => unreachable!("`receives` does not look at invariants"),
+                Violation::Invariant { .. } | Violation::Varies { .. } => {
+                    unreachable!("`receives` does not look at several actors, nor at several executions")
+                }
             };
             Found { actors, message, schedule: schedule.iter().map(ToString::to_string).collect() }
         });

@@ -52,7 +52,8 @@ pub struct CheckOptions {
     /// At most so many executions [default for random walks: 10000]
     #[arg(long, value_name = "N")]
     pub executions: Option<u64>,
-    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted
+    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted [default: 1000000, and 20000
+    /// for other engines than `receives`]
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
     /// At most so many seconds
@@ -64,6 +65,9 @@ pub struct CheckOptions {
     /// How many cores explore at once (engine `receives`); 0 for all there are
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub workers: usize,
+    /// Compares what each actor sends, or receives, in all executions: if they differ, it is violated
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub deterministic: Option<Compared>,
     /// The seed of random walks
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -102,6 +106,23 @@ impl From<Engine> for simurgh_explore::Engine {
             Engine::Random => simurgh_explore::Engine::Random,
             Engine::Pct => simurgh_explore::Engine::Pct,
         }
+    }
+}
+
+/// What of all executions is compared.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Compared {
+    /// What each actor sends: where to, with which label, how long
+    Sends,
+    /// What each actor receives: which message of whom
+    Receives,
+    /// Both
+    Both,
+}
+
+impl From<Compared> for simurgh_explore::determinism::Compared {
+    fn from(compared: Compared) -> Self {
+        Self { sends: compared != Compared::Receives, receives: compared != Compared::Sends }
     }
 }
 

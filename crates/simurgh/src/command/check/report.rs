@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use serde::Serialize;
 use simurgh_explore::counterexample::Counterexample;
-use simurgh_explore::{Engine, Exploration};
+use simurgh_explore::{Engine, Exploration, Step};
 use simurgh_trace::counterexample::{View, in_columns};
 
 use super::findings::Finding;
@@ -33,9 +33,21 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
         engine: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         refined: Option<&'a str>,
+        /// Executions that were longer than allowed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cut: Option<OutCut>,
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
+    #[derive(Serialize)]
+    struct OutCut {
+        executions: u64,
+        schedule: Vec<String>,
+    }
+    let cut = found.cut_schedule.as_ref().map(|schedule| OutCut {
+        executions: found.cut,
+        schedule: schedule.iter().map(ToString::to_string).collect(),
+    });
     let counterexamples: Vec<OutFinding<'_>> = findings.iter().map(OutFinding::new).collect();
     let out = Out {
         verdict: found.verdict.to_string(),
@@ -44,6 +56,7 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
         seconds: by.seconds,
         engine: by.engine.to_string(),
         refined: by.refined.as_deref(),
+        cut,
         counterexample: counterexamples.first(),
         counterexamples: &counterexamples,
     };
@@ -97,6 +110,9 @@ pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, secon
     if !findings.is_empty() && !hint.is_empty() {
         let _ = writeln!(text, "{hint}");
     }
+    if let Some(schedule) = &found.cut_schedule {
+        let _ = writeln!(text, "{}", cut(found.cut, schedule));
+    }
     let _ = writeln!(
         text,
         "{}: {}, {} steps, {seconds:.3} s",
@@ -105,6 +121,20 @@ pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, secon
         found.transitions
     );
     text
+}
+
+/// Executions that were longer than allowed.
+fn cut(executions: u64, schedule: &[Step]) -> String {
+    const LAST: usize = 24;
+    let shown = schedule.len().saturating_sub(LAST);
+    let steps: Vec<_> = schedule[shown..].iter().map(ToString::to_string).collect();
+    let verb = if executions == 1 { "goes" } else { "go" };
+    format!(
+        "{} {verb} on after {} steps (--depth): does the program ever end? The last steps of the first of them: {}",
+        count(executions, "execution"),
+        schedule.len(),
+        steps.join(" ")
+    )
 }
 
 /// A counterexample as columns that fit where they are printed.

@@ -1,0 +1,332 @@
+//! Communication determinism: do all executions give every actor the same sequence of sends? Of receives?
+//!
+//! The records of each complete execution are compared with those of the executions before. What is compared:
+//!
+//! - Sends: the mailbox, the envelope and the length of each, in the order in which the actor posts them. What is in a message
+//!   cannot be compared.
+//! - Receives: the mailbox of each, and which message it got (whose, and how many that actor had sent before), in the
+//!   order in which the actor posts them. In which order it waits for them makes no difference.
+//!
+//! An actor that came to its end has sent all that it will ever send. One that waits for ever, failed or was killed might
+//! have sent more: so its record is a beginning, and differs from another only where that says something else, or has ended
+//! before. Actors are compared by their numbers: where the order in which they are created differs, so does all that they do.
+//!
+//! An execution that differs in nothing, but in which some actor came further, is what the next ones are compared with for
+//! this actor. Where several actors differ, the one is named that departs first: the others may only follow suit.
+
+use std::fmt;
+use std::str::FromStr;
+
+use simurgh_kernel::context::Place;
+use simurgh_kernel::simcall::Envelope;
+
+use crate::verdict::{Step, Violation};
+
+/// What is compared.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// Whether each actor's sends are.
+    pub sends: bool,
+    /// Whether each actor's receives are.
+    pub receives: bool,
+}
+
+impl FromStr for Compared {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "sends" => Ok(Compared { sends: true, receives: false }),
+            "receives" => Ok(Compared { sends: false, receives: true }),
+            "both" => Ok(Compared { sends: true, receives: true }),
+            _ => Err(format!("{text:?} is not what executions can be compared by: sends, receives or both")),
+        }
+    }
+}
+
+/// Which end of the communications of an actor.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Traffic {
+    /// What it sends.
+    Sends,
+    /// What it receives.
+    Receives,
+}
+
+impl Traffic {
+    /// That one of them is not what it was, in words that go on from "its".
+    pub fn varies(self, number: usize) -> String {
+        let what = match self {
+            Traffic::Sends => "send",
+            Traffic::Receives => "receive",
+        };
+        format!("{what} number {} is not the same in all executions", number + 1)
+    }
+}
+
+/// A message, by its sender and how many that one had sent before.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MessageName {
+    /// Whose.
+    pub actor: u32,
+    /// Which one, from 0.
+    pub number: u32,
+}
+
+/// A send or a receive, as far as executions are compared by it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Exchange {
+    /// A message was sent.
+    Sent {
+        /// Where to.
+        mailbox: u32,
+        /// What was written on it.
+        envelope: Envelope,
+        /// How long it was, as bits.
+        bytes: u64,
+    },
+    /// A receive was posted.
+    Received {
+        /// Where.
+        mailbox: u32,
+        /// What it got, if it got something.
+        message: Option<MessageName>,
+    },
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(&|mailbox| mailbox.to_string(), &|actor| format!("actor {actor}")))
+    }
+}
+
+impl Exchange {
+    /// What it is, in words that go on from "the first of them": the names are those that people know.
+    pub fn in_words(&self, mailbox: &dyn Fn(u32) -> String, actor: &dyn Fn(u32) -> String) -> String {
+        match self {
+            Exchange::Sent { mailbox: to, envelope, bytes } => {
+                let tag = if envelope.tag == 0 { String::new() } else { format!(", tag {}", envelope.tag) };
+                format!("goes to {} ({} bytes{tag})", mailbox(*to), f64::from_bits(*bytes))
+            }
+            Exchange::Received { mailbox: from, message: Some(message) } => {
+                let sender = actor(message.actor);
+                format!("gets message {} of {sender} from {}", message.number + 1, mailbox(*from))
+            }
+            Exchange::Received { mailbox: from, message: None } => {
+                format!("gets nothing from {}", mailbox(*from))
+            }
+        }
+    }
+}
+
+/// A send or a receive, and where it took place: that is told, and not compared.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Posted {
+    /// What it was.
+    pub exchange: Exchange,
+    /// The step of the execution that posted it, from 1.
+    pub step: usize,
+    /// The line of the program, if it is known.
+    pub place: Option<Place>,
+}
+
+/// What an actor sent and received in an execution.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ActorRecord {
+    /// What it sent, in the order in which it was posted.
+    pub sends: Vec<Posted>,
+    /// What it received, in the order in which the receives were posted.
+    pub receives: Vec<Posted>,
+    /// Whether it came to its end by itself.
+    pub ended: bool,
+}
+
+/// What the sequence of one actor is to be, as far as it is known.
+#[derive(Clone, Debug, Default)]
+struct Reference {
+    exchanges: Vec<Posted>,
+    ended: bool,
+    /// The execution that showed it.
+    schedule: Vec<Step>,
+}
+
+/// Compares executions.
+#[derive(Clone, Debug)]
+pub struct Determinism {
+    compared: Compared,
+    /// For each actor: its sends and its receives.
+    references: Vec<[Option<Reference>; 2]>,
+}
+
+/// Where two executions part.
+struct Parting {
+    actor: u32,
+    what: Traffic,
+    number: usize,
+    when: usize,
+}
+
+impl Determinism {
+    /// Compares by this.
+    pub fn new(compared: Compared) -> Self {
+        Self { compared, references: Vec::new() }
+    }
+
+    /// A complete execution gave the actors these records, by number. Says where it differs from those before.
+    pub fn observe(
+        &mut self,
+        records: &[ActorRecord],
+        schedule: impl FnOnce() -> Vec<Step>,
+    ) -> Option<Violation> {
+        if self.references.len() < records.len() {
+            self.references.resize(records.len(), [None, None]);
+        }
+        let first = self.partings(records).min_by_key(|parting| parting.when);
+        let Some(Parting { actor, what, number, .. }) = first else {
+            self.extend(records, schedule);
+            return None;
+        };
+        let record = &records[actor as usize];
+        let second = sequence(record, what).get(number).copied();
+        let reference = self.references[actor as usize][what as usize].as_ref();
+        let Reference { exchanges, schedule: other, .. } = reference.expect("it differs from something");
+        let first = exchanges.get(number).copied();
+        Some(Violation::Varies { actor, what, number, first, second, other: other.clone() })
+    }
+
+    /// Where each actor parts from what was seen before.
+    fn partings(&self, records: &[ActorRecord]) -> impl Iterator<Item = Parting> {
+        let actors = records.iter().zip(&self.references).enumerate();
+        actors.flat_map(|(actor, (record, references))| {
+            self.traffic().filter_map(move |what| {
+                let reference = references[what as usize].as_ref()?;
+                let exchanges = sequence(record, what);
+                let number = parts(exchanges, record.ended, reference)?;
+                let when = exchanges.get(number).map_or(usize::MAX, |posted| posted.step);
+                Some(Parting { actor: actor as u32, what, number, when })
+            })
+        })
+    }
+
+    /// Nothing differs: what came further than before is what is compared with from now on.
+    fn extend(&mut self, records: &[ActorRecord], schedule: impl FnOnce() -> Vec<Step>) {
+        let traffic: Vec<Traffic> = self.traffic().collect();
+        let mut schedule = Some(schedule);
+        let mut written = None;
+        for (record, references) in records.iter().zip(&mut self.references) {
+            for &what in &traffic {
+                let exchanges = sequence(record, what);
+                let known = &mut references[what as usize];
+                let is_further = known.as_ref().is_none_or(|known| {
+                    exchanges.len() > known.exchanges.len() || (record.ended && !known.ended)
+                });
+                if is_further {
+                    let schedule = match (&written, schedule.take()) {
+                        (None, Some(write)) => written.insert(write()).clone(),
+                        (Some(written), _) => Vec::clone(written),
+                        (None, None) => unreachable!("it is written once"),
+                    };
+                    *known = Some(Reference { exchanges: exchanges.to_vec(), ended: record.ended, schedule });
+                }
+            }
+        }
+    }
+
+    fn traffic(&self) -> impl Iterator<Item = Traffic> + use<> {
+        let Compared { sends, receives } = self.compared;
+        let both = [sends.then_some(Traffic::Sends), receives.then_some(Traffic::Receives)];
+        both.into_iter().flatten()
+    }
+}
+
+fn sequence(record: &ActorRecord, what: Traffic) -> &[Posted] {
+    match what {
+        Traffic::Sends => &record.sends,
+        Traffic::Receives => &record.receives,
+    }
+}
+
+/// The place where a sequence parts from the one that it should be, if it does.
+fn parts(exchanges: &[Posted], ended: bool, reference: &Reference) -> Option<usize> {
+    let known = &reference.exchanges;
+    let common = exchanges.len().min(known.len());
+    let different = (0..common).find(|&index| exchanges[index].exchange != known[index].exchange);
+    let longer = || (exchanges.len() > known.len() && reference.ended).then_some(common);
+    let shorter = || (exchanges.len() < known.len() && ended).then_some(common);
+    different.or_else(longer).or_else(shorter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first send of an actor is step 1, its next one step 2.
+    fn sent(mailbox: u32, step: usize) -> Posted {
+        let exchange = Exchange::Sent { mailbox, envelope: Envelope::default(), bytes: 8f64.to_bits() };
+        Posted { exchange, step, place: None }
+    }
+
+    /// An actor that sends to these mailboxes, each a step later.
+    fn record(mailboxes: &[u32], ended: bool) -> ActorRecord {
+        let sends = mailboxes.iter().zip(1..).map(|(&mailbox, step)| sent(mailbox, step)).collect();
+        ActorRecord { sends, receives: Vec::new(), ended }
+    }
+
+    fn observe(seen: &mut Determinism, number: u32, records: &[ActorRecord]) -> Option<Violation> {
+        seen.observe(records, || vec![Step { actor: number, choice: 0 }])
+    }
+
+    fn sends() -> Determinism {
+        Determinism::new("sends".parse().unwrap())
+    }
+
+    #[test]
+    fn a_beginning_differs_only_where_it_says_something_else() {
+        let mut seen = sends();
+        let varies = |number, first: Option<u32>, second: Option<u32>, other| {
+            Some(Violation::Varies {
+                actor: 0,
+                what: Traffic::Sends,
+                number,
+                first: first.map(|mailbox| sent(mailbox, number + 1)),
+                second: second.map(|mailbox| sent(mailbox, number + 1)),
+                other: vec![Step { actor: other, choice: 0 }],
+            })
+        };
+        // It waits for ever after the first send; later it comes further, and to its end.
+        assert_eq!(observe(&mut seen, 0, &[record(&[1], false)]), None);
+        assert_eq!(observe(&mut seen, 1, &[record(&[1, 2], false)]), None);
+        assert_eq!(observe(&mut seen, 2, &[record(&[], false)]), None);
+        assert_eq!(observe(&mut seen, 3, &[record(&[1], true)]), varies(1, Some(2), None, 1));
+        assert_eq!(observe(&mut seen, 4, &[record(&[1, 2], true)]), None);
+        assert_eq!(observe(&mut seen, 5, &[record(&[1, 2, 3], false)]), varies(2, None, Some(3), 4));
+        assert_eq!(observe(&mut seen, 6, &[record(&[3], false)]), varies(0, Some(1), Some(3), 4));
+        // An actor that was not there before has nothing to differ from.
+        assert_eq!(observe(&mut seen, 7, &[record(&[1, 2], true), record(&[9], true)]), None);
+    }
+
+    #[test]
+    fn the_actor_that_departs_first_is_named() {
+        let mut seen = sends();
+        assert_eq!(observe(&mut seen, 0, &[record(&[1, 1], true), record(&[1, 1], true)]), None);
+        let found = observe(&mut seen, 1, &[record(&[1, 2], true), record(&[2, 2], true)]);
+        assert!(matches!(found, Some(Violation::Varies { actor: 1, number: 0, .. })), "{found:?}");
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_compared() {
+        let got = |actor| {
+            let message = Some(MessageName { actor, number: 0 });
+            let exchange = Exchange::Received { mailbox: 0, message };
+            let receives = vec![Posted { exchange, step: 1, place: None }];
+            ActorRecord { sends: Vec::new(), receives, ended: true }
+        };
+        let differs = |compared: &str| {
+            let mut seen = Determinism::new(compared.parse().unwrap());
+            assert_eq!(observe(&mut seen, 0, &[got(1)]), None);
+            observe(&mut seen, 1, &[got(2)]).is_some()
+        };
+        assert_eq!(["sends", "receives", "both"].map(differs), [false, true, true]);
+        assert!("all".parse::<Compared>().is_err());
+    }
+}
