@@ -18,7 +18,7 @@ use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
 use crate::ids::ActorId;
-use crate::simcall::{Answer, Note, Simcall};
+use crate::simcall::{Answer, Follow, Note, SendRequest, Simcall};
 
 /// A line of a program.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -85,6 +85,10 @@ pub struct Port {
     pub answer: Option<Answer>,
     /// What goes with its next simcall, served before it.
     pub notes: Vec<Note>,
+    /// Whether messages that nobody waits for may be left here, instead of being asked one by one.
+    pub takes_posts: bool,
+    /// Such messages, sent before its next simcall is served.
+    pub posts: Vec<SendRequest>,
     /// What is to be called when it ends.
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read, when its request is served.
@@ -116,6 +120,8 @@ impl Door {
             simcall: None,
             answer: None,
             notes: Vec::new(),
+            takes_posts: false,
+            posts: Vec::new(),
             on_exit: Vec::new(),
             said: Vec::new(),
             place: None,
@@ -329,6 +335,22 @@ pub fn call_at(simcall: Simcall, place: &'static Location<'static>) -> Call {
 }
 
 impl Call {
+    /// Sends a message that nobody waits for without stopping, where that can be done: then it is over at once.
+    pub fn poll_post(&mut self) -> Poll<()> {
+        if self.stage != Stage::New {
+            return Poll::Pending;
+        }
+        PORT.with_borrow_mut(|port| match (port.as_deref_mut(), &self.simcall) {
+            (Some(port), Some(Simcall::Send(_, Follow::Detach))) if port.takes_posts => {
+                let Some(Simcall::Send(request, _)) = self.simcall.take() else { return Poll::Pending };
+                port.posts.push(request);
+                self.stage = Stage::Over;
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        })
+    }
+
     /// The request, while it has not been made yet.
     pub fn simcall_mut(&mut self) -> Option<&mut Simcall> {
         self.simcall.as_mut()

@@ -191,7 +191,7 @@ pub enum Simcall {
     /// How much of an activity is left. Answer: [`Answer::Number`] (0 once it is over).
     Remaining(ActivityId),
     /// Creates an actor. Answer: [`Answer::Actor`].
-    Spawn(SpawnRequest),
+    Spawn(Box<SpawnRequest>),
     /// Ends the actor that asks. Never answered.
     Exit,
     /// Waits until an actor has ended. Answer: [`Answer::Flag`], false after a timeout.

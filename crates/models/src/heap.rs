@@ -1,5 +1,7 @@
 //! Dates to come, the nearest first; a date can be changed or taken back.
 
+use crate::alarms::Moment;
+
 /// Dates of things numbered from 0, at most one each. Ties go by when the date was set.
 #[derive(Clone, Default, Debug)]
 pub struct EventHeap {
@@ -52,6 +54,17 @@ impl EventHeap {
                 }
             }
         }
+    }
+
+    /// The number of a date that is set now elsewhere, and ordered among these.
+    pub(crate) fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// The nearest date, with its number.
+    pub(crate) fn next_moment(&self) -> Option<Moment> {
+        self.entries.first().map(|entry| Moment { date: entry.date, sequence: entry.sequence })
     }
 
     /// Takes the date of a thing back, if it has one.

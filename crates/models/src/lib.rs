@@ -48,6 +48,7 @@ pub mod time;
 pub mod work;
 
 mod actions;
+mod alarms;
 mod cpu;
 mod disk;
 mod energy;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use simurgh_platform::Platform;
 
 use crate::actions::{Action, Actions, Class, Engine, NO_VARIABLE, Phase};
+use crate::alarms::{Alarms, Moment};
 use crate::config::{Config, HostModel};
 use crate::cpu::Cpu;
 use crate::disk::Disks;
@@ -43,6 +44,8 @@ pub struct Models {
     actions: Actions,
     /// Dates of executions, timers and parallel tasks.
     host_dates: EventHeap,
+    /// Dates of timeouts, in one order with `host_dates`.
+    alarms: Alarms,
     /// Dates of transfers: the ends of their waits, then their own.
     network_dates: EventHeap,
     cpu: Cpu,
@@ -58,6 +61,7 @@ pub struct Models {
     usage: Option<Box<UsageRecorder>>,
     explainer: Option<Box<Explainer>>,
     statistics: Statistics,
+    alarm_bits: Token,
 }
 
 impl Models {
@@ -71,6 +75,7 @@ impl Models {
             host_model: config.host_model,
             actions: Actions::default(),
             host_dates: EventHeap::default(),
+            alarms: Alarms::default(),
             network_dates: EventHeap::default(),
             cpu: Cpu::new(&platform, method, precision),
             network: Network::new(&platform, config, method),
@@ -83,6 +88,7 @@ impl Models {
             usage: None,
             explainer: None,
             statistics: Statistics::default(),
+            alarm_bits: 0,
             platform,
         };
         models.watch_loads();
@@ -118,6 +124,27 @@ impl Models {
         self.host_dates.set(id.index, self.now + duration);
         self.explain_start(id, || What::Timer { duration });
         id
+    }
+
+    /// Sets the alarm of one of many, in place of the one it had: it goes off after `duration` (at least 1e-9 s), once.
+    /// As a [`timer`](Self::timer), but cheap to set and to take back again and again. The answer names it when it is
+    /// told ([`Ended::action`]); it cannot be suspended.
+    pub fn set_alarm(&mut self, whose: u32, duration: f64) -> ActionId {
+        let duration = if duration > self.precision { duration } else { self.precision };
+        self.statistics.started += 1;
+        let sequence = self.host_dates.next_sequence();
+        self.alarms.set(whose, Moment { date: self.now + duration, sequence });
+        ActionId::alarm(sequence)
+    }
+
+    /// Takes the alarm of one of many back.
+    pub fn clear_alarm(&mut self, whose: u32) {
+        self.alarms.clear(whose);
+    }
+
+    /// What is told of an alarm that goes off: its owner as [`Ended::token`], with these bits.
+    pub fn mark_alarms(&mut self, bits: Token) {
+        self.alarm_bits = bits;
     }
 
     /// Starts a computation.

@@ -33,7 +33,10 @@ pub(crate) struct Network {
     pub contention: Option<Contention>,
     numbers: Numbers,
     route: Route,
+    /// Where the links of `route` are in `links`.
+    forward: Vec<u32>,
     reverse: Route,
+    backward: Vec<u32>,
     uses: Vec<Use>,
     users: Vec<VariableId>,
 }
@@ -118,7 +121,9 @@ impl Network {
                 concurrency_limit: config.concurrency_limit,
             },
             route: Route::default(),
+            forward: Vec::new(),
             reverse: Route::default(),
+            backward: Vec::new(),
             uses: Vec::new(),
             users: Vec::new(),
         }
@@ -178,16 +183,21 @@ impl Network {
     /// Finds the way from `src` to `dst` (see [`Network::found`]); answers the sum of its latencies as they are
     /// now.
     pub fn find_route(&mut self, platform: &Platform, src: HostId, dst: HostId) -> Result<f64, Refused> {
-        platform.route_into(src, dst, &mut self.route).map_err(Refused::NoRoute)?;
-        let mut changed = false;
+        platform.links_into(src, dst, &mut self.route).map_err(Refused::NoRoute)?;
+        let extra = self.route.latency;
+        let (mut changed, mut declared) = (false, 0.0);
+        self.forward.clear();
         for position in 0..self.route.links.len() {
             let slot = self.slot(platform, self.route.links[position]);
+            self.forward.push(slot as u32);
             let state = &self.links[slot];
             if !state.on {
                 return Err(Refused::Off(Resource::Link(state.id)));
             }
             changed |= state.latency != state.declared_latency;
+            declared += state.declared_latency;
         }
+        self.route.latency = extra + declared;
         Ok(if changed { self.latency_now() } else { self.route.latency })
     }
 
@@ -350,12 +360,14 @@ impl Network {
     /// Finds the way back, if acknowledgements count. A platform without one is let be.
     fn find_reverse(&mut self, platform: &Platform, what: &Transfer) -> Result<bool, Refused> {
         if self.numbers.reverse_weight <= 0.0
-            || platform.route_into(what.dst, what.src, &mut self.reverse).is_err()
+            || platform.links_into(what.dst, what.src, &mut self.reverse).is_err()
         {
             return Ok(false);
         }
+        self.backward.clear();
         for position in 0..self.reverse.links.len() {
             let slot = self.slot(platform, self.reverse.links[position]);
+            self.backward.push(slot as u32);
             if !self.links[slot].on {
                 return Err(Refused::Off(Resource::Link(self.links[slot].id)));
             }
@@ -369,15 +381,15 @@ impl Network {
         flow.factor = self.numbers.bandwidth_factor.of(bytes);
         flow.penalty = latency;
         flow.without_latency = latency == 0.0;
-        for link in &self.route.links {
-            let state = &self.links[self.slots[link.index()] as usize];
+        for &slot in &self.forward {
+            let state = &self.links[slot as usize];
             if state.sharing == LinkSharing::Wifi {
                 continue;
             }
             flow.penalty += part(self.numbers.weight_s, state.bandwidth);
             if state.bandwidth < flow.narrowest {
                 flow.narrowest = state.bandwidth;
-                flow.narrowest_link = *link;
+                flow.narrowest_link = state.id;
             }
         }
         flow
@@ -386,15 +398,25 @@ impl Network {
     /// What the flow uses: each link once, its weights added up (a fat pipe: the greatest).
     fn collect_uses(&mut self, platform: &Platform, what: &Transfer, has_reverse: bool) {
         self.uses.clear();
-        for position in 0..self.route.links.len() {
-            let weight = self.weight(platform, what, &self.route, position);
-            self.add_use(self.route.links[position], weight);
+        for position in 0..self.forward.len() {
+            let slot = self.forward[position];
+            let weight = match self.links[slot as usize].sharing {
+                LinkSharing::Wifi => self.wifi_weight(platform, what, &self.route, position),
+                LinkSharing::Shared | LinkSharing::FatPipe => 1.0,
+            };
+            self.add_use(slot, weight);
         }
         if has_reverse {
-            for position in 0..self.reverse.links.len() {
-                let back = Transfer::new(what.dst, what.src, 0.0);
-                let weight = self.weight(platform, &back, &self.reverse, position);
-                self.add_use(self.reverse.links[position], weight * self.numbers.reverse_weight);
+            for position in 0..self.backward.len() {
+                let slot = self.backward[position];
+                let weight = match self.links[slot as usize].sharing {
+                    LinkSharing::Wifi => {
+                        let back = Transfer::new(what.dst, what.src, 0.0);
+                        self.wifi_weight(platform, &back, &self.reverse, position)
+                    }
+                    LinkSharing::Shared | LinkSharing::FatPipe => 1.0,
+                };
+                self.add_use(slot, weight * self.numbers.reverse_weight);
             }
         }
         for used in &self.uses {
@@ -402,11 +424,10 @@ impl Network {
         }
     }
 
-    fn add_use(&mut self, link: LinkId, weight: f64) {
+    fn add_use(&mut self, slot: u32, weight: f64) {
         if weight <= 0.0 {
             return;
         }
-        let slot = self.slots[link.index()];
         let state = &mut self.links[slot as usize];
         if state.place == 0 {
             self.uses.push(Use { constraint: ConstraintId(slot), weight });
@@ -420,13 +441,10 @@ impl Network {
         }
     }
 
-    /// 1, but for wifi: the time that a byte takes, from the source if it is a station, and to the destination
+    /// The time that a byte takes in a wifi cell, from the source if it is a station, and to the destination
     /// if it is one; each counted once, even where the route passes the cell twice.
-    fn weight(&self, platform: &Platform, what: &Transfer, route: &Route, position: usize) -> f64 {
+    fn wifi_weight(&self, platform: &Platform, what: &Transfer, route: &Route, position: usize) -> f64 {
         let link = route.links[position];
-        if self.links[self.slots[link.index()] as usize].sharing != LinkSharing::Wifi {
-            return 1.0;
-        }
         let rates = platform.link(link).bandwidths;
         let time = |host: HostId, is_next_to_it: bool| match self.stations.get(&(link, host)) {
             Some(&level) => 1.0 / rates[level],

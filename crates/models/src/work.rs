@@ -14,6 +14,13 @@ pub struct ActionId {
     pub(crate) generation: u32,
 }
 
+impl ActionId {
+    /// An alarm, which is no piece of work, by the number of its date.
+    pub(crate) fn alarm(sequence: u64) -> ActionId {
+        ActionId { index: u32::MAX, generation: sequence as u32 }
+    }
+}
+
 impl fmt::Display for ActionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.index, self.generation)

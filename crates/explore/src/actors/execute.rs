@@ -315,7 +315,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     (process.timer, process.timed) = (true, true);
                 }
                 Effect::ClearTimer(actor) => self.processes[actor.index()].timer = false,
-                Effect::Started(actor, request) => self.keep_code(actor, request),
+                Effect::Started(actor, request) => self.keep_code(actor, *request),
                 Effect::Ended { actor, failed } => self.drop_code(actor, failed),
                 Effect::UnderWay(_) => unreachable!("a send takes its message itself"),
                 Effect::Stop(_) | Effect::Pause(_) | Effect::Continue(_) | Effect::Move(..) => {}

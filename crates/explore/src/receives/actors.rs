@@ -314,7 +314,7 @@ impl<F: Factory> Actors<F> {
             Simcall::Platform(request) => Ok(Asked::Local(Answer::Platform(answer_platform(&request)))),
             Simcall::Spawn(request) => {
                 let child = self.living as u32;
-                self.add(request);
+                self.add(*request);
                 engine(Request::Spawn, Expect::Actor(child))
             }
             Simcall::Join(actor, timeout) => {

@@ -190,7 +190,7 @@ impl Player {
             Op::Cancel => Simcall::Cancel(self.pending.pop()?),
             Op::Spawn(mailbox) => {
                 let body = Player::body(100 + self.me, vec![Op::Send(mailbox)]);
-                Simcall::Spawn(SpawnRequest::new(String::new(), HostId::from_index(0), body))
+                Simcall::Spawn(Box::new(SpawnRequest::new(String::new(), HostId::from_index(0), body)))
             }
             Op::Kill(actor) => Simcall::Kill(ActorId(actor)),
             Op::Suspend(actor) => Simcall::Suspend(ActorId(actor)),

@@ -34,7 +34,7 @@ impl Kernel {
             let (name, host) = (request.name.clone(), request.host);
             self.events.push(Event::ActorStarted { actor, name, host });
         }
-        self.effects.push_back(Effect::Started(actor, request));
+        self.effects.push_back(Effect::Started(actor, Box::new(request)));
         actor
     }
 
@@ -54,6 +54,7 @@ impl Kernel {
         }
         self.living -= 1;
         self.living_regular -= usize::from(!record.daemon);
+        let belongings = record.belongings();
         if record.waiting != Waiting::Nothing {
             self.leave_wait(actor);
             self.leave_queues(actor);
@@ -63,8 +64,8 @@ impl Kernel {
         if let Some(Answer::Flag(true)) = record.answer.take() {
             self.give_back_all(actor);
         }
-        let record = &mut self.actors[actor.index()];
-        for id in std::mem::take(&mut record.owned) {
+        self.actors[actor.index()].owned = Vec::new();
+        for id in belongings {
             let Some(activity) = self.activities.get(id) else { continue };
             let failure = match activity.kind {
                 Kind::Comm(_) => Failure::PeerGone,
@@ -132,7 +133,7 @@ impl Kernel {
     /// A suspended actor's activities halt with it. Its sleep does not: the date to wake up at stays, and the actor
     /// goes on then or when it is resumed, whichever comes later.
     fn pause_belongings(&mut self, actor: ActorId, paused: bool) {
-        for id in self.actors[actor.index()].owned.clone() {
+        for id in self.actors[actor.index()].belongings() {
             self.pause(id, paused);
         }
     }

@@ -63,7 +63,7 @@ pub enum Effect {
     /// The actor's timer is not needed any more.
     ClearTimer(ActorId),
     /// A new actor; its code is to be kept, and run when the actor is ready.
-    Started(ActorId, SpawnRequest),
+    Started(ActorId, Box<SpawnRequest>),
     /// An actor ended; its code is to be dropped.
     Ended {
         /// Who.
@@ -131,6 +131,17 @@ struct Actor {
     joiners: Vec<ActorId>,
 }
 
+impl Actor {
+    /// What it started and what ends with it: its own, and what it waits for to the end.
+    fn belongings(&self) -> Vec<ActivityId> {
+        let mut all = self.owned.clone();
+        if let Waiting::Activities { set, release: true, .. } = &self.waiting {
+            all.extend(set.iter().filter(|id| !self.owned.contains(id)));
+        }
+        all
+    }
+}
+
 /// An actor that waits, as people want to read of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blocked {
@@ -169,6 +180,7 @@ pub struct Kernel {
     events: Vec<Event>,
     listening: bool,
     holding: bool,
+    straight: bool,
     random: Random,
     messages: u64,
     bytes: f64,
@@ -194,6 +206,7 @@ impl Kernel {
             events: Vec::new(),
             listening: false,
             holding: false,
+            straight: false,
             random: Random::new(seed, u64::MAX),
             messages: 0,
             bytes: 0.0,
@@ -224,6 +237,11 @@ impl Kernel {
     /// Whether messages are held back when they are sent, until the driver delivers them.
     pub fn hold_messages(&mut self, on: bool) {
         self.holding = on;
+    }
+
+    /// Whether a send or receive that is waited for is served whole, instead of in two parts ([`Served::Then`]).
+    pub fn wait_at_once(&mut self, on: bool) {
+        self.straight = on;
     }
 
     /// The present date, as the driver told.
@@ -457,7 +475,7 @@ impl Kernel {
             }
             Simcall::Pause(id) => self.pause(id, true),
             Simcall::Continue(id) => self.pause(id, false),
-            Simcall::Spawn(request) => Served::Answered(Answer::Actor(self.spawn(request))),
+            Simcall::Spawn(request) => Served::Answered(Answer::Actor(self.spawn(*request))),
             Simcall::Exit => {
                 self.end(actor, false);
                 Served::Gone
@@ -628,14 +646,16 @@ impl Kernel {
         self.answer(actor, answer);
     }
 
-    fn stop_waiting(&mut self, actor: ActorId) {
+    /// Ends the wait of an actor, and gives what it waited for.
+    fn stop_waiting(&mut self, actor: ActorId) -> Waiting {
         let record = &mut self.actors[actor.index()];
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
-        record.waiting = Waiting::Nothing;
+        let waiting = std::mem::replace(&mut record.waiting, Waiting::Nothing);
         if std::mem::replace(&mut record.timer, false) {
             self.effects.push_back(Effect::ClearTimer(actor));
         }
         self.tell(|_| Event::Unblocked { actor });
+        waiting
     }
 
     fn time_out(&mut self, actor: ActorId) {

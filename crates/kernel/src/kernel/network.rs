@@ -70,8 +70,7 @@ impl Kernel {
         if detached {
             return Served::Answered(Answer::Ready);
         }
-        self.own(actor, id);
-        self.follow(actor, id, follow)
+        self.wait_or_follow(actor, id, follow)
     }
 
     pub(super) fn recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
@@ -117,8 +116,18 @@ impl Kernel {
                 id
             }
         };
-        self.own(actor, id.received());
-        self.follow(actor, id.received(), follow)
+        self.wait_or_follow(actor, id.received(), follow)
+    }
+
+    /// What the actor does after a post. What it waits for to the end is known by that, and needs no owner.
+    fn wait_or_follow(&mut self, actor: ActorId, id: ActivityId, follow: Follow) -> Served {
+        if let Follow::Wait(timeout) = follow
+            && self.straight
+        {
+            return self.wait_any(actor, ActivitySet::from_slice(&[id]), timeout, OnTimeout::GiveUp, true);
+        }
+        self.own(actor, id);
+        self.follow(actor, id, follow)
     }
 
     /// A message that was held back reaches its mailbox. If a receive waits there for it, both are over at once, each
@@ -266,15 +275,14 @@ impl Kernel {
             let State::Over(result) = activity.state else {
                 unreachable!("only what is over wakes its waiters")
             };
-            let Waiting::Activities { set, release, .. } = &self.actors[actor.index()].waiting else {
+            let Waiting::Activities { set, release, .. } = self.stop_waiting(actor) else {
                 unreachable!("whoever is registered with an activity waits for activities")
             };
-            let (set, release) = (set.clone(), *release);
             self.unregister(actor, &set);
             let index = set.iter().position(|&other| other == id).expect("it waited for this one");
             let end = set[index];
             let result = result.map(|()| self.take_payload(end));
-            self.unblock(actor, Answer::Completed { index: index as u32, result });
+            self.answer(actor, Answer::Completed { index: index as u32, result });
             if release {
                 self.forget(actor, end);
             }

@@ -2,7 +2,7 @@
 
 use simurgh_models::{ActionId, Refused, Transfer};
 
-use super::{ActorFailure, Code, Error, KILL, Simulation, TIMER};
+use super::{ActorFailure, Code, Error, KILL, Simulation};
 use crate::activity::Kind;
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
@@ -60,17 +60,16 @@ impl Simulation {
                     }
                 }
                 Effect::SetTimer(actor, duration) => {
-                    let action = self.models.timer(duration, TIMER | u64::from(actor.0));
-                    self.code[actor.index()].timer = Some(action);
+                    let alarm = self.models.set_alarm(actor.0, duration);
+                    self.code[actor.index()].timer = Some(alarm);
                 }
                 Effect::ClearTimer(actor) => {
-                    if let Some(action) = self.code[actor.index()].timer.take() {
-                        self.models.cancel(action);
-                    }
+                    self.code[actor.index()].timer = None;
+                    self.models.clear_alarm(actor.0);
                 }
                 Effect::Started(actor, request) => {
                     let host = request.host;
-                    self.keep_code(actor, request);
+                    self.keep_code(actor, *request);
                     if !self.models.host_is_on(host) {
                         self.die_with_host(actor, host)?;
                     }

@@ -15,12 +15,13 @@ impl Simulation {
             self.changed(change)?;
         }
         let all = std::mem::take(&mut step.ended);
+        // What happens to an actor before its turn in this list may have set its alarm anew: its number tells.
         for (place, ended) in all.iter().enumerate() {
-            if let Purpose::Activity(activity) = purpose(ended.token) {
-                self.time_out_waiters(activity, &all[place..]);
-            }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
+                    if place + 1 < all.len() {
+                        self.time_out_waiters(activity, &all[place + 1..]);
+                    }
                     if self.action(activity) != Some(ended.action) {
                         continue;
                     }
@@ -48,6 +49,8 @@ impl Simulation {
             }
             self.settle()?;
         }
+        step.ended = all;
+        step.ended.clear();
         Ok(())
     }
 

@@ -102,10 +102,13 @@ fn purpose(token: Token) -> Purpose {
 
 impl Simulation {
     /// A simulation without actors.
-    pub fn new(models: Models, seed: u64) -> Self {
+    pub fn new(mut models: Models, seed: u64) -> Self {
         let platform = Arc::clone(models.platform());
+        models.mark_alarms(TIMER);
+        let mut kernel = Kernel::new(seed);
+        kernel.wait_at_once(true);
         Self {
-            kernel: Kernel::new(seed),
+            kernel,
             models,
             platform,
             code: Vec::new(),
@@ -132,6 +135,7 @@ impl Simulation {
     /// How many turns an operation takes within an instant.
     pub fn set_pacing(&mut self, pacing: Pacing) {
         self.pacing = pacing;
+        self.kernel.wait_at_once(pacing == Pacing::Single);
     }
 
     /// Lets someone see all that happens.

@@ -7,7 +7,7 @@ use super::{Error, Simulation};
 use crate::context::{Body, Door, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::Served;
-use crate::simcall::{ExecRequest, Note, Simcall};
+use crate::simcall::{ExecRequest, Follow, Note, SendRequest, Simcall};
 use crate::simulation::report::{ActorFailure, Pacing};
 
 /// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
@@ -83,6 +83,7 @@ impl Simulation {
         self.turns += 1;
         slot.body = code.body.take();
         let answer = self.kernel.take_answer(actor);
+        slot.door.takes_posts = self.pacing == Pacing::Single;
         slot.door.prepare(actor, self.kernel.actor_host(actor), self.models.now(), answer);
     }
 
@@ -130,8 +131,24 @@ impl Simulation {
                 return Ok(());
             }
         }
-        self.serve_notes(actor, &mut slot.door.notes)?;
+        if !slot.door.posts.is_empty() {
+            self.serve_posts(actor, &mut slot.door.posts)?;
+        }
+        if !slot.door.notes.is_empty() {
+            self.serve_notes(actor, &mut slot.door.notes)?;
+        }
         self.serve(actor, simcall)
+    }
+
+    /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.
+    fn serve_posts(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
+        for post in posts.drain(..) {
+            if self.kernel.is_alive(actor) {
+                self.kernel.serve(actor, Simcall::Send(post, Follow::Detach));
+                self.settle()?;
+            }
+        }
+        Ok(())
     }
 
     fn hold(&mut self, actor: ActorId, held: Held) {

@@ -9,9 +9,11 @@
 //! 1. `mod.rs`: the [`System`], how it is changed and read;
 //! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
 //! 3. `incremental.rs`: only what is reachable from a change;
-//! 4. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 5. `storage.rs`: lists in flat arrays.
+//! 4. `alone.rs`: a variable that shares nothing;
+//! 5. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 6. `storage.rs`: lists in flat arrays.
 
+mod alone;
 mod bottleneck;
 mod incremental;
 mod obvious;
@@ -41,6 +43,8 @@ pub struct System {
     /// Whether `touched` must name every constraint whose load may have changed.
     watched: bool,
     changed: Vec<VariableId>,
+    /// Variables that were alone when they became active, and have their value already (see `alone.rs`).
+    settled: Vec<VariableId>,
     touched: Vec<ConstraintId>,
     method: Method,
     precision: f64,
@@ -71,6 +75,7 @@ impl System {
             unsettled: Vec::new(),
             watched: false,
             changed: Vec::new(),
+            settled: Vec::new(),
             touched: Vec::new(),
             method,
             precision,
@@ -191,8 +196,10 @@ impl System {
     pub fn solve(&mut self) -> bool {
         self.changed.clear();
         self.touched.clear();
+        self.tell_settled();
         if self.dirty.is_empty() && self.unsettled.is_empty() {
-            return false;
+            self.solves += u64::from(!self.changed.is_empty());
+            return !self.changed.is_empty();
         }
         self.solves += 1;
         match self.method {
@@ -404,7 +411,9 @@ impl System {
             constraint.staged -= u32::from(state == State::Staged);
         }
         self.variables[index as usize].state = State::Active;
-        self.unsettle(index);
+        if !self.settle_alone(index) {
+            self.unsettle(index);
+        }
     }
 
     fn deactivate(&mut self, index: u32) {
@@ -418,7 +427,11 @@ impl System {
         let level = std::mem::replace(&mut variable.level, f64::INFINITY);
         variable.state = State::Idle;
         variable.value = 0.0;
+        variable.settled = false;
         if state != State::Active {
+            return;
+        }
+        if self.leave_alone(index) {
             return;
         }
         self.threshold = self.threshold.min(level);

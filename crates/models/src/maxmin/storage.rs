@@ -81,6 +81,8 @@ pub(super) struct Variable {
     pub fixed_by: FixedBy,
     pub state: State,
     pub fixed: bool,
+    /// It got its value when it became active, and this was not told yet.
+    pub settled: bool,
 }
 
 impl Default for Variable {
@@ -97,6 +99,7 @@ impl Default for Variable {
             fixed_by: FixedBy::Nothing,
             state: State::Free,
             fixed: false,
+            settled: false,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::actions::{Class, Phase};
 use crate::maxmin::VariableId;
 use crate::step::{Ended, Outcome, Progress, Step};
 use crate::time::SimTime;
-use crate::work::Resource;
+use crate::work::{ActionId, Resource};
 
 impl Models {
     /// Moves the clock to the next instant at which something happens, and tells what.
@@ -105,8 +105,8 @@ impl Models {
     }
 
     /// The nearest date at which something ends.
-    fn next_date(&self) -> Option<f64> {
-        let mut next = f64::INFINITY;
+    fn next_date(&mut self) -> Option<f64> {
+        let mut next = self.alarms.next().map_or(f64::INFINITY, |(alarm, _)| alarm.date);
         for date in [self.host_dates.next_date(), self.network_dates.next_date()].into_iter().flatten() {
             next = next.min(date);
         }
@@ -190,8 +190,22 @@ impl Models {
         // Far from 0 the precision is lost in the date; what is dated now ends now all the same.
         let limit = (self.now + self.precision).max(self.now.next_up());
         step.ended.append(&mut self.failed[Class::Host as usize]);
-        while let Some(index) = self.host_dates.pop_before(limit) {
-            self.reach_date(index, step);
+        loop {
+            let date = self.host_dates.next_moment();
+            let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
+                let Some(index) = self.host_dates.pop_before(limit) else { break };
+                self.reach_date(index, step);
+                continue;
+            };
+            if date.is_some_and(|date| date.is_before(&alarm)) {
+                let index = self.host_dates.pop_before(limit).expect("it comes before an alarm that is due");
+                self.reach_date(index, step);
+            } else {
+                self.alarms.pop();
+                self.statistics.events += 1;
+                let (action, token) = (ActionId::alarm(alarm.sequence), self.alarm_bits | u64::from(whose));
+                step.ended.push(Ended { action, token, outcome: Outcome::Done });
+            }
         }
         step.ended.append(&mut self.failed[Class::Network as usize]);
         while let Some(index) = self.network_dates.pop_before(limit) {

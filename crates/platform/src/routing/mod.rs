@@ -40,19 +40,19 @@ impl Platform {
 
     /// The same in a route that is used again and again, so that nothing is allocated once it has grown.
     pub fn route_into(&self, src: HostId, dst: HostId, route: &mut Route) -> Result<(), RouteError> {
+        self.links_into(src, dst, route)?;
+        let links = &self.things.links;
+        route.latency += route.links.iter().map(|link| links[link.index()].latency).sum::<f64>();
+        Ok(())
+    }
+
+    /// The same, for those who know the links' latencies: that of the route is only what the links do not have.
+    pub fn links_into(&self, src: HostId, dst: HostId, route: &mut Route) -> Result<(), RouteError> {
         route.links.clear();
         let mut finder = Finder { platform: self, links: &mut route.links, extra_latency: 0.0 };
         let found = finder.global(Point::Host(src), Point::Host(dst));
-        let extra = finder.extra_latency;
-        match found {
-            Ok(()) => {
-                let links = &self.things.links;
-                route.latency =
-                    extra + route.links.iter().map(|link| links[link.index()].latency).sum::<f64>();
-                Ok(())
-            }
-            Err(dead_end) => Err(dead_end.explain(self, src, dst)),
-        }
+        route.latency = finder.extra_latency;
+        found.map_err(|dead_end| dead_end.explain(self, src, dst))
     }
 }
 
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
         let (mut src_zone, mut src_member) = self.platform.place_of(src);
         let (mut dst_zone, mut dst_member) = self.platform.place_of(dst);
         if src_zone == dst_zone {
-            return self.within(src_zone, src_member, dst_member).map(|_| ());
+            return self.inside(src_zone, src_member, dst_member).map(|_| ());
         }
         let zones = &self.platform.zones;
         while src_zone != dst_zone {
@@ -162,18 +162,26 @@ impl<'a> Finder<'a> {
 
     /// Appends the route of a zone between two of its members, and says where it leaves and enters them.
     fn within(&mut self, zone: ZoneId, from: u32, to: u32) -> Result<Ends, DeadEnd> {
+        let ends = self.inside(zone, from, to)?;
+        Ok(ends.or_members(&self.platform.zones[zone.index()], from, to))
+    }
+
+    /// The same, without looking up the members where the route leaves and enters them as such.
+    fn inside(&mut self, zone: ZoneId, from: u32, to: u32) -> Result<OptionalEnds, DeadEnd> {
         let record = &self.platform.zones[zone.index()];
         if !record.bypasses.is_empty()
             && let Some(links) = record.bypasses.get(&(from, to))
         {
             self.links.extend_from_slice(links);
-            return Ok(record.ends(from, to));
+            return Ok(Ends::UNKNOWN);
         }
         let result = match &record.local {
             Local::None => Err(Reason::NoRoutesHere),
             Local::Full(routes) => self.full(record, routes, from, to),
-            Local::Floyd(floyd) => return self.floyd(zone, record, floyd, from, to),
-            Local::Dijkstra(dijkstra) => return self.dijkstra(zone, record, dijkstra, from, to),
+            Local::Floyd(floyd) => return self.floyd(zone, record, floyd, from, to).map(Ends::known),
+            Local::Dijkstra(dijkstra) => {
+                return self.dijkstra(zone, record, dijkstra, from, to).map(Ends::known);
+            }
             Local::Star(star) => star.route(from, to, self.links),
             Local::Vivaldi(vivaldi) => vivaldi.route(from, to, self.links).map(|(ends, latency)| {
                 self.extra_latency += latency;
@@ -182,10 +190,7 @@ impl<'a> Finder<'a> {
             Local::Wifi(wifi) => wifi.route(from, to, self.links).map(|()| Ends::UNKNOWN),
             Local::Regular(cluster) => cluster.route(from, to, self.links).map(|()| Ends::UNKNOWN),
         };
-        match result {
-            Ok(ends) => Ok(ends.or_members(record, from, to)),
-            Err(reason) => Err(DeadEnd { zone, from, to, reason }),
-        }
+        result.map_err(|reason| DeadEnd { zone, from, to, reason })
     }
 
     fn full(
@@ -256,6 +261,10 @@ pub(crate) type OptionalEnds = (Option<Point>, Option<Point>);
 impl Ends {
     /// The members themselves.
     pub(crate) const UNKNOWN: OptionalEnds = (None, None);
+
+    fn known(self) -> OptionalEnds {
+        (Some(self.src), Some(self.dst))
+    }
 }
 
 trait OrMembers {

@@ -191,7 +191,7 @@ impl Ctx {
     {
         let host = host.into().find(&self.shared)?;
         let request = SpawnRequest::new(name.into(), host, body(&self.shared, code));
-        Ok(Spawn { call: call(Simcall::Spawn(request)) })
+        Ok(Spawn { call: call(Simcall::Spawn(Box::new(request))) })
     }
 
     /// A handle on itself, for others to join, kill or suspend it.

@@ -218,6 +218,9 @@ impl Future for Detach {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.call.poll_post().is_ready() {
+            return Poll::Ready(());
+        }
         Pin::new(&mut self.call).poll(cx).map(super::nothing)
     }
 }

@@ -169,7 +169,7 @@ impl Pilot {
             Simcall::TestAny { activities } => self.test_any(activities).await,
             Simcall::Cancel(activity) => self.cancel(activity).await,
             Simcall::Choose(n) => self.choose(n).await,
-            Simcall::Spawn(request) => self.spawn(request).await,
+            Simcall::Spawn(request) => self.spawn(*request).await,
             Simcall::Join(actor, Some(seconds)) => self.join(actor, seconds).await,
             Simcall::Lock(mutex, timeout) => self.take(Spot::Mutex(mutex), simcall, timeout).await,
             Simcall::TryLock(mutex) => self.take(Spot::Mutex(mutex), simcall, Some(0.0)).await,

@@ -185,7 +185,7 @@ impl Pilot {
         let child = self.log.add(wanted, &request.name, request.daemon);
         self.came_to(Outcome::Spawned(child), false)?;
         let pilot = Pilot::new(child, &self.way, &self.log);
-        Ok(call(Simcall::Spawn(steered(request, pilot))).await)
+        Ok(call(Simcall::Spawn(Box::new(steered(request, pilot)))).await)
     }
 
     /// Waits for the end of an actor, but not for ever.

@@ -1,0 +1,156 @@
+//! Alarms: one date for each of many, most of which are put off or taken back before they come.
+//!
+//! A timeout is set with each wait and seldom comes. So nothing is taken out of the heap when an alarm is taken back or
+//! put off: the entry stays where it is and is looked at when it comes to the top, at most once for each time that the
+//! old date passes. An entry is never later than its alarm, so the order in which alarms go off is exact: by date, and
+//! by when they were set where dates are equal.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// When something happens, and which of two at one date is first.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(crate) struct Moment {
+    pub date: f64,
+    pub sequence: u64,
+}
+
+impl Moment {
+    const NEVER: Moment = Moment { date: f64::INFINITY, sequence: u64::MAX };
+
+    pub fn is_before(&self, other: &Moment) -> bool {
+        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct Entry {
+    moment: Moment,
+    thing: u32,
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> Ordering {
+        let by_date = self.moment.date.total_cmp(&other.moment.date);
+        by_date.then(self.moment.sequence.cmp(&other.moment.sequence))
+    }
+}
+
+/// What is known of one alarm.
+#[derive(Copy, Clone, Debug)]
+struct Alarm {
+    /// When it goes off.
+    moment: Moment,
+    /// Its entry in the heap, the earliest if there are several.
+    entry: Moment,
+}
+
+/// The alarms of things numbered from 0, at most one each.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Alarms {
+    heap: BinaryHeap<Reverse<Entry>>,
+    alarms: Vec<Alarm>,
+}
+
+impl Alarms {
+    /// Sets the alarm of a thing, in place of the one it had. Sequences grow from one call to the next.
+    pub fn set(&mut self, thing: u32, moment: Moment) {
+        let index = thing as usize;
+        if self.alarms.len() <= index {
+            self.alarms.resize(index + 1, Alarm { moment: Moment::NEVER, entry: Moment::NEVER });
+        }
+        let alarm = &mut self.alarms[index];
+        alarm.moment = moment;
+        if moment.is_before(&alarm.entry) {
+            alarm.entry = moment;
+            self.heap.push(Reverse(Entry { moment, thing }));
+        }
+    }
+
+    /// Takes the alarm of a thing back, if it has one.
+    pub fn clear(&mut self, thing: u32) {
+        if let Some(alarm) = self.alarms.get_mut(thing as usize) {
+            alarm.moment = Moment::NEVER;
+        }
+    }
+
+    /// The next one to go off, and whose it is.
+    pub fn next(&mut self) -> Option<(Moment, u32)> {
+        while let Some(&Reverse(Entry { moment, thing })) = self.heap.peek() {
+            let alarm = &mut self.alarms[thing as usize];
+            if moment == alarm.moment {
+                return Some((moment, thing));
+            }
+            self.heap.pop();
+            // An entry that an earlier one replaced is nobody's.
+            if moment == alarm.entry {
+                alarm.entry = alarm.moment;
+                if alarm.moment != Moment::NEVER {
+                    self.heap.push(Reverse(Entry { moment: alarm.moment, thing }));
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes out the one that [`next`](Self::next) told of.
+    pub fn pop(&mut self) {
+        if let Some(Reverse(Entry { thing, .. })) = self.heap.pop() {
+            self.alarms[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list, scanned each time.
+        #[test]
+        fn alarms_are_a_sorted_list(operations in prop::collection::vec((0..8u32, 0..4u8, 0..12u8), 0..300)) {
+            let mut alarms = Alarms::default();
+            let mut list: Vec<(u8, u64, u32)> = Vec::new();
+            let mut sequence = 0;
+            for (thing, operation, date) in operations {
+                match operation {
+                    0 | 1 => {
+                        sequence += 1;
+                        alarms.set(thing, Moment { date: f64::from(date), sequence });
+                        list.retain(|&(_, _, other)| other != thing);
+                        list.push((date, sequence, thing));
+                    }
+                    2 => {
+                        alarms.clear(thing);
+                        list.retain(|&(_, _, other)| other != thing);
+                    }
+                    _ => {
+                        let least = list.iter().copied().min();
+                        let next = alarms.next().map(|(moment, thing)| (moment.date, moment.sequence, thing));
+                        prop_assert_eq!(next, least.map(|(date, sequence, thing)| (f64::from(date), sequence, thing)));
+                        if next.is_some() {
+                            alarms.pop();
+                        }
+                        list.retain(|entry| Some(*entry) != least);
+                    }
+                }
+            }
+            while let Some((moment, thing)) = alarms.next() {
+                let least = list.iter().copied().min();
+                prop_assert_eq!(Some((moment.date as u8, moment.sequence, thing)), least);
+                alarms.pop();
+                list.retain(|entry| Some(*entry) != least);
+            }
+            prop_assert!(list.is_empty());
+        }
+    }
+}
