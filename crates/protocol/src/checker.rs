@@ -6,7 +6,7 @@ use crate::property::Mode;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
 use crate::system::System;
-use crate::{bfs, dfs};
+use crate::{bfs, dfs, local};
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +34,7 @@ pub struct Checker<'a, M> {
     pub(crate) limits: Limits<'a>,
     pub(crate) workers: usize,
     pub(crate) fairness: Fairness,
+    pub(crate) local: local::Options,
 }
 
 impl<'a, M: Data> Checker<'a, M> {
@@ -43,6 +44,7 @@ impl<'a, M: Data> Checker<'a, M> {
             limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
             workers: 1,
             fairness: Fairness::default(),
+            local: local::Options::default(),
         }
     }
 
@@ -81,6 +83,13 @@ impl<'a, M: Data> Checker<'a, M> {
         self
     }
 
+    /// Says how local search goes about it.
+    #[must_use]
+    pub fn local_options(mut self, options: local::Options) -> Self {
+        self.local = options;
+        self
+    }
+
     /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
     pub fn bfs(self) -> Report {
         self.global("bfs", |session, workers| bfs::search(session, workers))
@@ -89,6 +98,23 @@ impl<'a, M: Data> Checker<'a, M> {
     /// Looks at all global states in depth: in less memory, with longer counterexamples.
     pub fn dfs(self) -> Report {
         self.global("dfs", |session, _| dfs::search(session))
+    }
+
+    /// Looks at the local states of each actor by themselves, and verifies what seems to be wrong (LMC-OPT).
+    pub fn local(self) -> Report {
+        self.locally("local", local::Mode::Opt)
+    }
+
+    /// The same, but makes all system states to look at every property (LMC-GEN).
+    pub fn local_gen(self) -> Report {
+        self.locally("local-gen", local::Mode::Gen)
+    }
+
+    fn locally(self, name: &'static str, mode: local::Mode) -> Report {
+        if let Some(mistake) = self.system.mistake() {
+            return Report::cannot_run(name, mistake);
+        }
+        local::search(Session::new(self.system, self.limits, name), &self.local, mode)
     }
 
     fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>, usize)) -> Report {

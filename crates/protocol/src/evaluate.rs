@@ -145,6 +145,39 @@ impl<'a, M: Data> Evaluator<'a, M> {
         Some(answer)
     }
 
+    /// The same, without remembering it: for those who ask once for each pair.
+    pub(crate) fn of_two_anew(
+        &self,
+        property: usize,
+        space: &Space<M>,
+        left: (usize, u32),
+        right: (usize, u32),
+    ) -> Option<bool> {
+        let Kind::Pairwise { of, holds } = &self.properties[property].condition.0 else { return None };
+        let of_type = |(actor, local): (usize, u32)| {
+            space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
+        };
+        Some(holds(of_type(left)?, of_type(right)?))
+    }
+
+    /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
+    pub(crate) fn shade(
+        &mut self,
+        property: usize,
+        space: &Space<M>,
+        actor: usize,
+        local: u32,
+        is_target: bool,
+    ) -> u32 {
+        match &self.properties[property].condition.0 {
+            Kind::Projected { .. } => self.key(property, space, actor, local).map_or(0, |key| key + 1),
+            Kind::Local { .. } => u32::from(self.of_one(property, space, actor, local) == Some(true)),
+            // Pairs are decided among targets.
+            Kind::Pairwise { .. } if !is_target => 0,
+            _ => local + 1,
+        }
+    }
+
     /// What a projection keeps of a state.
     pub(crate) fn key(&mut self, property: usize, space: &Space<M>, actor: usize, local: u32) -> Option<u32> {
         let Kind::Projected { of, .. } = &self.properties[property].condition.0 else { return None };

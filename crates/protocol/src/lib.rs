@@ -3,14 +3,15 @@
 //! - [`Actor`], [`Durable`], [`Out`]: what a protocol is made of.
 //! - [`ActorId`], [`IdSet`], [`IdMap`]: who is who.
 //! - [`System`]: actors of several kinds, a [`Network`], and what is to be true of them.
-//! - [`local`], [`pairwise`], [`agree`], [`projected`], [`global`], [`history`], [`world`]: conditions, which become
+//! - [`local()`], [`pairwise`], [`agree`], [`projected`], [`global`], [`history()`], [`world`]: conditions, which become
 //!   properties by [`System::always`], [`System::sometimes`] and [`System::eventually`].
 //! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
+//! - [`linearizability`]: whether what clients were answered can be explained.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
 //!
 //! Inside, in reading order: `node` runs handlers and knows local states by numbers; `space` remembers what came of them;
 //! `successors` says what can happen next; `visited` remembers states by fingerprints; `session` is what searches share;
-//! `bfs`, `dfs` and `liveness` search.
+//! `bfs`, `dfs` and `liveness` search all of it; [`mod@local`] searches local states.
 //!
 //! Two clients want one lock, and its server forgets to look whether it is free:
 //!
@@ -71,7 +72,9 @@ mod hash;
 mod history;
 mod ids;
 mod intern;
+pub mod linearizability;
 mod liveness;
+pub mod local;
 mod network;
 mod node;
 mod property;

@@ -99,14 +99,25 @@ type OfTwo = dyn Fn(&dyn Any, &dyn Any) -> bool + Send + Sync;
 type OfAll = dyn Fn(&States<'_>) -> bool + Send + Sync;
 type OfWorld<M> = dyn Fn(&World<'_, M>) -> bool + Send + Sync;
 
-/// Something that is true or false of a state. Made by [`local`], [`pairwise`], [`agree`], [`projected`], [`global`],
+/// Something that is true or false of a state. Made by [`local`](fn@local), [`pairwise`], [`agree`], [`projected`], [`global`],
 /// [`history`](fn@history) and [`world`].
 pub struct Condition<M>(pub(crate) Kind<M>);
 
 pub(crate) enum Kind<M> {
-    Local { of: TypeId, holds: Box<OfOne> },
-    Pairwise { of: TypeId, holds: Box<OfTwo> },
-    Projected { of: TypeId, make: Box<dyn Fn() -> Box<dyn Projection> + Send + Sync> },
+    Local {
+        of: TypeId,
+        holds: Box<OfOne>,
+    },
+    Pairwise {
+        of: TypeId,
+        holds: Box<OfTwo>,
+    },
+    /// `pairs`: what holds of each two holds of all.
+    Projected {
+        of: TypeId,
+        pairs: bool,
+        make: Box<dyn Fn() -> Box<dyn Projection> + Send + Sync>,
+    },
     Global(Box<OfAll>),
     History(Box<OfOne>),
     World(Box<OfWorld<M>>),
@@ -144,14 +155,18 @@ pub fn projected<M, S: 'static, K: Data>(
             holds,
         })
     };
-    Condition(Kind::Projected { of: TypeId::of::<S>(), make: Box::new(make) })
+    Condition(Kind::Projected { of: TypeId::of::<S>(), pairs: false, make: Box::new(make) })
 }
 
 /// No two actors of a kind have different values of something, once they have any: consensus.
 pub fn agree<M, S: 'static, K: Data>(
     value: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
 ) -> Condition<M> {
-    projected(value, |values: &[&K]| values.windows(2).all(|two| two[0] == two[1]))
+    let mut condition = projected(value, |values: &[&K]| values.windows(2).all(|two| two[0] == two[1]));
+    if let Kind::Projected { pairs, .. } = &mut condition.0 {
+        *pairs = true;
+    }
+    condition
 }
 
 /// A condition on the states of all actors.

@@ -82,6 +82,8 @@ pub struct Report {
     pub suspicions: u64,
     /// The global states that verifying them went through.
     pub verified_states: u64,
+    /// The bytes that local search needs for what it knows of local states.
+    pub local_bytes: u64,
     /// The most steps from a start.
     pub depth: usize,
     /// What is known of each property.
@@ -101,6 +103,7 @@ impl Report {
             handlers: 0,
             suspicions: 0,
             verified_states: 0,
+            local_bytes: 0,
             depth: 0,
             findings: Vec::new(),
             note: None,

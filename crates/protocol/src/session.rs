@@ -30,6 +30,8 @@ pub(crate) struct Session<'a, M> {
     panic: Option<Schedule>,
     /// What was left out, if anything.
     pub(crate) cut: Option<String>,
+    /// Suspicions of a local search that were not verified.
+    pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
     ticks: u32,
 }
@@ -60,6 +62,7 @@ impl<'a, M: Data> Session<'a, M> {
             outcomes,
             panic: None,
             cut: None,
+            unanswered: 0,
             samples: Lookup::default(),
             ticks: 0,
         };
@@ -151,6 +154,24 @@ impl<'a, M: Data> Session<'a, M> {
             return true;
         }
         false
+    }
+
+    /// The same for those who have much to do between two calls: the clock is asked each time.
+    pub(crate) fn over_often(&mut self, states: usize, depth: usize) -> bool {
+        self.ticks = self.ticks.next_multiple_of(1024) + 1023;
+        self.over(states, depth)
+    }
+
+    /// The properties `always` and `sometimes` that have not been decided.
+    pub(crate) fn open(&self) -> &[usize] {
+        &self.open
+    }
+
+    pub(crate) fn is_open(&self, decided: Decided) -> bool {
+        match decided {
+            Decided::Panic => self.panic.is_none(),
+            Decided::Property(property) => self.open.contains(&property),
+        }
     }
 
     /// With symmetry: compares what can happen in a state with what can happen in others that count as the same.

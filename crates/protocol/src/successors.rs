@@ -37,6 +37,11 @@ impl Successors {
         self.list.clear();
     }
 
+    fn push(&mut self, step: Move, hash: u128, start: usize) {
+        let end = u32::try_from(self.data.len()).expect("the states of a path fit in 16 GiB");
+        self.list.push(Successor { step, hash, start: start as u32, end });
+    }
+
     pub(crate) fn state(&self, successor: &Successor) -> &[u32] {
         &self.data[successor.start as usize..successor.end as usize]
     }
@@ -167,7 +172,7 @@ impl<M: Data> Expansion<'_, M> {
                 None => space.hash(&out.data[start..]),
             };
             let step = Move::Event { actor, event, reaction: reaction_index };
-            out.list.push(Successor { step, hash, start: start as u32, end: out.data.len() as u32 });
+            out.push(step, hash, start);
         }
         Ok(())
     }
@@ -179,6 +184,6 @@ impl<M: Data> Expansion<'_, M> {
         space.network.after(&self.state[header..], Some(at), &[], &space.envelopes, &mut out.data);
         let step = Move::Loss { envelope: self.state[header + at] };
         let hash = space.hash(&out.data[start..]);
-        out.list.push(Successor { step, hash, start: start as u32, end: out.data.len() as u32 });
+        out.push(step, hash, start);
     }
 }

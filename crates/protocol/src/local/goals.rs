@@ -1,0 +1,217 @@
+//! What local states would decide a property, put together (figure 9, checkSystemInvariant).
+
+use std::collections::BTreeMap;
+
+use crate::actor::Data;
+use crate::local::Mode;
+use crate::local::bits::Bits;
+use crate::local::graph::Graph;
+use crate::node::Health;
+use crate::property::{Kind, Mode as When};
+use crate::session::{Decided, Session};
+
+/// A question: can these be there at the same time?
+pub(crate) struct Goal {
+    /// What a real system state of this kind decides.
+    pub(crate) decides: Decided,
+    /// For each actor, the states that it has to be in; nothing if any will do.
+    pub(crate) targets: Vec<Option<Bits>>,
+}
+
+/// All questions that the local states give rise to.
+pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode) -> Vec<Goal> {
+    let actors = session.space.actors();
+    let mut goals = Vec::new();
+    for actor in 0..actors {
+        let failed = |state: &u32| session.space.facts(actor, *state).health == Health::Failed;
+        let failed: Bits = graph.seen(actor).iter().filter(failed).collect();
+        push(&mut goals, Decided::Panic, actors, &[(actor, &failed)]);
+    }
+    let open = session.open().to_vec();
+    if mode == Mode::Gen {
+        for_all(session, graph, &open, &mut goals);
+        return goals;
+    }
+    for property in open {
+        match &session.system.properties[property].condition.0 {
+            Kind::Local { .. } => for_one(session, graph, property, &mut goals),
+            Kind::Pairwise { .. } => for_two(session, graph, property, &mut goals),
+            Kind::Projected { .. } => for_keys(session, graph, property, &mut goals),
+            Kind::Global(_) | Kind::World(_) | Kind::History(_) => {
+                for_all(session, graph, &[property], &mut goals)
+            }
+        }
+    }
+    goals
+}
+
+fn push(goals: &mut Vec<Goal>, decides: Decided, actors: usize, targets: &[(usize, &Bits)]) {
+    if targets.iter().all(|(_, states)| !states.is_empty()) {
+        let mut all = vec![None; actors];
+        for (actor, states) in targets {
+            all[*actor] = Some((*states).clone());
+        }
+        goals.push(Goal { decides, targets: all });
+    }
+}
+
+fn wanted<M: Data>(session: &Session<'_, M>, property: usize) -> bool {
+    session.system.properties[property].mode == When::Sometimes
+}
+
+/// A condition on one state is decided by each actor alone.
+fn for_one<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
+    let (actors, wanted) = (session.space.actors(), wanted(session, property));
+    for actor in 0..actors {
+        let decides =
+            |state: &u32| session.evaluator.of_one(property, &session.space, actor, *state) == Some(wanted);
+        let states: Bits = graph.seen(actor).iter().filter(decides).collect();
+        push(goals, Decided::Property(property), actors, &[(actor, &states)]);
+    }
+}
+
+/// A condition on pairs is decided by each two, if they may be there together.
+fn for_two<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
+    let (actors, wanted) = (session.space.actors(), wanted(session, property));
+    for left in 0..actors {
+        for right in left + 1..actors {
+            let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
+            for state in graph.seen(left).iter() {
+                let company = graph.company(left, state, right).unwrap_or(graph.seen(right));
+                for other in company.iter() {
+                    let pair = ((left, state), (right, other));
+                    if session.evaluator.of_two_anew(property, &session.space, pair.0, pair.1) == Some(wanted)
+                    {
+                        session.report.system_states += 1;
+                        of_left.set(state);
+                        of_right.set(other);
+                    }
+                }
+            }
+            push(goals, Decided::Property(property), actors, &[(left, &of_left), (right, &of_right)]);
+        }
+    }
+}
+
+/// A condition on projections is decided by what they keep: first by one actor or two, with the others as they like; then by
+/// all of them, where no one or two of them are enough.
+fn for_keys<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
+    let (actors, wanted) = (session.space.actors(), wanted(session, property));
+    let decides = Decided::Property(property);
+    let mut classes: Vec<BTreeMap<Option<u32>, Bits>> = vec![BTreeMap::new(); actors];
+    for (actor, classes) in classes.iter_mut().enumerate() {
+        for state in graph.seen(actor).iter() {
+            let key = session.evaluator.key(property, &session.space, actor, state);
+            classes.entry(key).or_default().set(state);
+        }
+    }
+    let with_key = |actor: usize| classes[actor].iter().filter_map(|(key, states)| Some(((*key)?, states)));
+    let mut enough: Vec<Vec<(usize, u32)>> = Vec::new();
+    for left in 0..actors {
+        for (key, states) in with_key(left) {
+            if session.evaluator.of_keys(property, &[key]) == wanted {
+                session.report.system_states += 1;
+                enough.push(vec![(left, key)]);
+                push(goals, decides, actors, &[(left, states)]);
+            }
+            for right in left + 1..actors {
+                for (other_key, others) in with_key(right) {
+                    if session.evaluator.of_keys(property, &[key, other_key]) == wanted {
+                        session.report.system_states += 1;
+                        enough.push(vec![(left, key), (right, other_key)]);
+                        let of_left = in_company(graph, left, states, right, others);
+                        let of_right = in_company(graph, right, others, left, states);
+                        push(goals, decides, actors, &[(left, &of_left), (right, &of_right)]);
+                    }
+                }
+            }
+        }
+    }
+    let pairs_suffice =
+        matches!(session.system.properties[property].condition.0, Kind::Projected { pairs: true, .. });
+    if wanted || !pairs_suffice {
+        let mut keys = Vec::new();
+        combinations(&classes, &mut keys, &mut |keys: &[Option<u32>]| {
+            let covered = enough.iter().any(|few| few.iter().all(|(actor, key)| keys[*actor] == Some(*key)));
+            let present: Vec<u32> = keys.iter().copied().flatten().collect();
+            if !covered && session.evaluator.of_keys(property, &present) == wanted {
+                session.report.system_states += 1;
+                let targets: Vec<(usize, &Bits)> =
+                    keys.iter().enumerate().map(|(actor, key)| (actor, &classes[actor][key])).collect();
+                push(goals, decides, actors, &targets);
+            }
+        });
+    }
+}
+
+/// Those of some states that may be there together with one of some states of another actor.
+fn in_company(graph: &Graph, actor: usize, states: &Bits, other: usize, others: &Bits) -> Bits {
+    let meets = |state: &u32| graph.company(actor, *state, other).is_none_or(|company| company.meets(others));
+    states.iter().filter(meets).collect()
+}
+
+fn combinations(
+    classes: &[BTreeMap<Option<u32>, Bits>],
+    keys: &mut Vec<Option<u32>>,
+    found: &mut dyn FnMut(&[Option<u32>]),
+) {
+    let Some(choices) = classes.get(keys.len()) else { return found(keys) };
+    for key in choices.keys() {
+        keys.push(*key);
+        combinations(classes, keys, found);
+        keys.pop();
+    }
+}
+
+/// Makes all system states whose members may be there together, and looks at the properties in each.
+fn for_all<M: Data>(
+    session: &mut Session<'_, M>,
+    graph: &Graph,
+    properties: &[usize],
+    goals: &mut Vec<Goal>,
+) {
+    let actors = session.space.actors();
+    let mut targets: Vec<Vec<Bits>> = vec![vec![Bits::default(); actors]; properties.len()];
+    let mut state = Vec::new();
+    system_states(session, graph, properties, &mut state, &mut targets);
+    for (property, targets) in properties.iter().zip(&targets) {
+        let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
+        push(goals, Decided::Property(*property), actors, &targets);
+    }
+}
+
+fn system_states<M: Data>(
+    session: &mut Session<'_, M>,
+    graph: &Graph,
+    properties: &[usize],
+    state: &mut Vec<u32>,
+    targets: &mut [Vec<Bits>],
+) {
+    let actor = state.len();
+    if actor == session.space.actors() {
+        session.report.system_states += 1;
+        for (&property, targets) in properties.iter().zip(targets) {
+            if session.evaluator.decides(property, &session.space, state, None) {
+                targets.iter_mut().zip(state.iter()).for_each(|(states, one)| {
+                    states.set(*one);
+                });
+            }
+        }
+        session.over(graph.states, graph.depth as usize);
+        return;
+    }
+    let mut possible = graph.seen(actor).clone();
+    for (other, &chosen) in state.iter().enumerate() {
+        if let Some(company) = graph.company(other, chosen, actor) {
+            possible = possible.and(company);
+        }
+    }
+    for one in possible.iter() {
+        if session.cut.is_some() {
+            return;
+        }
+        state.push(one);
+        system_states(session, graph, properties, state, targets);
+        state.pop();
+    }
+}

@@ -1,0 +1,148 @@
+//! Local search: the local states of each actor by themselves, and whole systems only where something seems to be wrong.
+//!
+//! After "Local model checking" (seed 003 of the design; figure 9). `graph` explores local states over one network that only
+//! grows. `goals` puts local states together into what would decide a property: all of them (LMC-GEN), or only those
+//! that a property can tell apart (LMC-OPT). `verify` finds out whether such a combination can really be there, and
+//! by which schedule. Where this departs from the paper:
+//!
+//! - One question is asked for all combinations of a kind (some state of this actor that has chosen 1, with some
+//!   state of that one that has chosen 2), not one for each combination.
+//! - A question is answered by a search through what can contribute to the answer, not by listing sequences of events. That
+//!   is exact, with messages that are received twice, with cycles and self-references; so are histories, and what seemed
+//!   to be refuted is asked again when there are more local states. In the paper's tool these were shortcuts (its 4.2).
+//! - Local states that cannot be there together are known in pairs, see `graph`; much never gets as far as a question.
+
+pub(crate) mod bits;
+pub(crate) mod goals;
+pub(crate) mod graph;
+pub(crate) mod verify;
+
+use crate::actor::Data;
+use crate::property::{Kind, Mode as When};
+use crate::report::Report;
+use crate::session::Session;
+use goals::goals;
+use graph::{Graph, Knowledge};
+use verify::{Answer, verify};
+
+/// How local search goes about it. The default is what is fastest as a rule; the rest shows what each idea is worth.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Do not receive what was sent once and has been received: otherwise every message may be received again and again.
+    pub histories: bool,
+    /// Know which local states can be there together: otherwise, as in the paper, everything meets everything.
+    pub company: bool,
+    /// With more local states than this, `company` is given up, since its memory is quadratic.
+    pub company_states_max: usize,
+    /// Verify while there are local states to come: otherwise only in the end, when all are known.
+    pub early: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { histories: true, company: true, company_states_max: 20_000, early: true }
+    }
+}
+
+/// Which system states are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Those that a property can tell apart.
+    Opt,
+    /// All.
+    Gen,
+}
+
+/// What cannot be checked in this way, if there is anything.
+fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
+    session.system.properties.iter().find_map(|property| {
+        let name = &property.name;
+        if property.mode == When::Eventually {
+            return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
+        }
+        let what = match property.condition.0 {
+            Kind::World(_) => "the network",
+            Kind::History(_) => "the history",
+            _ => return None,
+        };
+        Some(format!("\"{name}\" looks at {what}, which local search cannot see: use bfs or dfs, or a condition on states"))
+    })
+}
+
+pub(crate) fn search<M: Data>(mut session: Session<'_, M>, options: &Options, mode: Mode) -> Report {
+    if let Some(why) = refusal(&session) {
+        return Report::cannot_run(session.report.engine, why);
+    }
+    let knowledge = Knowledge {
+        histories: options.histories && session.space.network != crate::Network::Duplicating,
+        company: options.company,
+        company_states_max: options.company_states_max,
+    };
+    let mut graph = Graph::new(&session.space, &session.starts, knowledge, session.limits.depth_max);
+    let mut events = 256;
+    while session.wants_more() {
+        let ended = explore(&mut session, &mut graph, events);
+        let stopped = session.cut.is_some();
+        if (ended || options.early) && !stopped {
+            let exact = ended && graph.cut_at.is_none();
+            questions(&mut session, &graph, mode, !ended);
+            if exact && session.unanswered > 0 {
+                session.cut =
+                    Some(format!("{} suspicions could not be verified in time", session.unanswered));
+            }
+        }
+        if let Some(depth) = graph.cut_at {
+            session.cut.get_or_insert(format!("{depth} steps of one actor were the bound"));
+        }
+        if ended || stopped || session.cut.is_some() && graph.cut_at.is_none() {
+            break;
+        }
+        events = graph.edges.len().max(256);
+    }
+    session.report.transitions = graph.transitions;
+    session.report.states = graph.states as u64;
+    session.report.depth = graph.depth as usize;
+    session.report.local_bytes = graph.bytes() as u64;
+    if graph.crowded && session.report.note.is_none() {
+        session.report.note = Some("company was given up, since there are many local states".into());
+    }
+    session.finish()
+}
+
+/// Explores for so many events; whether all local states are known.
+fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, events: usize) -> bool {
+    let mut left = events;
+    while left > 0 {
+        let some = left.min(64);
+        if graph.explore(&mut session.space, some) {
+            return true;
+        }
+        left -= some;
+        session.report.transitions = graph.transitions;
+        if session.over_often(graph.states, graph.depth as usize) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Puts together what would decide a property, and asks whether it can be there.
+fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, bounded: bool) {
+    session.unanswered = 0;
+    for goal in goals(session, graph, mode) {
+        if !session.wants_more() || session.cut.is_some() {
+            session.unanswered += 1;
+            continue;
+        }
+        if !session.is_open(goal.decides) {
+            continue;
+        }
+        session.report.suspicions += 1;
+        let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
+        match verify(session, graph, &goal, states_max) {
+            Answer::Real(schedule) => session.decide(goal.decides, schedule),
+            Answer::Impossible => {}
+            Answer::Unknown => session.unanswered += 1,
+        }
+    }
+}
