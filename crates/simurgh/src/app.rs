@@ -136,7 +136,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
             Verb::Check { check, platform, options } => {
                 let mut arguments = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
                 let name = arguments.next().unwrap_or_default();
-                let origin = Origin::Program { name, arguments: arguments.collect() };
+                let origin = Origin::Program { name, arguments: check.saved.without(arguments) };
                 let subject = self.subject(platform, origin, &options)?;
                 crate::command::check::check(&subject, &check)
             }

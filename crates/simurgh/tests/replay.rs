@@ -194,6 +194,31 @@ fn what_does_not_go_wrong_any_more_is_told() {
     );
 }
 
+#[test]
+fn what_is_found_is_drawn() {
+    let folder = Folder::new("replay-html");
+    folder.write("ring.toml", RING);
+    let ran = folder.simurgh(&["check", "ring.toml", "--html", "bug.html", "--save", "bug.toml"]);
+    assert!(ran.stdout.contains("wrote bug.html: open it in a browser"), "{}", ran.told());
+    let page = text(&folder, "bug.html");
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    for expected in
+        ["deadlock: x, y and z wait for ever", "aria-label=\"step 1: z sends m1 to ", "replay bug.toml"]
+    {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    // What is replayed is drawn alike, and as far as it is replayed.
+    let ran = folder.simurgh(&["replay", "bug.toml", "--html", "again.html"]);
+    assert!(ran.stdout.contains("wrote again.html: open it in a browser"), "{}", ran.told());
+    assert_eq!(text(&folder, "again.html"), page);
+    let ran = folder.simurgh(&["replay", "bug.toml", "--html", "early.html", "--until", "1", "--json"]);
+    assert_eq!(json(&ran.stdout)["steps"].as_array().map(Vec::len), Some(1), "{}", ran.told());
+    let early = text(&folder, "early.html");
+    assert!(early.contains("step 1: z") && !early.contains("step 2: "), "{early}");
+    let ran = folder.simurgh(&["replay", "bug.toml", "--html", "no/folder.html"]);
+    assert_eq!(ran.code, 2, "{}", ran.told());
+}
+
 /// Every deadlock of the shared programs, on every network.
 #[test]
 fn the_deadlocks_of_the_shared_programs_happen_again() {

@@ -200,6 +200,29 @@ pub fn tell<F: FnMut(&mut Kernel)>(
     Ok(telling.end(about))
 }
 
+/// Follows a schedule on the kernel and tells how the actors stand at the start, and after each step: those that stand
+/// otherwise than before.
+///
+/// # Errors
+/// Where it cannot be followed.
+pub fn standings<F: FnMut(&mut Kernel)>(
+    system: &mut Actors<F>,
+    schedule: &[Step],
+    names: MailboxNames<'_>,
+) -> Result<Vec<Vec<Standing>>, Impossible> {
+    let mut telling = Telling::new(system, names);
+    let mut now = telling.standing();
+    let mut all = vec![now.clone()];
+    for &step in schedule {
+        telling.take(step)?;
+        let next = telling.standing();
+        let is_new = |(index, standing): &(usize, &Standing)| now.get(*index) != Some(*standing);
+        all.push(next.iter().enumerate().filter(is_new).map(|(_, standing)| standing.clone()).collect());
+        now = next;
+    }
+    Ok(all)
+}
+
 /// An execution that is told while it takes place.
 pub struct Telling<'a, F: FnMut(&mut Kernel)> {
     follower: Follower<'a, Actors<F>>,

@@ -1,5 +1,6 @@
 //! `replay FILE`: executes a schedule again, step by step.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,10 @@ use simurgh_explore::replay::Impossible;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
 
-use super::check::{Origin, Subject, silently, view};
+use super::check::{Origin, Subject, draw, silently, view};
+use super::debugger::shell_word;
 use super::schedule::{Planned, Schedule, base, find_scenario};
+use super::simulate::check_place;
 use super::{debugger, print};
 use crate::error::{Error, Exit, Result};
 
@@ -28,6 +31,9 @@ pub struct ReplayOptions {
     /// Stops for a debugger just before the code of this step runs
     #[arg(long, value_name = "STEP")]
     pub break_at: Option<usize>,
+    /// Draws what happens, as a page to click through
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
     /// Prints one JSON object instead of the steps
     #[arg(long)]
     pub json: bool,
@@ -83,6 +89,7 @@ pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &Repla
             return Err(Error::input(format!("{option} {step}: the schedule has {steps}")));
         }
     }
+    options.html.iter().try_for_each(|path| check_place(path))?;
     if options.break_at.is_some() && !debugger::is_attached() {
         return Err(Error::input(debugger::how_to_attach()));
     }
@@ -92,6 +99,12 @@ pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &Repla
             "{file}: {what}; the program has changed, or it is another: `check --save` it anew"
         ))
     })?;
+    if let Some(path) = &options.html {
+        let words = std::env::args_os().next().into_iter().chain([OsString::from("replay")]);
+        let words = words.chain([options.file.clone().into_os_string()]);
+        let command: Vec<_> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
+        draw(subject, &told, Some(command.join(" ")), path)?;
+    }
     print(&if options.json { json(schedule, &told) } else { report(schedule, options, &told) });
     Ok(if told.what.is_some() { Exit::Failed } else { Exit::Fine })
 }
@@ -180,6 +193,9 @@ fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -
         text.push_str(&state(told));
     }
     text.push('\n');
+    if let Some(path) = &options.html {
+        let _ = writeln!(text, "wrote {}: open it in a browser", path.display());
+    }
     match (&told.what, &schedule.violation) {
         (Some(what), Some(saved)) if what == saved => {
             let _ = writeln!(text, "it happens again: {what}");

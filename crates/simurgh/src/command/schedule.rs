@@ -27,7 +27,6 @@ use simurgh_explore::{Network, Step};
 use toml::Spanned;
 
 use super::check::Origin;
-use super::debugger::shell_word;
 use crate::error::{Error, Result};
 use crate::scenario::file::read_text;
 
@@ -187,14 +186,15 @@ impl Schedule {
     /// The text of a file.
     pub(crate) fn write(&self) -> String {
         let mut out = String::new();
-        let (program, call) = match &self.origin {
-            Origin::Scenario(path) => ("simurgh".to_owned(), format!("simurgh check {}", path.display())),
-            Origin::Program { name, arguments } => {
-                let words = std::iter::once(base(name)).chain(arguments.iter().map(|word| shell_word(word)));
-                (base(name), words.collect::<Vec<_>>().join(" "))
-            }
+        let program = match &self.origin {
+            Origin::Scenario(_) => "simurgh".to_owned(),
+            Origin::Program { name, .. } => base(name),
         };
-        let _ = writeln!(out, "# What `{}` found. To see it again, step by step:", plain(&call));
+        let _ = writeln!(
+            out,
+            "# What `{}` found. To see it again, step by step:",
+            plain(&self.origin.to_string())
+        );
         let _ = writeln!(out, "#   {} replay THIS_FILE", plain(&program));
         let _ = writeln!(out, "simurgh-schedule = {VERSION}");
         match &self.origin {

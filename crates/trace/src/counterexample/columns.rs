@@ -429,7 +429,7 @@ fn source(told: &Counterexample, view: &View<'_>, lines: &Lines, out: &mut Strin
 }
 
 /// Text that is cut where there is no room for more.
-fn cut(text: &str, room: usize) -> String {
+pub(crate) fn cut(text: &str, room: usize) -> String {
     let text = text::line(text);
     if text.chars().count() <= room {
         return text;

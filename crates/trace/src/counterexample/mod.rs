@@ -1,13 +1,16 @@
 //! Counterexamples for people: columns of text, one an actor, and a diagram to click through.
 
 mod columns;
+mod html;
 mod lines;
 
 use std::collections::BTreeMap;
 
 use simurgh_explore::counterexample::{Counterexample, Taken};
 
+pub(crate) use columns::cut;
 pub use columns::{View, about, in_columns, in_one_line, steps_in_columns};
+pub use html::{Heading, in_html};
 pub use lines::Lines;
 
 /// Reads the text of a source file, if it can be had.

@@ -20,6 +20,7 @@ use crate::error::{Error, Exit, Result};
 pub(crate) use findings::silently;
 pub(crate) use report::view;
 pub use saved::SaveOptions;
+pub(crate) use saved::draw;
 pub(crate) use subject::{Origin, Subject};
 
 /// The arguments of `simurgh check`.

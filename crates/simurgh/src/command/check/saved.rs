@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use simurgh_explore::Step;
+use simurgh_explore::counterexample::{Counterexample, standings};
+use simurgh_trace::counterexample::{Heading, in_html};
 
 use super::Subject;
-use super::findings::Finding;
+use super::findings::{Finding, silently};
+use super::report::source;
 use crate::command::debugger::shell_word;
 use crate::command::schedule::Schedule;
 use crate::command::simulate::{check_place, write_file};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What is kept of what was found.
 #[derive(Args, Clone, Debug, Default)]
@@ -17,6 +21,9 @@ pub struct SaveOptions {
     /// Writes the schedule of what was found, for `replay`; with --all also FILE-2 and so on, one for each
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Draws what was found, as a page to click through; with --all also OUT-2 and so on, one for each
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
 }
 
 impl SaveOptions {
@@ -25,7 +32,24 @@ impl SaveOptions {
     /// # Errors
     /// If a file cannot be written there.
     pub(crate) fn check_places(&self) -> Result {
-        self.save.iter().try_for_each(|path| check_place(path))
+        self.save.iter().chain(&self.html).try_for_each(|path| check_place(path))
+    }
+
+    /// The arguments of a program but for these options: they say nothing about what is checked.
+    pub(crate) fn without(&self, arguments: impl Iterator<Item = String>) -> Vec<String> {
+        let mut kept = Vec::new();
+        let mut is_value = false;
+        for word in arguments {
+            let (name, value) =
+                word.split_once('=').map_or((word.as_str(), None), |(name, _)| (name, Some(())));
+            let is_ours =
+                (name == "--save" && self.save.is_some()) || (name == "--html" && self.html.is_some());
+            if !is_value && !is_ours {
+                kept.push(word);
+            }
+            is_value = !is_value && is_ours && value.is_none();
+        }
+        kept
     }
 
     /// Writes what was found.
@@ -39,32 +63,54 @@ impl SaveOptions {
         findings: &[Finding],
     ) -> Result<String> {
         let told = findings.iter().filter_map(|finding| finding.told.as_ref().ok());
-        let mut saved = Vec::new();
+        let program = called();
+        let mut lines = Vec::new();
         for (index, told) in told.enumerate() {
+            let mut command = None;
             if let Some(path) = &self.save {
                 let path = numbered(path, index);
                 let schedule = Schedule::of(told, subject.origin().clone(), engine.to_string());
                 let text = schedule.write();
                 write_file(&path, |out| out.write_all(text.as_bytes()))?;
-                saved.push(path);
+                let replay = format!("{program} replay {}", shell_word(&path.display().to_string()));
+                lines.push(format!("wrote {}: `{replay}` shows it step by step", path.display()));
+                command = Some(replay);
+            }
+            if let Some(path) = &self.html {
+                let path = numbered(path, index);
+                draw(subject, told, command, &path)?;
+                lines.push(format!("wrote {}: open it in a browser", path.display()));
             }
         }
-        Ok(Self::hint(&saved))
-    }
-
-    /// What can be done with a counterexample.
-    fn hint(saved: &[PathBuf]) -> String {
-        let called = std::env::args_os().next().unwrap_or_default();
-        let program = shell_word(&called.to_string_lossy());
-        if saved.is_empty() {
-            return format!("to see it step by step: --save FILE, and then `{program} replay FILE`");
+        if self.save.is_none() {
+            lines.push(format!("to see it step by step: --save FILE, and then `{program} replay FILE`"));
         }
-        let lines = saved.iter().map(|path| {
-            let word = shell_word(&path.display().to_string());
-            format!("wrote {}: `{program} replay {word}` shows it step by step", path.display())
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        Ok(lines.join("\n"))
     }
+}
+
+/// Draws what happened, into a file.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn draw(
+    subject: &Subject<'_>,
+    told: &Counterexample,
+    replay: Option<String>,
+    path: &Path,
+) -> Result {
+    let steps: Vec<Step> = told.steps.iter().map(|taken| taken.step).collect();
+    let names = |mailbox| subject.mailbox_name(mailbox);
+    let standings = silently(|| standings(&mut subject.actors(told.network), &steps, &names))?
+        .map_err(|impossible| Error::other(format!("it is not the same every time: {impossible}")))?;
+    let page = in_html(told, &standings, &Heading { program: subject.origin().to_string(), replay }, &source);
+    write_file(path, |out| out.write_all(page.as_bytes()))
+}
+
+/// How this program was called, as a shell reads it.
+fn called() -> String {
+    let called = std::env::args_os().next().unwrap_or_default();
+    shell_word(&called.to_string_lossy())
 }
 
 /// The file for the first, and those for the others: `bug.toml`, `bug-2.toml`...
@@ -78,4 +124,26 @@ fn numbered(path: &Path, index: usize) -> PathBuf {
         None => format!("{stem}-{}", index + 1),
     };
     path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_is_written_is_no_part_of_the_program() {
+        let options = SaveOptions { save: Some("x".into()), html: Some("y".into()) };
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let kept = |text: &str| options.without(words(text).into_iter()).join(" ");
+        assert_eq!(kept("check --save x --bug --html=y --nodes 2"), "check --bug --nodes 2");
+        assert_eq!(kept("check --html --save --bug"), "check --bug");
+        assert_eq!(SaveOptions::default().without(words("run --save").into_iter()), ["run", "--save"]);
+    }
+
+    #[test]
+    fn several_files_have_several_names() {
+        assert_eq!(numbered(Path::new("a/bug.toml"), 0), Path::new("a/bug.toml"));
+        assert_eq!(numbered(Path::new("a/bug.toml"), 1), Path::new("a/bug-2.toml"));
+        assert_eq!(numbered(Path::new("bug"), 2), Path::new("bug-3"));
+    }
 }

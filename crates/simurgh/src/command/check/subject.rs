@@ -12,6 +12,8 @@ use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_platform::Platform;
 
 use crate::api::Registry;
+use crate::command::debugger::shell_word;
+use crate::command::schedule::base;
 use crate::error::Result;
 use crate::program::Program;
 use crate::scenario::{Scenario, play};
@@ -36,6 +38,19 @@ pub(crate) enum Origin {
         /// All its arguments.
         arguments: Vec<String>,
     },
+}
+
+/// The command, as people give it.
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Scenario(path) => write!(f, "simurgh check {}", shell_word(&path.display().to_string())),
+            Origin::Program { name, arguments } => {
+                f.write_str(&base(name))?;
+                arguments.iter().try_for_each(|word| write!(f, " {}", shell_word(word)))
+            }
+        }
+    }
 }
 
 impl<'a> Subject<'a> {
