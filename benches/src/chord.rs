@@ -165,6 +165,6 @@ pub fn run(nodes: u32, end: f64) -> simurgh::Result<Line> {
         let ring = Arc::clone(&ring);
         program.spawn("n", host, move |ctx| Node::new(me, ring).run(ctx))?;
     }
-    let clock = crate::simulate(program)?;
-    Ok(Line { clock, counted: Some(("messages", ring.received.load(Ordering::Relaxed))) })
+    let line = crate::simulate(program)?;
+    Ok(Line { counted: Some(("messages", ring.received.load(Ordering::Relaxed))), ..line })
 }

@@ -46,5 +46,5 @@ pub fn run(hosts: u32, flows: u32) -> simurgh::Result<Line> {
         program.spawn("s", host, move |ctx| sender(ctx, me, hosts, flows))?;
         program.spawn("r", host, move |ctx| receiver(ctx, me, hosts, flows))?;
     }
-    Ok(Line { clock: crate::simulate(program)?, counted: None })
+    crate::simulate(program)
 }

@@ -25,6 +25,9 @@ use simurgh::prelude::*;
 /// Workloads to measure Simurgh with.
 #[derive(Parser)]
 struct Cli {
+    /// Prints, on standard error, what the kernel and the models counted
+    #[arg(long, global = true)]
+    stats: bool,
     #[command(subcommand)]
     workload: Workload,
 }
@@ -73,9 +76,10 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The line that a workload prints.
+/// What a workload prints.
 struct Line {
     clock: f64,
+    stats: String,
     /// What was counted besides, and what it is called.
     counted: Option<(&'static str, u64)>,
 }
@@ -90,8 +94,8 @@ impl fmt::Display for Line {
     }
 }
 
-/// Simulates a program that must come to a good end, and gives its last date.
-fn simulate(program: Program) -> simurgh::Result<f64> {
+/// Simulates a program that must come to a good end.
+fn simulate(program: Program) -> simurgh::Result<Line> {
     let outcome = program.simulate(Settings::default())?;
     match outcome.report.failures.first() {
         Some(failure) => {
@@ -100,8 +104,25 @@ fn simulate(program: Program) -> simurgh::Result<f64> {
         None if !outcome.is_fine() => {
             Err(simurgh::Error::input(format!("not all actors came to their end: {:?}", outcome.report.end)))
         }
-        None => Ok(outcome.clock()),
+        None => Ok(Line { clock: outcome.clock(), stats: stats(&outcome), counted: None }),
     }
+}
+
+fn stats(outcome: &Outcome) -> String {
+    let (report, models) = (&outcome.report, outcome.statistics());
+    let round = report.turns as f64 / report.rounds.max(1) as f64;
+    format!(
+        "actors {} messages {} turns {} rounds {} mean round {round:.2} steps {} events {} started {} solves {} variables solved {}",
+        report.actors,
+        report.messages,
+        report.turns,
+        report.rounds,
+        report.steps,
+        models.events,
+        models.started,
+        models.solves,
+        models.variables_solved
+    )
 }
 
 fn run(workload: &Workload) -> simurgh::Result<Line> {
@@ -115,9 +136,13 @@ fn run(workload: &Workload) -> simurgh::Result<Line> {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse().workload) {
+    let cli = Cli::parse();
+    match run(&cli.workload) {
         Ok(line) => {
             println!("{line}");
+            if cli.stats {
+                eprintln!("{}", line.stats);
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {

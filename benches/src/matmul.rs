@@ -183,5 +183,5 @@ pub fn run(options: Options) -> simurgh::Result<Line> {
         let grid = Arc::clone(&grid);
         program.spawn("p", host, move |ctx| actor(ctx, grid, number / side, number % side))?;
     }
-    Ok(Line { clock: crate::simulate(program)?, counted: None })
+    crate::simulate(program)
 }

@@ -32,5 +32,5 @@ pub fn run(round_trips: u64) -> simurgh::Result<Line> {
     let (to, from) = (a.clone(), b.clone());
     program.spawn("ping", here, move |_| ping(to, from, round_trips))?;
     program.spawn("pong", there, move |_| pong(a, b, round_trips))?;
-    Ok(Line { clock: crate::simulate(program)?, counted: None })
+    crate::simulate(program)
 }

@@ -63,6 +63,14 @@ fn matmul_is_right_and_the_same_again() {
 }
 
 #[test]
+fn stats_go_to_standard_error() {
+    let output = benches("pingpong 10 --stats");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "clock 0.013010\n");
+    let stats = String::from_utf8_lossy(&output.stderr);
+    assert!(stats.starts_with("actors 2 messages 20 turns "), "{stats}");
+}
+
+#[test]
 fn what_cannot_be_run_is_said() {
     for (arguments, said) in [
         ("matmul 10 --grid 3", "give a size that is a multiple of the grid"),
