@@ -62,6 +62,8 @@ pub struct Models {
     explainer: Option<Box<Explainer>>,
     statistics: Statistics,
     alarm_bits: Token,
+    /// By which the solver is timed, in nanoseconds.
+    stopwatch: Option<fn() -> u64>,
 }
 
 impl Models {
@@ -89,6 +91,7 @@ impl Models {
             explainer: None,
             statistics: Statistics::default(),
             alarm_bits: 0,
+            stopwatch: None,
             platform,
         };
         models.watch_loads();
@@ -115,6 +118,11 @@ impl Models {
             statistics.variables_solved += variables;
         }
         statistics
+    }
+
+    /// Measures how long computing shares takes, by a clock of nanoseconds.
+    pub fn time_solver(&mut self, stopwatch: fn() -> u64) {
+        self.stopwatch = Some(stopwatch);
     }
 
     /// Starts a sleep or a timeout: it uses nothing, and ends after `duration` (at least 1e-9 s).

@@ -79,4 +79,6 @@ pub struct Statistics {
     pub profile_events: u64,
     /// How many pieces of work were started.
     pub started: u64,
+    /// How long computing shares took, if this was to be measured ([`Models::time_solver`](crate::Models::time_solver)).
+    pub solver_nanoseconds: u64,
 }

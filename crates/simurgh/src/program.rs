@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use simurgh_kernel::context::Ending;
 use simurgh_kernel::event::{Observer, Reason};
@@ -84,6 +85,11 @@ pub struct Settings {
     pub until: Option<f64>,
     /// How many turns an operation takes within an instant.
     pub pacing: Pacing,
+    /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said. The
+    /// outcome is the same for any number.
+    pub workers: Option<usize>,
+    /// Whether the time that the solver takes is measured, for [`Outcome::statistics`].
+    pub timed: bool,
     /// Who sees what happens.
     pub observers: Vec<Box<dyn Observer>>,
     /// Whether every duration is explained to the observers.
@@ -103,6 +109,12 @@ impl std::fmt::Debug for Settings {
             .field("pacing", &self.pacing)
             .finish_non_exhaustive()
     }
+}
+
+/// Nanoseconds since the first time that somebody asked, to compare ways of running the same.
+fn stopwatch() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// How a simulation ended, with the names that people know.
@@ -393,6 +405,11 @@ impl Program {
         self.shared.mix_seed(settings.seed);
         let mut simulation = Simulation::new(Models::new(platform, &config)?, self.shared.seed());
         simulation.set_pacing(settings.pacing);
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        if settings.timed {
+            simulation.models_mut().time_solver(stopwatch);
+        }
+        simulation.set_workers(settings.workers.unwrap_or_else(cores), stopwatch);
         for observer in settings.observers {
             simulation.observe(observer);
         }

@@ -3,16 +3,21 @@
 //!
 //! - [`report`]: what a simulation tells.
 //! - `round`: what actors do within an instant.
+//! - `crew`: the threads that may run them.
+//! - `choice`: whether they do.
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
 
+mod choice;
+mod crew;
 mod effects;
 mod happenings;
 mod invariants;
 pub mod report;
 mod round;
 
+pub use choice::Stopwatch;
 pub use report::{
     ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Status, Watcher,
 };
@@ -29,6 +34,9 @@ use crate::ids::{ActivityId, ActorId};
 use crate::kernel::Kernel;
 use crate::platform_requests;
 use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
+use choice::Choice;
+use crew::Crew;
+use report::Shared;
 use round::{Held, Slot};
 
 /// The code of an actor and what belongs to it.
@@ -70,6 +78,19 @@ pub struct Simulation {
     rounds: u64,
     turns: u64,
     steps: u64,
+    workers: Workers,
+}
+
+/// Who runs the code of the actors.
+#[derive(Default)]
+struct Workers {
+    /// How many threads may; none is as good as one.
+    count: usize,
+    stopwatch: Option<Stopwatch>,
+    choice: Choice,
+    crew: Option<Crew>,
+    /// How many rounds several threads ran.
+    rounds: u64,
 }
 
 /// What a token of the models stands for.
@@ -129,7 +150,14 @@ impl Simulation {
             rounds: 0,
             turns: 0,
             steps: 0,
+            workers: Workers::default(),
         }
+    }
+
+    /// Lets so many threads run the code of the actors, in rounds where it is faster by this clock. What the simulation
+    /// gives does not depend on it.
+    pub fn set_workers(&mut self, count: usize, stopwatch: Stopwatch) {
+        self.workers = Workers { count, stopwatch: Some(stopwatch), ..Workers::default() };
     }
 
     /// How many turns an operation takes within an instant.
@@ -239,6 +267,11 @@ impl Simulation {
             rounds: self.rounds,
             turns: self.turns,
             steps: self.steps,
+            shared: Shared {
+                workers: self.workers.crew.as_ref().map_or(1, Crew::size),
+                rounds: self.workers.rounds,
+                from: self.workers.choice.threshold(),
+            },
         })
     }
 

@@ -81,6 +81,19 @@ pub struct Report {
     pub turns: u64,
     /// How often the clock was moved.
     pub steps: u64,
+    /// What several threads did of it; this and nothing else may differ from run to run.
+    pub shared: Shared,
+}
+
+/// What several threads did.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Shared {
+    /// How many threads ran the code of actors.
+    pub workers: usize,
+    /// How many rounds they shared.
+    pub rounds: u64,
+    /// The least number of actors, to a power of two, for which they were faster.
+    pub from: Option<usize>,
 }
 
 /// Why a run ended.

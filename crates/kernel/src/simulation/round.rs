@@ -3,6 +3,8 @@
 
 use simurgh_models::Step;
 
+use super::choice::Way;
+use super::crew::Crew;
 use super::{Error, Simulation};
 use crate::context::{Body, Door, Resumed};
 use crate::ids::{ActorId, ExposedId};
@@ -24,7 +26,8 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    fn run(&mut self) {
+    /// Runs the code up to its next request.
+    pub(super) fn run(&mut self) {
         if let Some(body) = &mut self.body {
             self.resumed = Some(body.resume(&mut self.door));
         }
@@ -63,10 +66,34 @@ impl Simulation {
         if slots.len() < actors.len() {
             slots.resize_with(actors.len(), Slot::default);
         }
-        for (&actor, slot) in actors.iter().zip(&mut slots) {
-            self.prepare(actor, slot);
-            slot.run();
-            self.put_back(slot);
+        let (way, timed) = match self.workers.count {
+            0 | 1 => (Way::Alone, false),
+            _ => self.workers.choice.next(actors.len()),
+        };
+        let watch = self.workers.stopwatch.filter(|_| timed);
+        let start = watch.map(|watch| watch());
+        match way {
+            Way::Alone => {
+                for (&actor, slot) in actors.iter().zip(&mut slots) {
+                    self.prepare(actor, slot);
+                    slot.run();
+                    self.put_back(slot);
+                }
+            }
+            Way::Together => {
+                for (&actor, slot) in actors.iter().zip(&mut slots) {
+                    self.prepare(actor, slot);
+                }
+                let count = self.workers.count;
+                self.workers.crew.get_or_insert_with(|| Crew::new(count)).run(&mut slots, actors.len());
+                for slot in &mut slots[..actors.len()] {
+                    self.put_back(slot);
+                }
+                self.workers.rounds += 1;
+            }
+        }
+        if let (Some(watch), Some(start)) = (watch, start) {
+            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
         }
         let served = slots[..actors.len()].iter_mut().try_for_each(|slot| self.serve_slot(slot));
         self.slots = slots;

@@ -21,7 +21,14 @@ impl Models {
             self.report_failures(step);
             return Progress::Moved;
         }
-        self.solve();
+        match self.stopwatch {
+            None => self.solve(),
+            Some(stopwatch) => {
+                let start = stopwatch();
+                self.solve();
+                self.statistics.solver_nanoseconds += stopwatch().saturating_sub(start);
+            }
+        }
         let until = until.map(SimTime::seconds);
         let Some(next) = self.next_date().or_else(|| self.next_revival()) else { return Progress::Idle };
         let mut target = next.max(self.now);

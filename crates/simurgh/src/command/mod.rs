@@ -18,6 +18,7 @@ pub mod replay;
 pub mod run;
 pub(crate) mod schedule;
 pub mod simulate;
+mod stats;
 pub mod summary;
 pub mod why;
 

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use simurgh_kernel::simulation::{Pacing, Said};
 use simurgh_trace::{Recorder, Timeline};
 
+use super::stats::Stats;
 use super::{print, progress, summary};
 use crate::error::{Error, Exit, Result};
 use crate::program::{Outcome, Program, Settings};
@@ -35,6 +37,16 @@ pub struct RunOptions {
     /// Stops at this date
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
+    /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said. The
+    /// outcome is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// What happens within so many seconds happens at once: rounds of more actors, dates less exact
+    #[arg(long, value_name = "SECONDS")]
+    pub precision: Option<f64>,
+    /// Tells what the run cost, and where the time went
+    #[arg(long)]
+    pub stats: bool,
     /// Lets the messages be received in the way that this file prescribes, as `explore` writes it
     #[arg(long, value_name = "FILE")]
     pub way: Option<PathBuf>,
@@ -54,6 +66,14 @@ impl RunOptions {
             return Err(Error::input(format!("--until {until}: give a date that is not negative")));
         }
         settings.until = self.until;
+        settings.workers = self.workers.map(usize::from);
+        settings.timed = self.stats;
+        if let Some(precision) = self.precision {
+            if !(precision.is_finite() && precision > 0.0) {
+                return Err(Error::input(format!("--precision {precision}: give seconds, such as 1e-3")));
+            }
+            settings.config.push(("precision/timing".to_owned(), precision.to_string()));
+        }
         settings.watcher = progress::watcher();
         Ok(settings)
     }
@@ -101,12 +121,14 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         settings.observers.push(Box::new(recorder));
         recording
     });
+    let start = Instant::now();
     let outcome = program.simulate(settings).map_err(|error| match (&played, error) {
         (Some(played), error @ Error::Simulation(_)) => {
             Error::input(format!("{}: {error}", played.scenario.name))
         }
         (_, error) => error,
     })?;
+    let stats = options.stats.then(|| Stats::new(&outcome, start.elapsed()));
     if let Some(obstacle) = steering.and_then(|steering| steering.obstacle()) {
         return Err(Error::input(format!("the program does not go this way: {obstacle}")));
     }
@@ -118,9 +140,12 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     let records = played.as_ref().map(|played| played.records.take());
     let scenario = played.as_ref().map(|played| played.scenario);
     if options.json {
-        print(&summary::json(&outcome, scenario.zip(records.as_deref())));
+        print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref()));
     } else if !options.quiet {
         print(&summary::human(&outcome, scenario.zip(records.as_deref())));
+        if let Some(stats) = &stats {
+            print(&stats.human());
+        }
         for path in options.trace.iter().chain(&options.svg) {
             print(&format!("wrote {}\n", path.display()));
         }

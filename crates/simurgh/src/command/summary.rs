@@ -8,11 +8,16 @@ use simurgh_kernel::event::Reason;
 use simurgh_kernel::kernel::Blocked;
 use simurgh_kernel::simulation::End;
 
+use super::stats::Stats;
 use crate::program::Outcome;
 use crate::scenario::{How, Record, Scenario};
 
 /// The outcome as one JSON object and a newline.
-pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String {
+pub(crate) fn json(
+    outcome: &Outcome,
+    played: Option<(&Scenario, &[Record])>,
+    stats: Option<&Stats>,
+) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
         clock: f64,
@@ -27,6 +32,8 @@ pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String
         invariants: Vec<OutInvariant<'a>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         energy: Vec<OutEnergy<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stats: Option<&'a Stats>,
     }
     #[derive(Serialize)]
     struct OutOperation<'a> {
@@ -120,6 +127,7 @@ pub fn json(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String
             })
             .collect(),
         energy: outcome.energy().map(|(host, joules)| OutEnergy { host, joules }).collect(),
+        stats,
     };
     let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
     text.push('\n');

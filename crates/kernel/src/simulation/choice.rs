@@ -1,0 +1,137 @@
+//! Whether a round is worth waking other threads for: found out by trying both and looking at a clock.
+//!
+//! Rounds are told apart by how many actors run in them, in powers of two. For each of these sizes both ways are tried
+//! in turn at first; then the faster one is taken, and now and then the other is tried again. What is chosen changes how
+//! long a simulation takes, and nothing of what it gives.
+
+/// A clock in nanoseconds, of the world outside.
+pub type Stopwatch = fn() -> u64;
+
+/// A way to run a round.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    Alone = 0,
+    Together = 1,
+}
+
+/// How often each way is tried before one is chosen.
+const TRIALS: u32 = 3;
+/// The way not chosen is tried once in so many rounds.
+const AGAIN: u32 = 512;
+/// With several threads there must be a gain that is worth it.
+const GAIN: f64 = 0.95;
+
+/// What is known of rounds of about one size.
+#[derive(Copy, Clone, Default, Debug)]
+struct Class {
+    /// Nanoseconds for an actor, either way; the mean, recent rounds counting more.
+    cost: [f64; 2],
+    tries: [u32; 2],
+    rounds: u32,
+}
+
+/// The experience.
+#[derive(Default, Debug)]
+pub(super) struct Choice {
+    classes: Vec<Class>,
+}
+
+impl Choice {
+    /// How the next round of so many actors is run, and whether it is timed.
+    pub(super) fn next(&mut self, actors: usize) -> (Way, bool) {
+        // There is nobody to share with.
+        if actors < 2 {
+            return (Way::Alone, false);
+        }
+        let index = actors.ilog2() as usize;
+        if self.classes.len() <= index {
+            self.classes.resize(index + 1, Class::default());
+        }
+        let class = &mut self.classes[index];
+        class.rounds += 1;
+        for way in [Way::Alone, Way::Together] {
+            if class.tries[way as usize] < TRIALS {
+                return (way, true);
+            }
+        }
+        let best = class.best();
+        if class.rounds.is_multiple_of(AGAIN) {
+            (if best == Way::Alone { Way::Together } else { Way::Alone }, true)
+        } else {
+            (best, class.rounds.is_multiple_of(AGAIN / 16))
+        }
+    }
+
+    /// A round took so long.
+    pub(super) fn learn(&mut self, actors: usize, way: Way, nanoseconds: u64) {
+        let Some(class) = self.classes.get_mut(actors.max(1).ilog2() as usize) else { return };
+        let cost = nanoseconds as f64 / actors as f64;
+        let way = way as usize;
+        class.tries[way] += 1;
+        let known = &mut class.cost[way];
+        // The first round of a kind pays for starting threads and for cold memory.
+        *known = if class.tries[way] <= 2 { cost } else { *known * 0.75 + cost * 0.25 };
+    }
+
+    /// The smallest rounds that several threads run, if any are.
+    pub(super) fn threshold(&self) -> Option<usize> {
+        let tried = |class: &Class| class.tries.iter().all(|&tries| tries >= TRIALS);
+        let found = self.classes.iter().position(|class| tried(class) && class.best() == Way::Together);
+        found.map(|index| 1 << index)
+    }
+}
+
+impl Class {
+    fn best(&self) -> Way {
+        let [alone, together] = self.cost;
+        if together < alone * GAIN { Way::Together } else { Way::Alone }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is chosen for rounds of a size, after many of which each took so long.
+    fn settled(actors: usize, alone: u64, together: u64) -> (f64, Option<usize>) {
+        let mut choice = Choice::default();
+        let mut shared = 0;
+        for _ in 0..10_000 {
+            let (way, timed) = choice.next(actors);
+            shared += u32::from(way == Way::Together);
+            if timed {
+                choice.learn(actors, way, if way == Way::Alone { alone } else { together });
+            }
+        }
+        (f64::from(shared) / 10_000.0, choice.threshold())
+    }
+
+    #[test]
+    fn the_faster_way_is_taken() {
+        let (shared, threshold) = settled(100, 10_000, 6_000);
+        assert!(shared > 0.98 && threshold == Some(64), "{shared} {threshold:?}");
+        let (shared, threshold) = settled(100, 10_000, 12_000);
+        assert!(shared < 0.01 && threshold.is_none(), "{shared} {threshold:?}");
+        let (shared, _) = settled(1, 10_000, 1);
+        assert_eq!(shared, 0.0, "one actor is never shared");
+    }
+
+    #[test]
+    fn a_change_is_noticed() {
+        let mut choice = Choice::default();
+        let mut last = Vec::new();
+        for round in 0..20_000 {
+            let (way, timed) = choice.next(8);
+            let cost = match (way, round < 5_000) {
+                (Way::Alone, true) | (Way::Together, false) => 1_000,
+                _ => 5_000,
+            };
+            if timed {
+                choice.learn(8, way, cost);
+            }
+            last.push(way);
+        }
+        let together = last[15_000..].iter().filter(|&&way| way == Way::Together).count();
+        assert!(together > 4_900, "{together}");
+    }
+}
