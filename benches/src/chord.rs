@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use simurgh::prelude::*;
 
-use crate::Line;
 use crate::star::star;
+use crate::{Line, Threads};
 
 /// Keys and positions go around a ring of 2^32: differences wrap by themselves.
 type Key = u32;
@@ -155,7 +155,7 @@ impl Node {
     }
 }
 
-pub fn run(nodes: u32, end: f64) -> simurgh::Result<Line> {
+pub fn run(nodes: u32, end: f64, threads: Threads) -> simurgh::Result<Line> {
     let (platform, hosts) = star("node-", nodes, |_| 125e6)?;
     let mut program = Program::new(platform);
     let boxes = (0..nodes).map(|number| program.mailbox(&number.to_string())).collect();
@@ -165,6 +165,6 @@ pub fn run(nodes: u32, end: f64) -> simurgh::Result<Line> {
         let ring = Arc::clone(&ring);
         program.spawn("n", host, move |ctx| Node::new(me, ring).run(ctx))?;
     }
-    let line = crate::simulate(program)?;
+    let line = crate::simulate(program, threads)?;
     Ok(Line { counted: Some(("messages", ring.received.load(Ordering::Relaxed))), ..line })
 }

@@ -2,8 +2,8 @@
 
 use simurgh::prelude::*;
 
-use crate::Line;
 use crate::star::star;
+use crate::{Line, Threads};
 
 /// The receiver of the `k`-th flow of a host, if it is another host.
 fn receiver_of(host: u32, k: u32, hosts: u32) -> Option<u32> {
@@ -39,12 +39,12 @@ async fn receiver(ctx: Ctx, me: u32, hosts: u32, flows: u32) -> simurgh::Result 
     Ok(())
 }
 
-pub fn run(hosts: u32, flows: u32) -> simurgh::Result<Line> {
+pub fn run(hosts: u32, flows: u32, threads: Threads) -> simurgh::Result<Line> {
     let (platform, all) = star("h", hosts, |number| 125e6 * f64::from(1 + number % 5))?;
     let mut program = Program::new(platform);
     for (me, &host) in (0..).zip(&all) {
         program.spawn("s", host, move |ctx| sender(ctx, me, hosts, flows))?;
         program.spawn("r", host, move |ctx| receiver(ctx, me, hosts, flows))?;
     }
-    crate::simulate(program)
+    crate::simulate(program, threads)
 }

@@ -28,6 +28,9 @@ struct Cli {
     /// Prints, on standard error, what the kernel and the models counted
     #[arg(long, global = true)]
     stats: bool,
+    /// So many threads run the code of the actors, where that is faster [default: as many as there are cores]
+    #[arg(long = "workers", global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     #[command(subcommand)]
     workload: Workload,
 }
@@ -94,9 +97,12 @@ impl fmt::Display for Line {
     }
 }
 
+/// How many threads run the code of the actors, if that was said.
+type Threads = Option<usize>;
+
 /// Simulates a program that must come to a good end.
-fn simulate(program: Program) -> simurgh::Result<Line> {
-    let outcome = program.simulate(Settings::default())?;
+fn simulate(program: Program, threads: Threads) -> simurgh::Result<Line> {
+    let outcome = program.simulate(Settings { workers: threads, ..Settings::default() })?;
     match outcome.report.failures.first() {
         Some(failure) => {
             Err(simurgh::Error::input(format!("actor {:?} failed: {}", failure.name, failure.message)))
@@ -112,11 +118,13 @@ fn stats(outcome: &Outcome) -> String {
     let (report, models) = (&outcome.report, outcome.statistics());
     let round = report.turns as f64 / report.rounds.max(1) as f64;
     format!(
-        "actors {} messages {} turns {} rounds {} mean round {round:.2} steps {} events {} started {} solves {} variables solved {}",
+        "actors {} messages {} turns {} rounds {} mean round {round:.2} shared {} steps {} events {} started {} solves {} \
+         variables solved {}",
         report.actors,
         report.messages,
         report.turns,
         report.rounds,
+        report.shared.rounds,
         report.steps,
         models.events,
         models.started,
@@ -125,19 +133,19 @@ fn stats(outcome: &Outcome) -> String {
     )
 }
 
-fn run(workload: &Workload) -> simurgh::Result<Line> {
+fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Line> {
     match *workload {
-        Workload::Pingpong { round_trips } => pingpong::run(round_trips),
-        Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks),
-        Workload::Flows { hosts, flows } => flows::run(hosts, flows),
-        Workload::Chord { nodes, end } => chord::run(nodes, end),
-        Workload::Matmul(options) => matmul::run(options),
+        Workload::Pingpong { round_trips } => pingpong::run(round_trips, threads),
+        Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks, threads),
+        Workload::Flows { hosts, flows } => flows::run(hosts, flows, threads),
+        Workload::Chord { nodes, end } => chord::run(nodes, end, threads),
+        Workload::Matmul(options) => matmul::run(options, threads),
     }
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli.workload) {
+    match run(&cli.workload, cli.threads.map(usize::from)) {
         Ok(line) => {
             println!("{line}");
             if cli.stats {

@@ -2,8 +2,8 @@
 
 use simurgh::prelude::*;
 
-use crate::Line;
 use crate::star::star;
+use crate::{Line, Threads};
 
 /// What a worker is sent.
 enum Order {
@@ -28,7 +28,7 @@ async fn worker(ctx: Ctx, mailbox: Mailbox<Order>) -> simurgh::Result {
     Ok(())
 }
 
-pub fn run(workers: u32, tasks: u64) -> simurgh::Result<Line> {
+pub fn run(workers: u32, tasks: u64, threads: Threads) -> simurgh::Result<Line> {
     let (platform, hosts) = star("h", workers + 1, |_| 125e6)?;
     let mut program = Program::new(platform);
     let boxes: Vec<_> = (0..workers).map(|number| program.mailbox(&number.to_string())).collect();
@@ -37,5 +37,5 @@ pub fn run(workers: u32, tasks: u64) -> simurgh::Result<Line> {
         program.spawn("w", host, |ctx| worker(ctx, mailbox))?;
     }
     program.spawn("m", hosts[0], move |_| master(boxes, tasks))?;
-    crate::simulate(program)
+    crate::simulate(program, threads)
 }

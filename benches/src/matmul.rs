@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use simurgh::prelude::*;
 
-use crate::Line;
 use crate::star::star;
+use crate::{Line, Threads};
 
 /// How large it is, and who computes.
 #[derive(Args, Copy, Clone, Debug)]
@@ -18,9 +18,6 @@ pub struct Options {
     /// The grid has so many rows and columns of actors
     #[arg(long, default_value_t = 4)]
     grid: usize,
-    /// So many threads run the code of the actors
-    #[arg(long, default_value_t = 1)]
-    workers: usize,
 }
 
 /// A square block, row after row.
@@ -159,15 +156,12 @@ async fn verify(grid: &Grid, own: Part) -> simurgh::Result {
     }
 }
 
-pub fn run(options: Options) -> simurgh::Result<Line> {
-    let Options { size, grid: side, workers } = options;
+pub fn run(options: Options, threads: Threads) -> simurgh::Result<Line> {
+    let Options { size, grid: side } = options;
     if side == 0 || size == 0 || !size.is_multiple_of(side) || side > 1000 {
         return Err(simurgh::Error::input(format!(
             "matmul {size} --grid {side}: give a size that is a multiple of the grid, and a grid from 1 to 1000"
         )));
-    }
-    if workers != 1 {
-        return Err(simurgh::Error::input(format!("--workers {workers}: only one so far; leave it out")));
     }
     let (platform, hosts) = star("h", (side * side) as u32, |_| 1.25e9)?;
     let mut program = Program::new(platform);
@@ -183,5 +177,5 @@ pub fn run(options: Options) -> simurgh::Result<Line> {
         let grid = Arc::clone(&grid);
         program.spawn("p", host, move |ctx| actor(ctx, grid, number / side, number % side))?;
     }
-    crate::simulate(program)
+    crate::simulate(program, threads)
 }

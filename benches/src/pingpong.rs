@@ -3,7 +3,7 @@
 use simurgh::platform::Routing;
 use simurgh::prelude::*;
 
-use crate::Line;
+use crate::{Line, Threads};
 
 async fn ping(to: Mailbox<()>, from: Mailbox<()>, round_trips: u64) -> simurgh::Result {
     for _ in 0..round_trips {
@@ -21,7 +21,7 @@ async fn pong(from: Mailbox<()>, to: Mailbox<()>, round_trips: u64) -> simurgh::
     Ok(())
 }
 
-pub fn run(round_trips: u64) -> simurgh::Result<Line> {
+pub fn run(round_trips: u64, threads: Threads) -> simurgh::Result<Line> {
     let mut builder = Platform::builder();
     let zone = builder.zone("c", Routing::Full);
     let (here, there) = (builder.host(zone, "h0", 1e9).id(), builder.host(zone, "h1", 1e9).id());
@@ -32,5 +32,5 @@ pub fn run(round_trips: u64) -> simurgh::Result<Line> {
     let (to, from) = (a.clone(), b.clone());
     program.spawn("ping", here, move |_| ping(to, from, round_trips))?;
     program.spawn("pong", there, move |_| pong(a, b, round_trips))?;
-    crate::simulate(program)
+    crate::simulate(program, threads)
 }

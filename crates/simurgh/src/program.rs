@@ -14,7 +14,7 @@ use simurgh_kernel::exposed::{Exposure, Invariant, Value};
 use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Simulation, Watcher};
+use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Simulation, Stopwatch, Watcher};
 use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
@@ -88,6 +88,8 @@ pub struct Settings {
     /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said. The
     /// outcome is the same for any number.
     pub workers: Option<usize>,
+    /// Whether these threads share every round of two actors and more, instead of those where it is faster.
+    pub always_share: bool,
     /// Whether the time that the solver takes is measured, for [`Outcome::statistics`].
     pub timed: bool,
     /// Who sees what happens.
@@ -405,11 +407,12 @@ impl Program {
         self.shared.mix_seed(settings.seed);
         let mut simulation = Simulation::new(Models::new(platform, &config)?, self.shared.seed());
         simulation.set_pacing(settings.pacing);
+        let watch: Option<Stopwatch> = if settings.always_share { None } else { Some(stopwatch) };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         if settings.timed {
             simulation.models_mut().time_solver(stopwatch);
         }
-        simulation.set_workers(settings.workers.unwrap_or_else(cores), stopwatch);
+        simulation.set_workers(settings.workers.unwrap_or_else(cores), watch);
         for observer in settings.observers {
             simulation.observe(observer);
         }

@@ -41,7 +41,12 @@ fn check_folder(folder: &Path) -> usize {
 
 fn check(path: &Path) -> Result<(), String> {
     let name = path.file_stem().unwrap().to_string_lossy();
-    let mut answers = answers(path).map_err(|error| format!("{name}: {error}"))?;
+    let [answers, shared] =
+        [1, 2].map(|workers| answers(path, workers).map_err(|error| format!("{name}: {error}")));
+    if answers != shared {
+        return Err(format!("{name}: two threads do not give what one gives"));
+    }
+    let mut answers = answers?;
     let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
     for line in expected.lines().filter(|line| !line.starts_with("end ")) {
         let [actor, index, end, how]: [&str; 4] =
@@ -64,13 +69,15 @@ fn check(path: &Path) -> Result<(), String> {
 type Answers = BTreeMap<(String, usize), (f64, String)>;
 
 /// When and how each operation ends, by its actor and number.
-fn answers(path: &Path) -> simurgh::Result<Answers> {
+fn answers(path: &Path, workers: usize) -> simurgh::Result<Answers> {
     let scenario = Scenario::from_file(path)?;
     let platform = Platform::from_file(scenario.platform.as_deref().expect("each names its platform"))?;
     let (program, records) = play(&scenario, platform.into(), 0)?;
     program.simulate(Settings {
         config: scenario.config.clone(),
         pacing: Pacing::Reference,
+        workers: Some(workers),
+        always_share: true,
         ..Settings::default()
     })?;
     let answer = |record: simurgh::scenario::Record| {

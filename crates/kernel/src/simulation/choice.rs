@@ -16,6 +16,8 @@ pub(super) enum Way {
 
 /// How often each way is tried before one is chosen.
 const TRIALS: u32 = 3;
+/// A round that takes so many nanoseconds is worth waking others for, many times over.
+const LONG: f64 = 500_000.0;
 /// The way not chosen is tried once in so many rounds.
 const AGAIN: u32 = 512;
 /// With several threads there must be a gain that is worth it.
@@ -49,10 +51,13 @@ impl Choice {
         }
         let class = &mut self.classes[index];
         class.rounds += 1;
-        for way in [Way::Alone, Way::Together] {
-            if class.tries[way as usize] < TRIALS {
-                return (way, true);
-            }
+        // Code that takes long is not run by one thread again to be sure.
+        let is_long = class.tries[0] > 0 && class.cost[0] * actors as f64 > LONG;
+        if class.tries[0] < TRIALS && !is_long {
+            return (Way::Alone, true);
+        }
+        if class.tries[1] < TRIALS {
+            return (Way::Together, true);
         }
         let best = class.best();
         if class.rounds.is_multiple_of(AGAIN) {
@@ -75,7 +80,7 @@ impl Choice {
 
     /// The smallest rounds that several threads run, if any are.
     pub(super) fn threshold(&self) -> Option<usize> {
-        let tried = |class: &Class| class.tries.iter().all(|&tries| tries >= TRIALS);
+        let tried = |class: &Class| class.tries.iter().all(|&tries| tries > 0);
         let found = self.classes.iter().position(|class| tried(class) && class.best() == Way::Together);
         found.map(|index| 1 << index)
     }

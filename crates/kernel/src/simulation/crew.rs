@@ -5,6 +5,7 @@
 //! calls as there are other threads, and three: one wakes them all, each goes back to sleep, the simulation sleeps
 //! until the last of them is done, and that one wakes it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -99,12 +100,14 @@ impl Crew {
         self.threads.len() + 1
     }
 
-    /// Runs the code of all actors. They are in the same order afterwards.
-    pub(super) fn run(&mut self, slots: &mut Vec<Slot>, count: usize) {
+    /// Runs the code of some of the actors. All are in the same order afterwards.
+    pub(super) fn run(&mut self, slots: &mut Vec<Slot>, which: Range<usize>) {
+        let count = which.len();
         let board = &*self.board;
         let size = count.div_ceil(board.portions.len()).max(1);
         let used = count.div_ceil(size);
-        let mut dealt = slots.drain(..count);
+        let rest = slots.split_off(which.end);
+        let mut dealt = slots.drain(which.start..);
         for portion in &board.portions[..used] {
             lock(portion).extend(dealt.by_ref().take(size));
         }
@@ -122,7 +125,6 @@ impl Crew {
             }
             wait(&board.busy, busy);
         }
-        let rest = std::mem::take(slots);
         for portion in &board.portions[..used] {
             slots.append(&mut lock(portion));
         }

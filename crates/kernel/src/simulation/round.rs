@@ -3,7 +3,7 @@
 
 use simurgh_models::Step;
 
-use super::choice::Way;
+use super::choice::{Stopwatch, Way};
 use super::crew::Crew;
 use super::{Error, Simulation};
 use crate::context::{Body, Door, Resumed};
@@ -15,6 +15,10 @@ use crate::simulation::report::{ActorFailure, Pacing};
 /// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
 /// sees it, and in larger ones an actor that is killed by another of the same instant may or may not take a last step.
 const TOGETHER: usize = 4096;
+
+/// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
+/// takes to wake them.
+const PATIENCE: u64 = 50_000;
 
 /// An actor of the present round, with all that its code needs to run.
 #[derive(Default)]
@@ -66,38 +70,83 @@ impl Simulation {
         if slots.len() < actors.len() {
             slots.resize_with(actors.len(), Slot::default);
         }
-        let (way, timed) = match self.workers.count {
-            0 | 1 => (Way::Alone, false),
-            _ => self.workers.choice.next(actors.len()),
-        };
-        let watch = self.workers.stopwatch.filter(|_| timed);
-        let start = watch.map(|watch| watch());
-        match way {
-            Way::Alone => {
-                for (&actor, slot) in actors.iter().zip(&mut slots) {
-                    self.prepare(actor, slot);
-                    slot.run();
-                    self.put_back(slot);
-                }
-            }
-            Way::Together => {
-                for (&actor, slot) in actors.iter().zip(&mut slots) {
-                    self.prepare(actor, slot);
-                }
-                let count = self.workers.count;
-                self.workers.crew.get_or_insert_with(|| Crew::new(count)).run(&mut slots, actors.len());
-                for slot in &mut slots[..actors.len()] {
-                    self.put_back(slot);
-                }
-                self.workers.rounds += 1;
-            }
-        }
-        if let (Some(watch), Some(start)) = (watch, start) {
-            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
+        if self.workers.count > 1 {
+            self.run_as_chosen(actors, &mut slots);
+        } else {
+            self.run_alone(actors, &mut slots, None);
         }
         let served = slots[..actors.len()].iter_mut().try_for_each(|slot| self.serve_slot(slot));
         self.slots = slots;
         served
+    }
+
+    /// Runs the actors by one thread or by all, as experience tells.
+    fn run_as_chosen(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>) {
+        let (way, timed) = match self.workers.stopwatch {
+            None if actors.len() > 1 => (Way::Together, false),
+            _ => self.workers.choice.next(actors.len()),
+        };
+        let watch = self.workers.stopwatch.filter(|_| actors.len() > 1);
+        let start = watch.map(|watch| watch());
+        let alone = match way {
+            Way::Alone => self.run_alone(actors, slots, watch.zip(start)),
+            Way::Together => {
+                self.share(actors, slots, 0);
+                actors.len()
+            }
+        };
+        if let (Some(watch), Some(start)) = (watch.filter(|_| timed), start)
+            && alone == actors.len()
+        {
+            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
+        }
+    }
+
+    /// Runs the actors one after the other. If that takes long, by this clock and its date at the start, the rest is
+    /// shared. Gives how many were run alone.
+    fn run_alone(
+        &mut self,
+        actors: &[ActorId],
+        slots: &mut Vec<Slot>,
+        clock: Option<(Stopwatch, u64)>,
+    ) -> usize {
+        for (place, &actor) in actors.iter().enumerate() {
+            let slot = &mut slots[place];
+            self.prepare(actor, slot);
+            slot.run();
+            self.put_back(slot);
+            let done = place + 1;
+            if let Some((watch, start)) = clock
+                && done < actors.len()
+                && done.is_power_of_two()
+            {
+                let elapsed = watch().saturating_sub(start);
+                if elapsed > PATIENCE {
+                    self.workers.choice.learn(
+                        actors.len(),
+                        Way::Alone,
+                        elapsed * actors.len() as u64 / done as u64,
+                    );
+                    self.share(actors, slots, done);
+                    return done;
+                }
+            }
+        }
+        actors.len()
+    }
+
+    /// Lets all threads run the actors from a place on.
+    fn share(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>, from: usize) {
+        for (&actor, slot) in actors[from..].iter().zip(&mut slots[from..]) {
+            self.prepare(actor, slot);
+        }
+        let count = self.workers.count;
+        let crew = self.workers.crew.get_or_insert_with(|| Crew::new(count));
+        crew.run(slots, from..actors.len());
+        for slot in &mut slots[from..actors.len()] {
+            self.put_back(slot);
+        }
+        self.workers.rounds += 1;
     }
 
     /// Gives the code of an actor what it needs to run, unless it is not its turn.
