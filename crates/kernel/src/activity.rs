@@ -6,24 +6,17 @@ use smallvec::SmallVec;
 use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::simcall::{Criteria, Envelope, Failure, Payload};
 
-/// One end of a communication.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct End {
-    /// Who.
-    pub actor: ActorId,
-    /// At most so many bytes a second.
-    pub rate: Option<f64>,
-}
-
 /// A message, a receive, or both once they have met.
 #[derive(Debug)]
 pub struct Comm {
     /// Where the two meet.
     pub mailbox: MailboxId,
     /// Who sends, once a send is there.
-    pub sender: Option<End>,
+    pub sender: Option<ActorId>,
     /// Who receives, once a receive is there.
-    pub receiver: Option<End>,
+    pub receiver: Option<ActorId>,
+    /// At most so many bytes a second, whoever said so; infinite if nobody did.
+    pub rate: f64,
     /// How long the message is.
     pub bytes: f64,
     /// What is written on the message.

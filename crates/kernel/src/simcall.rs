@@ -20,7 +20,7 @@ use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, ExposedId, Mailbox
 pub type Payload = Box<dyn Any + Send>;
 
 /// The activities of one wait; almost always a single one.
-pub type ActivitySet = SmallVec<[ActivityId; 2]>;
+pub type ActivitySet = SmallVec<[ActivityId; 1]>;
 
 /// What is written on a message, for receives that choose.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -431,10 +431,16 @@ impl Program {
             // These belong to no actor: making an object asks nothing of anyone.
             simulation.kernel_mut().serve_note(ActorId(0), note);
         }
-        for planned in self.planned {
-            match planned.start_at {
-                None => drop(simulation.spawn(planned.request)?),
-                Some(date) => simulation.spawn_at(SimTime::new(date), planned.request),
+        // A large system is not there twice, planned and made.
+        let mut planned = self.planned;
+        planned.reverse();
+        while let Some(Planned { start_at, request }) = planned.pop() {
+            if planned.len() < planned.capacity() / 2 {
+                planned.shrink_to_fit();
+            }
+            match start_at {
+                None => drop(simulation.spawn(request)?),
+                Some(date) => simulation.spawn_at(SimTime::new(date), request),
             }
         }
         let report = simulation.run(settings.until.map(SimTime::new))?;

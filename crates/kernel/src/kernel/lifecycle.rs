@@ -13,7 +13,6 @@ impl Kernel {
     pub fn spawn(&mut self, request: SpawnRequest) -> ActorId {
         let actor = ActorId::from_index(self.actors.len());
         self.actors.push(Actor {
-            name: request.name.as_str().into(),
             host: request.host,
             alive: true,
             daemon: request.daemon,
@@ -25,8 +24,9 @@ impl Kernel {
             held: false,
             owned: Vec::new(),
             owned_limit: 8,
-            joiners: Vec::new(),
+            joiners: None,
         });
+        self.names.push(request.name.as_str().into());
         self.living += 1;
         self.living_regular += usize::from(!request.daemon);
         self.ready.push(actor);
@@ -74,7 +74,7 @@ impl Kernel {
             self.cancel(id, failure);
             self.forget(actor, id);
         }
-        for joiner in std::mem::take(&mut self.actors[actor.index()].joiners) {
+        for joiner in self.actors[actor.index()].joiners.take().into_iter().flat_map(|joiners| *joiners) {
             self.unblock(joiner, Answer::Flag(true));
         }
         self.tell(|_| Event::ActorEnded { actor, failed });
@@ -95,9 +95,16 @@ impl Kernel {
         if timeout.is_some_and(|seconds| seconds <= 0.0) {
             return Served::Answered(Answer::Flag(false));
         }
-        other.joiners.push(actor);
+        other.joiners.get_or_insert_default().push(actor);
         self.block(actor, Waiting::Join(target), timeout);
         Served::Blocked
+    }
+
+    /// An actor does not wait for the end of another any more.
+    pub(super) fn leave_joiners(&mut self, target: ActorId, actor: ActorId) {
+        if let Some(joiners) = &mut self.actors[target.index()].joiners {
+            joiners.retain(|&other| other != actor);
+        }
     }
 
     pub(super) fn suspend(&mut self, actor: ActorId, target: ActorId) -> Served {

@@ -109,10 +109,9 @@ enum Waiting {
     Suspended,
 }
 
-/// What the kernel keeps of an actor.
+/// What the kernel keeps of an actor. It is short: a large system touches those of its actors in no order.
 #[derive(Debug)]
 struct Actor {
-    name: Box<str>,
     host: HostId,
     alive: bool,
     daemon: bool,
@@ -128,7 +127,8 @@ struct Actor {
     owned: Vec<ActivityId>,
     /// How long `owned` may grow before it is swept.
     owned_limit: u32,
-    joiners: Vec<ActorId>,
+    /// Who waits for its end.
+    joiners: Option<Box<Vec<ActorId>>>,
 }
 
 impl Actor {
@@ -166,6 +166,7 @@ pub struct Blocked {
 pub struct Kernel {
     now: SimTime,
     actors: Vec<Actor>,
+    names: Vec<Box<str>>,
     living: usize,
     living_regular: usize,
     activities: Activities,
@@ -192,6 +193,7 @@ impl Kernel {
         Self {
             now: SimTime::ZERO,
             actors: Vec::new(),
+            names: Vec::new(),
             living: 0,
             living_regular: 0,
             activities: Activities::default(),
@@ -217,6 +219,7 @@ impl Kernel {
     pub fn reset(&mut self, seed: u64) {
         self.now = SimTime::ZERO;
         self.actors.clear();
+        self.names.clear();
         self.living = 0;
         self.living_regular = 0;
         self.activities.clear();
@@ -307,7 +310,7 @@ impl Kernel {
 
     /// The name of an actor.
     pub fn actor_name(&self, actor: ActorId) -> &str {
-        &self.actors[actor.index()].name
+        &self.names[actor.index()]
     }
 
     /// The host an actor is on, or was on when it ended.
@@ -397,7 +400,7 @@ impl Kernel {
             blocked.push(Blocked {
                 among,
                 actor: ActorId::from_index(index),
-                name: actor.name.to_string(),
+                name: self.names[index].to_string(),
                 host: actor.host,
                 reason,
                 since: actor.since,
@@ -677,7 +680,7 @@ impl Kernel {
                 self.reacquire(actor, mutex, false);
             }
             Waiting::Join(target) => {
-                self.actors[target.index()].joiners.retain(|&other| other != actor);
+                self.leave_joiners(target, actor);
                 self.unblock(actor, Answer::Flag(false));
             }
             Waiting::Nothing | Waiting::Reacquiring { .. } | Waiting::Barrier(_) | Waiting::Suspended => {

@@ -1,7 +1,7 @@
 //! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
 
 use super::{Effect, Kernel, Served, Waiting};
-use crate::activity::{Activity, Comm, End, Held, Kind, State};
+use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{
@@ -13,7 +13,7 @@ impl Kernel {
     pub(super) fn send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox) = (self.now, request.mailbox);
-        let end = End { actor, rate: request.rate };
+        let rate = request.rate.unwrap_or(f64::INFINITY);
         let detached = follow == Follow::Detach;
         let envelope = request.envelope;
         let receives = self.mailboxes[mailbox.index()].receives;
@@ -30,7 +30,8 @@ impl Kernel {
                 let Kind::Comm(comm) = &mut activity.kind else {
                     unreachable!("mailboxes hold communications")
                 };
-                comm.sender = Some(end);
+                comm.sender = Some(actor);
+                comm.rate = comm.rate.min(rate);
                 comm.bytes = request.bytes;
                 comm.envelope = envelope;
                 comm.payload = request.payload;
@@ -43,8 +44,9 @@ impl Kernel {
                 let id = self.activities.insert(Activity {
                     kind: Kind::Comm(Comm {
                         mailbox,
-                        sender: Some(end),
+                        sender: Some(actor),
                         receiver: None,
+                        rate,
                         bytes: request.bytes,
                         envelope,
                         criteria: Criteria::default(),
@@ -76,7 +78,7 @@ impl Kernel {
     pub(super) fn recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox, criteria) = (self.now, request.mailbox, request.criteria);
-        let end = End { actor, rate: request.rate };
+        let rate = request.rate.unwrap_or(f64::INFINITY);
         let sends = self.mailboxes[mailbox.index()].sends;
         let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope));
         let id = match found {
@@ -87,7 +89,8 @@ impl Kernel {
                 let Kind::Comm(comm) = &mut activity.kind else {
                     unreachable!("mailboxes hold communications")
                 };
-                comm.receiver = Some(end);
+                comm.receiver = Some(actor);
+                comm.rate = comm.rate.min(rate);
                 comm.criteria = criteria;
                 self.set_out(id);
                 id
@@ -97,7 +100,8 @@ impl Kernel {
                     kind: Kind::Comm(Comm {
                         mailbox,
                         sender: None,
-                        receiver: Some(end),
+                        receiver: Some(actor),
+                        rate,
                         bytes: 0.0,
                         envelope: Envelope::default(),
                         criteria,
@@ -189,12 +193,9 @@ impl Kernel {
         let (Some(sender), Some(receiver)) = (comm.sender, comm.receiver) else {
             unreachable!("a matched communication has both ends")
         };
-        let src = self.actors[sender.actor.index()].host;
-        let dst = self.actors[receiver.actor.index()].host;
-        let rate = match (sender.rate, receiver.rate) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        let src = self.actors[sender.index()].host;
+        let dst = self.actors[receiver.index()].host;
+        let rate = comm.rate.is_finite().then_some(comm.rate);
         let (bytes, mailbox, posted) = (comm.bytes, comm.mailbox, comm.posted);
         self.effects.push_back(Effect::Transfer { activity: id, src, dst, bytes, rate });
         if paused {
@@ -202,8 +203,8 @@ impl Kernel {
         }
         self.tell(|_| Event::TransferStarted {
             activity: id,
-            sender: sender.actor,
-            receiver: receiver.actor,
+            sender,
+            receiver,
             src,
             dst,
             mailbox,

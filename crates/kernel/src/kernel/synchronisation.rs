@@ -206,7 +206,7 @@ impl Kernel {
                 self.barriers[barrier.index()].arrived.retain(|&other| other != actor);
             }
             Waiting::Join(target) => {
-                self.actors[target.index()].joiners.retain(|&other| other != actor);
+                self.leave_joiners(target, actor);
             }
             Waiting::Nothing | Waiting::Activities { .. } | Waiting::Sleep | Waiting::Suspended => {}
         }

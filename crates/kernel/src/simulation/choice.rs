@@ -18,6 +18,8 @@ pub(super) enum Way {
 const TRIALS: u32 = 3;
 /// A round that takes so many nanoseconds is worth waking others for, many times over.
 const LONG: f64 = 500_000.0;
+/// A round that takes so many nanoseconds is over before others are awake.
+const SHORT: f64 = 15_000.0;
 /// The way not chosen is tried once in so many rounds.
 const AGAIN: u32 = 512;
 /// With several threads there must be a gain that is worth it.
@@ -55,6 +57,10 @@ impl Choice {
         let is_long = class.tries[0] > 0 && class.cost[0] * actors as f64 > LONG;
         if class.tries[0] < TRIALS && !is_long {
             return (Way::Alone, true);
+        }
+        // Others are not woken for what is done sooner than they come.
+        if class.cost[0] * (actors as f64) < SHORT {
+            return (Way::Alone, class.rounds.is_multiple_of(AGAIN / 16));
         }
         if class.tries[1] < TRIALS {
             return (Way::Together, true);
@@ -113,12 +119,14 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_taken() {
-        let (shared, threshold) = settled(100, 10_000, 6_000);
+        let (shared, threshold) = settled(100, 100_000, 60_000);
         assert!(shared > 0.98 && threshold == Some(64), "{shared} {threshold:?}");
-        let (shared, threshold) = settled(100, 10_000, 12_000);
+        let (shared, threshold) = settled(100, 100_000, 120_000);
         assert!(shared < 0.01 && threshold.is_none(), "{shared} {threshold:?}");
         let (shared, _) = settled(1, 10_000, 1);
         assert_eq!(shared, 0.0, "one actor is never shared");
+        let (shared, _) = settled(2, 10_000, 1);
+        assert_eq!(shared, 0.0, "nor is a short round");
     }
 
     #[test]
@@ -128,8 +136,8 @@ mod tests {
         for round in 0..20_000 {
             let (way, timed) = choice.next(8);
             let cost = match (way, round < 5_000) {
-                (Way::Alone, true) | (Way::Together, false) => 1_000,
-                _ => 5_000,
+                (Way::Alone, true) | (Way::Together, false) => 30_000,
+                _ => 90_000,
             };
             if timed {
                 choice.learn(8, way, cost);

@@ -2,7 +2,7 @@
 
 use simurgh_models::{ActionId, Refused, Transfer};
 
-use super::{ActorFailure, Code, Error, KILL, Simulation};
+use super::{ActorFailure, Code, Error, KILL, Rare, Simulation};
 use crate::activity::Kind;
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
@@ -109,10 +109,9 @@ impl Simulation {
     fn ends_of(&self, activity: ActivityId) -> (String, String) {
         let name = |actor: ActorId| format!("actor {:?}", self.kernel.actor_name(actor));
         match self.kernel.activities().get(activity).map(|activity| &activity.kind) {
-            Some(Kind::Comm(comm)) => (
-                comm.sender.map_or_else(String::new, |end| name(end.actor)),
-                comm.receiver.map_or_else(String::new, |end| name(end.actor)),
-            ),
+            Some(Kind::Comm(comm)) => {
+                (comm.sender.map_or_else(String::new, name), comm.receiver.map_or_else(String::new, name))
+            }
             Some(Kind::Execution { actor, .. } | Kind::Access { actor, .. } | Kind::Parallel { actor }) => {
                 (name(*actor), String::new())
             }
@@ -126,13 +125,16 @@ impl Simulation {
             let delay = (date - self.models.now().seconds()).max(0.0);
             self.models.timer(delay, KILL | u64::from(actor.0))
         });
-        self.code.push(Code { body: Some(request.body), reboot: request.reboot, kill, ..Code::default() });
+        let rare = (request.reboot.is_some() || kill.is_some())
+            .then(|| Box::new(Rare { reboot: request.reboot, kill, ..Rare::default() }));
+        self.code.push(Code { body: Some(request.body), rare, ..Code::default() });
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
         let (host, now) = (self.kernel.actor_host(actor), self.models.now());
         let code = &mut self.code[actor.index()];
-        if let Some(kill) = code.kill.take() {
+        let rare = code.rare.take().unwrap_or_default();
+        if let Some(kill) = rare.kill {
             self.models.cancel(kill);
         }
         let door = &mut self.parting;
@@ -141,7 +143,7 @@ impl Simulation {
         if let Some(body) = code.body.take() {
             body.dispose(door);
         }
-        let panics = part(std::mem::take(&mut code.on_exit), failed, door);
+        let panics = part(rare.on_exit, failed, door);
         let (notes, said) = (std::mem::take(&mut door.notes), std::mem::take(&mut door.said));
         self.pass_on(actor, &said);
         for note in notes {

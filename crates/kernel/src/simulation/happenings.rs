@@ -93,7 +93,8 @@ impl Simulation {
     }
 
     pub(super) fn die_with_host(&mut self, actor: ActorId, host: HostId) -> Result<(), Error> {
-        if let Some(reboot) = self.code[actor.index()].reboot.clone() {
+        let rare = self.code[actor.index()].rare.as_deref();
+        if let Some(reboot) = rare.and_then(|rare| rare.reboot.clone()) {
             let name = self.kernel.actor_name(actor).to_owned();
             let body = reboot();
             let daemon = self.kernel.is_daemon(actor);

@@ -43,11 +43,18 @@ use round::{Held, Slot};
 #[derive(Default)]
 struct Code {
     body: Option<Body>,
-    on_exit: Vec<OnExit>,
+    /// Its alarm, while it waits with a timeout.
+    timer: Option<ActionId>,
     /// A simcall that is not served yet.
     held: Option<Box<Held>>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few actors have.
+#[derive(Default)]
+struct Rare {
+    on_exit: Vec<OnExit>,
     reboot: Option<Reboot>,
-    timer: Option<ActionId>,
     kill: Option<ActionId>,
 }
 

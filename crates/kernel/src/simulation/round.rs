@@ -169,7 +169,7 @@ impl Simulation {
         let code = &mut self.code[actor.index()];
         code.body = Some(body);
         if !slot.door.on_exit.is_empty() {
-            code.on_exit.append(&mut slot.door.on_exit);
+            code.rare.get_or_insert_default().on_exit.append(&mut slot.door.on_exit);
         }
     }
 
