@@ -124,7 +124,7 @@ fn stats(outcome: &Outcome) -> String {
         report.messages,
         report.turns,
         report.rounds,
-        report.shared.rounds,
+        outcome.threads().rounds,
         report.steps,
         models.events,
         models.started,

@@ -127,6 +127,7 @@ pub struct Outcome {
     shared: Arc<Shared>,
     energy: Vec<(HostId, f64)>,
     statistics: simurgh_models::Statistics,
+    threads: simurgh_kernel::simulation::Shared,
     /// The names of actors that others wait for.
     joined: BTreeMap<ActorId, String>,
 }
@@ -444,6 +445,7 @@ impl Program {
             }
         }
         let report = simulation.run(settings.until.map(SimTime::new))?;
+        let threads = simulation.shared();
         let models = simulation.models();
         let hosts = self.shared.platform.hosts();
         let energy = hosts.filter_map(|host| models.host_energy(host).map(|joules| (host, joules))).collect();
@@ -455,7 +457,7 @@ impl Program {
                 }
             }
         }
-        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics(), joined })
+        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics(), threads, joined })
     }
 }
 
@@ -474,6 +476,11 @@ impl Outcome {
     /// The joules that each host used, where the platform gives wattages.
     pub fn energy(&self) -> impl Iterator<Item = (&str, f64)> {
         self.energy.iter().map(|&(host, joules)| (self.shared.platform.host(host).name, joules))
+    }
+
+    /// What several threads did, which may differ from run to run as nothing else does.
+    pub fn threads(&self) -> simurgh_kernel::simulation::Shared {
+        self.threads
     }
 
     /// What the models did.

@@ -56,14 +56,13 @@ fn run(seed: u64, workers: usize, always_share: bool) -> (String, Log, Vec<Strin
         ..Settings::default()
     };
     let outcome = program.simulate(settings).unwrap();
-    let mut report = outcome.report.clone();
+    let threads = outcome.threads();
     if always_share && workers > 1 {
-        assert!(report.shared.rounds > 10 && report.shared.workers == workers, "{:?}", report.shared);
+        assert!(threads.rounds > 10 && threads.workers == workers, "{threads:?}");
     }
-    report.shared = simurgh_kernel::simulation::report::Shared { workers: 1, rounds: 0, from: None };
     let all = log.lock().unwrap().concat();
     let said = std::mem::take(&mut *said.lock().unwrap());
-    (format!("{report:?}"), all, said)
+    (format!("{:?}", outcome.report), all, said)
 }
 
 #[test]

@@ -19,7 +19,7 @@ mod round;
 
 pub use choice::Stopwatch;
 pub use report::{
-    ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Status, Watcher,
+    ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Shared, Status, Watcher,
 };
 
 use std::sync::Arc;
@@ -36,7 +36,6 @@ use crate::platform_requests;
 use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
 use choice::Choice;
 use crew::Crew;
-use report::Shared;
 use round::{Held, Slot};
 
 /// The code of an actor and what belongs to it.
@@ -161,6 +160,15 @@ impl Simulation {
         }
     }
 
+    /// What several threads did until now.
+    pub fn shared(&self) -> Shared {
+        Shared {
+            workers: self.workers.crew.as_ref().map_or(1, Crew::size),
+            rounds: self.workers.rounds,
+            from: self.workers.choice.threshold(),
+        }
+    }
+
     /// Lets so many threads run the code of the actors, in rounds where it is faster by this clock; without a clock, in
     /// all rounds of two actors and more. What the simulation gives does not depend on it.
     pub fn set_workers(&mut self, count: usize, stopwatch: Option<Stopwatch>) {
@@ -274,11 +282,6 @@ impl Simulation {
             rounds: self.rounds,
             turns: self.turns,
             steps: self.steps,
-            shared: Shared {
-                workers: self.workers.crew.as_ref().map_or(1, Crew::size),
-                rounds: self.workers.rounds,
-                from: self.workers.choice.threshold(),
-            },
         })
     }
 

@@ -81,11 +81,9 @@ pub struct Report {
     pub turns: u64,
     /// How often the clock was moved.
     pub steps: u64,
-    /// What several threads did of it; this and nothing else may differ from run to run.
-    pub shared: Shared,
 }
 
-/// What several threads did.
+/// What several threads did, which may differ from run to run as nothing else does.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Shared {
     /// How many threads ran the code of actors.
