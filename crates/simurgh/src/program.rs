@@ -114,6 +114,10 @@ impl std::fmt::Debug for Settings {
 }
 
 /// Nanoseconds since the first time that somebody asked, to compare ways of running the same.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it decides who runs the actors, and nothing of what comes of it"
+)]
 fn stopwatch() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

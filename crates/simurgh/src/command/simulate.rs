@@ -121,6 +121,7 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         settings.observers.push(Box::new(recorder));
         recording
     });
+    #[expect(clippy::disallowed_methods, reason = "the statistics tell how long it took")]
     let start = Instant::now();
     let outcome = program.simulate(settings).map_err(|error| match (&played, error) {
         (Some(played), error @ Error::Simulation(_)) => {
