@@ -226,7 +226,11 @@ fn state(told: &Counterexample) -> String {
         let name = told.actors.get(standing.actor as usize).map_or("", String::as_str);
         let _ = writeln!(text, "  {name:<width$}  {}", about(standing));
     }
-    for Shown { name, value } in told.shown() {
+    let shown = told.shown();
+    if !shown.is_empty() {
+        text.push_str("exposed:\n");
+    }
+    for Shown { name, value } in shown {
         let _ = writeln!(text, "  {name} = {value}");
     }
     text
