@@ -135,7 +135,7 @@ fn entries(entries: &[(String, String)], view: &View<'_>, out: &mut String) {
 }
 
 /// What an actor does in this execution and in another one, and that other one.
-fn differing(difference: &Difference) -> Vec<(String, String)> {
+pub(super) fn differing(difference: &Difference) -> Vec<(String, String)> {
     let told = |exchanged: &Exchanged| {
         let step = exchanged.step.map_or_else(String::new, |step| format!("step {step} "));
         let place = exchanged.place.map_or_else(String::new, |place| format!(" ({place})"));

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use simurgh_explore::counterexample::{Counterexample, How, Standing, Taken};
 
+use super::differs;
 use crate::counterexample::{cut, owners};
 use crate::text;
 
@@ -115,11 +116,16 @@ impl<'a> Diagram<'a> {
         };
         band(0, 0, false);
         for step in &self.told.steps {
-            band(step.number, step.number, step.fails.is_some());
+            band(step.number, step.number, self.is_wrong(step));
         }
         if self.told.is_deadlock() {
             band(last + 1, last, true);
         }
+    }
+
+    /// Whether something goes wrong in a step, or differs from another execution.
+    fn is_wrong(&self, step: &Taken) -> bool {
+        step.fails.is_some() || differs(self.told) == Some(step.number)
     }
 
     /// The numbers of the steps, which stay where they are when the diagram is moved to the left.
@@ -252,7 +258,7 @@ impl<'a> Diagram<'a> {
             let (x, y, number) = (self.x(owner), Self::y(step.number), step.number);
             let name = step.actor.map_or("network", |actor| self.told.actors[actor as usize].as_str());
             let full = text::xml(&text::line(&format!("step {number}: {name} {}", step.does)));
-            let class = class(step);
+            let class = if self.is_wrong(step) { "fails" } else { class(step) };
             let _ = write!(
                 out,
                 "<g class=\"step {class}\" data-step=\"{number}\" role=\"option\" tabindex=\"-1\" \
@@ -319,11 +325,8 @@ impl<'a> Diagram<'a> {
     }
 }
 
-/// How a step is drawn.
+/// How a step is drawn in which nothing goes wrong.
 fn class(step: &Taken) -> &'static str {
-    if step.fails.is_some() {
-        return "fails";
-    }
     match step.kind {
         "send" => "send",
         "receive" => "receive",

@@ -14,6 +14,7 @@ mod tests;
 use simurgh_explore::counterexample::{Counterexample, Said, Shown, Standing};
 use simurgh_kernel::context::Place;
 
+use super::columns::differing;
 use super::{Source, about};
 use crate::text;
 
@@ -65,6 +66,11 @@ pub fn in_html(
     fill(PAGE, &parts)
 }
 
+/// The step that differs from another execution, if that is what is wrong.
+fn differs(told: &Counterexample) -> Option<usize> {
+    told.difference.as_ref().and_then(|difference| difference.here.step)
+}
+
 /// A template with its parts. What is put in is not looked at again: it may hold anything.
 fn fill(template: &str, parts: &[(&str, String)]) -> String {
     let mut out = String::new();
@@ -104,7 +110,8 @@ fn data(told: &Counterexample, standings: &[Vec<Standing>], heading: &Heading, s
     let data = serde_json::json!({
         "what": told.what,
         "place": told.place.map(|place| sources.at(place)),
-        "deadlock": told.is_deadlock(),
+        "differs": differs(told),
+        "difference": told.difference.as_ref().map(differing).unwrap_or_default(),
         "actors": told.actors,
         "said": said(&told.said),
         "shows": shows(&told.shows),

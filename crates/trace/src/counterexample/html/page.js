@@ -87,8 +87,13 @@ function show(number) {
   } else {
     add(panel, make("h2", "the start"), make("p", "Nobody has taken a step yet."));
   }
-  const isEnd = number === last;
+  const isEnd = number === (data.differs === null ? last : data.differs);
   if (isEnd && data.what !== null && (!step || step.fails === null)) add(panel, make("p", "✗ " + data.what, "fails"));
+  if (isEnd && data.difference.length > 0) {
+    const table = make("table");
+    data.difference.forEach(([name, text]) => add(table, add(make("tr"), make("td", name), make("td", text))));
+    add(panel, make("h3", "how it differs from another execution"), table);
+  }
   if (step && step.source) add(panel, ...sourceOf(step.source));
   const wrong = isEnd && data.place;
   if (wrong && !(step && step.source && step.source[0] === wrong[0] && step.source[1] === wrong[1])) {
@@ -216,5 +221,5 @@ document.getElementById("past").addEventListener("change", fade);
 const named = () => /^#[0-9]+$/.test(location.hash) ? Number(location.hash.slice(1)) : null;
 window.addEventListener("hashchange", () => { if (named() !== null) select(named()); });
 // What went wrong first.
-const failing = data.steps.findIndex((step) => step.fails !== null) + 1;
+const failing = data.differs === null ? data.steps.findIndex((step) => step.fails !== null) + 1 : data.differs;
 select(named() !== null ? named() : failing > 0 ? failing : last, true);

@@ -1,6 +1,6 @@
 use roxmltree::{Document, Node, ParsingOptions};
 use simurgh_explore::Network;
-use simurgh_explore::counterexample::{How, Taken};
+use simurgh_explore::counterexample::{Difference, Exchanged, How, Taken};
 use simurgh_explore::{Step, Violation};
 
 use super::*;
@@ -193,6 +193,22 @@ fn an_arrow_does_not_lead_through_the_step_of_another() {
     assert!(!straight(&told));
     told.steps[1].actor = Some(0);
     assert!(straight(&told));
+}
+
+/// What differs from another execution stands out as what fails does.
+#[test]
+fn a_difference_stands_out_where_it_is() {
+    let (mut told, standings) = ring(&["a", "b"], "m");
+    let exchanged = |step| Exchanged { does: "goes <there>".to_owned(), step, place: None };
+    let (here, there) = (exchanged(Some(3)), exchanged(None));
+    told.violation = None;
+    told.difference =
+        Some(Difference { actor: 1, what: "sends", number: 1, here, there, schedule: Vec::new() });
+    let page = page(&told, &standings);
+    let document = parsed(&page);
+    let wrong: Vec<_> =
+        of_class(&document, "fails").iter().filter_map(|node| node.attribute("data-step")).collect();
+    assert_eq!(wrong, ["3", "3"], "{page}");
 }
 
 #[test]
