@@ -6,11 +6,14 @@
 //! - [`flows`]: many transfers at once, whose shares change all the time.
 //! - [`chord`]: a peer-to-peer system: many actors, small messages, timers that are mostly taken back.
 //! - [`matmul`]: real computation in the code of the actors, for several workers.
+//! - [`growth`]: how the cost of these grows, measured and drawn ([`chart`]).
 //! - [`star`]: the platform of most of them.
 #![forbid(unsafe_code)]
 
+mod chart;
 mod chord;
 mod flows;
+mod growth;
 mod master_workers;
 mod matmul;
 mod pingpong;
@@ -70,6 +73,8 @@ enum Workload {
     },
     /// A matrix product, really computed by a grid of actors
     Matmul(matmul::Options),
+    /// Measures how cost grows with size, and draws it
+    Growth(growth::Options),
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -119,7 +124,7 @@ fn stats(outcome: &Outcome) -> String {
     let round = report.turns as f64 / report.rounds.max(1) as f64;
     format!(
         "actors {} messages {} turns {} rounds {} mean round {round:.2} shared {} steps {} events {} started {} solves {} \
-         variables solved {}",
+         variables solved {} peak {}",
         report.actors,
         report.messages,
         report.turns,
@@ -129,27 +134,39 @@ fn stats(outcome: &Outcome) -> String {
         models.events,
         models.started,
         models.solves,
-        models.variables_solved
+        models.variables_solved,
+        peak_bytes()
     )
 }
 
-fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Line> {
-    match *workload {
+/// The most memory that this process has had; 0 where the system does not tell.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Option<Line>> {
+    let line = match *workload {
         Workload::Pingpong { round_trips } => pingpong::run(round_trips, threads),
         Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks, threads),
         Workload::Flows { hosts, flows } => flows::run(hosts, flows, threads),
         Workload::Chord { nodes, end } => chord::run(nodes, end, threads),
         Workload::Matmul(options) => matmul::run(options, threads),
-    }
+        Workload::Growth(ref options) => return growth::run(options).map(|()| None),
+    };
+    line.map(Some)
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.workload, cli.threads.map(usize::from)) {
         Ok(line) => {
-            println!("{line}");
-            if cli.stats {
-                eprintln!("{}", line.stats);
+            if let Some(line) = line {
+                println!("{line}");
+                if cli.stats {
+                    eprintln!("{}", line.stats);
+                }
             }
             ExitCode::SUCCESS
         }

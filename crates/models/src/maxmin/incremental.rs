@@ -26,6 +26,8 @@ use super::{ConstraintId, System, VariableId};
 pub(super) struct Scratch {
     mark: u32,
     variables: Vec<u32>,
+    /// Those that use each constraint and are not kept, constraint after constraint: read again and again.
+    users: Vec<u32>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
 }
@@ -67,9 +69,9 @@ pub(super) fn solve(system: &mut System) {
     while left > 0
         && let Some(least) = pop_full(system, &mut heap, &mut scratch.full)
     {
-        let lowest = lowest_bound(system, &scratch.full);
+        let lowest = lowest_bound(system, &scratch.full, &scratch.users);
         for position in 0..scratch.full.len() {
-            left -= fix_users(system, scratch.full[position], least, lowest);
+            left -= fix_users(system, scratch.full[position], least, lowest, &scratch.users);
         }
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.
@@ -101,11 +103,12 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
         }
     }
     scratch.heap.clear();
+    scratch.users.clear();
     let mut next = 0;
     while next < system.touched.len() {
         let id = system.touched[next];
         next += 1;
-        visit_constraint(system, id.0, mark, &mut scratch.variables);
+        visit_constraint(system, id.0, scratch);
         let constraint = &system.constraints[id.index()];
         if !constraint.gone {
             let share = constraint.remaining / constraint.usage;
@@ -168,7 +171,9 @@ fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32
 }
 
 /// Takes off what the kept variables have; marks the others, and the constraints that they use.
-fn visit_constraint(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32>) {
+fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
+    let mark = scratch.mark;
+    let start = scratch.users.len() as u32;
     let Constraint { capacity, sharing, active, .. } = system.constraints[index as usize];
     let (mut remaining, mut usage) = (capacity, 0.0_f64);
     let mut element = active.head;
@@ -189,12 +194,14 @@ fn visit_constraint(system: &mut System, index: u32, mark: u32, found: &mut Vec<
             Sharing::Shared => usage += part,
             Sharing::FatPipe => usage = usage.max(part),
         }
+        scratch.users.push(number);
         if variable.mark != mark {
-            mark_variable(system, number, mark, found);
+            mark_variable(system, number, mark, &mut scratch.variables);
         }
     }
     let constraint = &mut system.constraints[index as usize];
     let spent = remaining != capacity && remaining < capacity * system.precision;
+    constraint.users = (start, scratch.users.len() as u32);
     constraint.remaining = remaining;
     constraint.usage = usage;
     constraint.stale = false;
@@ -262,16 +269,14 @@ fn refresh(system: &mut System, index: u32) {
 }
 
 /// The lowest bound * penalty among the variables on full constraints.
-fn lowest_bound(system: &System, full: &[u32]) -> f64 {
+fn lowest_bound(system: &System, full: &[u32], users: &[u32]) -> f64 {
     let mut lowest = f64::INFINITY;
     for &constraint in full {
-        let mut element = system.constraints[constraint as usize].active.head;
-        while element != NONE {
-            let variable = &system.variables[system.elements.variable(element) as usize];
+        for &user in system.constraints[constraint as usize].users_in(users) {
+            let variable = &system.variables[user as usize];
             if !variable.fixed {
                 lowest = lowest.min(variable.bound * variable.penalty);
             }
-            element = system.elements.next(element);
         }
     }
     lowest
@@ -279,15 +284,12 @@ fn lowest_bound(system: &System, full: &[u32]) -> f64 {
 
 /// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
 /// Answers how many.
-fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64) -> usize {
+fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u32]) -> usize {
     let bounded = lowest < least;
     let mut count = 0;
     let mut someone_left = false;
-    let mut element = system.constraints[full as usize].active.head;
-    while element != NONE {
-        let index = system.elements.variable(element);
+    for &index in system.constraints[full as usize].users_in(users) {
         let variable = &mut system.variables[index as usize];
-        element = system.elements.next(element);
         if variable.fixed {
             continue;
         }

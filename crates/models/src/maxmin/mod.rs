@@ -43,6 +43,8 @@ pub struct System {
     /// Whether `touched` must name every constraint whose load may have changed.
     watched: bool,
     changed: Vec<VariableId>,
+    /// To put these into an order.
+    keyed: Vec<(u64, VariableId)>,
     /// Variables that were alone when they became active, and have their value already (see `alone.rs`).
     settled: Vec<VariableId>,
     touched: Vec<ConstraintId>,
@@ -75,6 +77,7 @@ impl System {
             unsettled: Vec::new(),
             watched: false,
             changed: Vec::new(),
+            keyed: Vec::new(),
             settled: Vec::new(),
             touched: Vec::new(),
             method,
@@ -227,9 +230,12 @@ impl System {
 
     /// Puts the changed variables into the order of a key of their tags.
     pub fn sort_changed_by_key(&mut self, mut key: impl FnMut(u32) -> u64) {
-        let System { changed, variables, .. } = self;
+        let System { changed, variables, keyed, .. } = self;
         if changed.len() > 1 {
-            changed.sort_unstable_by_key(|variable| key(variables[variable.index()].tag));
+            keyed.extend(changed.iter().map(|&variable| (key(variables[variable.index()].tag), variable)));
+            keyed.sort_unstable();
+            changed.clear();
+            changed.extend(keyed.drain(..).map(|(_, variable)| variable));
         }
     }
 

@@ -131,6 +131,8 @@ pub(super) struct Constraint {
     pub remaining: f64,
     /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet, while solving.
     pub usage: f64,
+    /// Where its users are in the list of those that are solved, while solving.
+    pub users: (u32, u32),
     pub active: List,
     pub idle: List,
     pub slots_taken: u32,
@@ -156,6 +158,7 @@ impl Constraint {
             slack: true,
             remaining: 0.0,
             usage: 0.0,
+            users: (0, 0),
             active: EMPTY,
             idle: EMPTY,
             slots_taken: 0,
@@ -167,6 +170,11 @@ impl Constraint {
             gone: false,
             stale: false,
         }
+    }
+
+    /// Its part of a list of users.
+    pub fn users_in<'a>(&self, all: &'a [u32]) -> &'a [u32] {
+        &all[self.users.0 as usize..self.users.1 as usize]
     }
 
     /// Whether it cannot be full, even if each of its users reaches its bound, nor ever have so little left that it
