@@ -94,9 +94,12 @@ impl Stats {
     }
 }
 
-/// The most memory that this process has had, where the system tells.
+/// The most memory that this process has had besides the program itself, where the system tells.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+    let kilobytes = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    };
+    Some(kilobytes("VmHWM:")?.saturating_sub(kilobytes("RssFile:").unwrap_or(0)) * 1024)
 }
