@@ -195,6 +195,12 @@ impl System {
         self.unstage(id.0);
     }
 
+    /// Whether there is anything to solve, or to tell, since the last solution. Who watches is told each time.
+    #[inline]
+    pub fn is_changed(&self) -> bool {
+        self.watched || !(self.dirty.is_empty() && self.unsettled.is_empty() && self.settled.is_empty())
+    }
+
     /// Gives a value to every variable that a change since the last time may touch. False if there was none.
     pub fn solve(&mut self) -> bool {
         self.changed.clear();

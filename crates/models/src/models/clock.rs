@@ -73,7 +73,7 @@ impl Models {
         let Models { cpu, network, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
         let now = *now;
         let mut solved = false;
-        if cpu.system.solve() {
+        if cpu.system.is_changed() && cpu.system.solve() {
             solved = true;
             // Dates set together count as set in the order in which the work was started.
             cpu.system.sort_changed_by_key(|tag| actions.at(tag).order);
@@ -82,7 +82,7 @@ impl Models {
                 actions.at_mut(index).set_rate(index, cpu.system.value(variable), now, host_dates);
             }
         }
-        if network.system.solve() {
+        if network.system.is_changed() && network.system.solve() {
             solved = true;
             network.system.sort_changed_by_key(|tag| actions.at(tag).order);
             for &variable in network.system.changed() {
@@ -91,13 +91,13 @@ impl Models {
                 actions.at_mut(index).set_rate(index, rate, now, network_dates);
             }
         }
-        if disks.system.solve() {
+        if disks.system.is_changed() && disks.system.solve() {
             solved = true;
             for &variable in disks.system.changed() {
                 actions.at_mut(disks.system.tag(variable)).rate = disks.system.value(variable);
             }
         }
-        if parallel.system.solve() {
+        if parallel.system.is_changed() && parallel.system.solve() {
             solved = true;
             for &variable in parallel.system.changed() {
                 let index = parallel.system.tag(variable);
@@ -193,10 +193,12 @@ impl Models {
 
     /// What ends at this instant, in order: by class, failed before finished, by date.
     fn collect(&mut self, step: &mut Step) {
-        step.changes.append(&mut self.changes);
+        if !self.changes.is_empty() {
+            step.changes.append(&mut self.changes);
+        }
         // Far from 0 the precision is lost in the date; what is dated now ends now all the same.
         let limit = (self.now + self.precision).max(self.now.next_up());
-        step.ended.append(&mut self.failed[Class::Host as usize]);
+        self.tell_failed(Class::Host, step);
         loop {
             let date = self.host_dates.next_moment();
             let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
@@ -214,12 +216,19 @@ impl Models {
                 step.ended.push(Ended { action, token, outcome: Outcome::Done });
             }
         }
-        step.ended.append(&mut self.failed[Class::Network as usize]);
+        self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
             self.reach_date(index, step);
         }
-        step.ended.append(&mut self.failed[Class::Disk as usize]);
+        self.tell_failed(Class::Disk, step);
         self.advance_disks(step);
+    }
+
+    fn tell_failed(&mut self, class: Class, step: &mut Step) {
+        let failed = &mut self.failed[class as usize];
+        if !failed.is_empty() {
+            step.ended.append(failed);
+        }
     }
 
     /// The date of an action is here: its wait is over, or it is done.
