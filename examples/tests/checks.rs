@@ -103,3 +103,65 @@ fn the_bug_of_2011_is_found_in_a_moment() {
     let (all, _) = check("chord --nodes 2 --bug --all");
     assert!(all.to_string().contains("takes Notify"), "{all}");
 }
+
+fn number(found: &Value, name: &str) -> u64 {
+    found[name].as_u64().unwrap_or_else(|| panic!("{name} is a number: {found}"))
+}
+
+/// The experiments of the paper on local model checking: 157,332 transitions against 1,186, with one proposal.
+#[test]
+fn paxos_has_far_fewer_local_transitions() {
+    let (global, code) = check("paxos --proposals 1 --engine dfs");
+    assert_eq!((&global["verdict"], code), (&"holds".into(), 0));
+    assert_eq!((number(&global, "states"), number(&global, "transitions")), (4395, 19246));
+    let (local, code) = check("paxos --proposals 1 --engine local");
+    assert_eq!((&local["verdict"], code, number(&local, "system_states")), (&"holds".into(), 0, 0));
+    let transitions = number(&local, "transitions");
+    assert!(transitions <= 1186 && transitions * 100 <= number(&global, "transitions"), "{transitions}");
+    let (all, code) = check("paxos --proposals 1 --engine local-gen");
+    assert_eq!((&all["verdict"], code), (&"holds".into(), 0));
+    assert!(number(&all, "system_states") > 0 && number(&all, "system_states") < number(&global, "states"));
+}
+
+#[test]
+fn paxos_with_two_proposals_is_exhausted_by_local_search() {
+    let (found, code) = check("paxos --proposals 2");
+    assert_eq!((&found["verdict"], code), (&"holds".into(), 0), "{found}");
+}
+
+#[test]
+fn the_bugs_of_paxos_are_found_from_the_start_and_from_live_states() {
+    for (program, engines) in [
+        ("paxos --proposals 2 --bug", 1),
+        ("paxos --bug --live", 4),
+        ("one_paxos --bug", 1),
+        ("one_paxos --bug --live", 4),
+    ] {
+        for engine in ["local", "local-gen", "bfs", "dfs"].into_iter().take(engines) {
+            let (found, code) = check(&format!("{program} --engine {engine}"));
+            assert_eq!((&found["verdict"], code), (&"violated".into(), 1), "{program} {engine}: {found}");
+            let schedule = found["properties"][0]["schedule"].as_array();
+            assert!(schedule.is_some_and(|steps| !steps.is_empty()), "{program} {engine}: {found}");
+        }
+    }
+    for program in ["paxos --live", "one_paxos", "one_paxos --live"] {
+        let (found, code) = check(program);
+        let agreement = &found["properties"][0];
+        assert_eq!(
+            (&agreement["outcome"], agreement["mode"].as_str()),
+            (&"holds".into(), Some("always")),
+            "{program}: {found}"
+        );
+        assert!(code <= 1);
+    }
+}
+
+/// Exit code 3: how far it came is told.
+#[test]
+fn a_search_that_is_cut_short_says_so() {
+    for engine in ["local", "local-gen", "bfs", "dfs"] {
+        let (found, code) = check(&format!("paxos --proposals 2 --depth 4 --engine {engine}"));
+        assert_eq!((&found["verdict"], code), (&"not exhausted".into(), 3), "{engine}: {found}");
+        assert!(found["note"].as_str().is_some_and(|note| note.contains('4')), "{engine}: {found}");
+    }
+}

@@ -100,3 +100,8 @@ pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
 pub use system::System;
+
+/// The guide: what it shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/protocols.md")]
+struct Guide;
