@@ -1,0 +1,84 @@
+//! What can go wrong when a node is to run.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a node does not run; each in one line that says where, what, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read.
+    #[error("{}: cannot be read: {source}; see that it is there and may be read", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A deployment file that is not understood.
+    #[error("{}: {what}", path.display())]
+    Deployment {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// There is no such node.
+    #[error("there is no node \"{node}\" in {}; its nodes are {known}", path.display())]
+    UnknownNode {
+        /// Who was asked for.
+        node: String,
+        /// In which deployment file.
+        path: PathBuf,
+        /// Who is there.
+        known: String,
+    },
+    /// An address is not one.
+    #[error(
+        "node \"{node}\": address {address}: {source}; write it as HOST:PORT, with a host that is known here"
+    )]
+    Address {
+        /// Whose.
+        node: String,
+        /// Which.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Nobody can listen at an address.
+    #[error("node \"{node}\": cannot listen at {address}: {source}; {advice}")]
+    Listen {
+        /// Whose.
+        node: String,
+        /// Which.
+        address: String,
+        /// Why.
+        source: io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// What is to survive a crash cannot be kept.
+    #[error("{}: cannot be written: {source}; nothing that depends on it was sent; make room or mend the folder, and start again", path.display())]
+    Store {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What was kept is damaged, or was written by another program.
+    #[error("{}: {what}; put back a copy, or remove it if the node may begin anew", path.display())]
+    Stored {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The node has something to keep, and nowhere to keep it.
+    #[error("{}: this program keeps something across crashes; add `storage = \"FOLDER\"`", path.display())]
+    NoStorage {
+        /// The deployment file.
+        path: PathBuf,
+    },
+    /// The system gives no threads, sockets or signals.
+    #[error("the system refuses what a node needs: {0}; see the limits of processes and open files")]
+    System(io::Error),
+}

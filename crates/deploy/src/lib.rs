@@ -1,0 +1,64 @@
+//! The actors of `simurgh-protocol` over real sockets: one process a node, the same handlers that a checker runs.
+//!
+//! - [`Deployment`]: who takes part, at which addresses, over UDP or TCP, with which key; read from a TOML file.
+//! - [`Node`]: an actor at its place in a deployment; [`run`] and [`run_durable`] for those who need nothing more.
+//! - [`Counters`], [`Count`]: what came and went, and what was dropped for which reason.
+//! - [`Arguments`], [`main`]: the command line `NAME deploy FILE --node N`.
+//! - [`Error`]: what can go wrong, each in one line.
+//!
+//! Inside, in reading order: `frame` is what goes over the wire; `session` tells fresh frames of peers from all others;
+//! `queue` holds what waits to be sent; `tcp` and `udp` carry frames; `storage` keeps what survives a crash; `node` runs
+//! the handlers.
+//!
+//! What the network may do to messages: lose them, over TCP only where a connection breaks or a queue is full;
+//! exchange their order, over UDP. None is delivered twice. So a protocol that a checker found right on
+//! `Network::Unordered` with loss (`System::lossy`) is right here.
+//!
+//! ```no_run
+//! use serde::{Deserialize, Serialize};
+//! use simurgh_deploy::Deployment;
+//! use simurgh_protocol::{Actor, ActorId, Out};
+//!
+//! #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+//! struct Ping(u32);
+//!
+//! struct Player;
+//!
+//! impl Actor for Player {
+//!     type Msg = Ping;
+//!     type State = u32;
+//!     type Timer = ();
+//!     fn on_start(&self, out: &mut Out<Self>) -> u32 {
+//!         out.send(ActorId(1 - out.me().0), Ping(1));
+//!         0
+//!     }
+//!     fn on_msg(&self, seen: &mut u32, from: ActorId, ping: &Ping, out: &mut Out<Self>) {
+//!         *seen = ping.0;
+//!         out.send(from, Ping(ping.0 + 1));
+//!     }
+//! }
+//!
+//! let deployment = Deployment::read("players.toml")?;
+//! let counters = simurgh_deploy::run(Player, "left", &deployment)?;
+//! println!("{counters}");
+//! # Ok::<(), simurgh_deploy::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod command;
+mod counters;
+mod deployment;
+mod error;
+mod frame;
+mod node;
+mod queue;
+mod session;
+mod storage;
+mod tcp;
+mod udp;
+
+pub use command::{Arguments, main};
+pub use counters::{Count, Counters};
+pub use deployment::{Deployment, Peer, Transport};
+pub use error::Error;
+pub use node::{Node, run, run_durable};

@@ -1,0 +1,85 @@
+//! Frames as datagrams: one task receives, and one for each peer sends.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use simurgh_protocol::ActorId;
+use tokio::net::UdpSocket;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::counters::Count;
+use crate::frame::EMPTY;
+use crate::node::Shared;
+use crate::session::Verdict;
+
+const HELLO_FIRST: Duration = Duration::from_millis(20);
+const HELLO_LAST: Duration = Duration::from_secs(1);
+
+/// Receives for ever.
+pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
+    // One byte more than the longest frame, so that what is too long shows.
+    let mut buffer = vec![0; shared.message_bytes_max + EMPTY + 1];
+    loop {
+        // Errors here are about datagrams sent before to who was not there: nothing to be done about them.
+        let Ok((length, source)) = socket.recv_from(&mut buffer).await else {
+            tokio::task::yield_now().await;
+            continue;
+        };
+        if length == buffer.len() {
+            shared.counters.add(Count::TooLong);
+            continue;
+        }
+        let verdict = shared.sessions().receive(&buffer[..length]);
+        match verdict {
+            Verdict::Deliver(from, message) => {
+                if shared.inbound.try_send((from, message)).is_err() {
+                    shared.counters.add(Count::QueueFull);
+                }
+            }
+            Verdict::Reply(answer) => drop(socket.send_to(&answer, source).await),
+            Verdict::Outdated(answer) => {
+                shared.counters.add(Count::Outdated);
+                drop(socket.send_to(&answer, source).await);
+            }
+            Verdict::Welcomed(peer) => shared.welcomed[peer.index()].notify_one(),
+            Verdict::Ready => {}
+            Verdict::Drop(count) => shared.counters.add(count),
+        }
+    }
+}
+
+/// Sends what is queued for each peer, until the queues are closed and empty.
+pub(crate) fn send(
+    tasks: &mut JoinSet<()>,
+    shared: &Arc<Shared>,
+    socket: &Arc<UdpSocket>,
+    addresses: &[SocketAddr],
+) {
+    for (place, &address) in addresses.iter().enumerate().filter(|(place, _)| *place != shared.me.index()) {
+        tasks.spawn(send_to(Arc::clone(shared), Arc::clone(socket), ActorId::from(place), address));
+    }
+}
+
+async fn send_to(shared: Arc<Shared>, socket: Arc<UdpSocket>, peer: ActorId, address: SocketAddr) {
+    while let Some(message) = shared.queues[peer.index()].pop().await {
+        let mut pause = HELLO_FIRST;
+        let sealed = loop {
+            let (sealed, hello) = {
+                let mut sessions = shared.sessions();
+                (sessions.seal(peer, &message), sessions.hello(peer))
+            };
+            if let Some(sealed) = sealed {
+                break sealed;
+            }
+            // Who never answered is asked again, less and less often.
+            drop(socket.send_to(&hello, address).await);
+            let _ = timeout(pause, shared.welcomed[peer.index()].notified()).await;
+            pause = (pause * 2).min(HELLO_LAST);
+        };
+        if socket.send_to(&sealed, address).await.is_ok() {
+            shared.counters.add(Count::Sent);
+        }
+    }
+}

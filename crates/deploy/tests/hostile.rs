@@ -1,0 +1,146 @@
+//! Strangers feed a node with bytes of their own: it drops and counts them, and goes on talking to its peer.
+
+use std::cell::Cell;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::rc::Rc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use simurgh_deploy::{Count, Counters, Deployment, Node};
+use simurgh_protocol::{Actor, ActorId, Out};
+
+/// Each node says a number to the other every 10 ms, and remembers how many it heard.
+struct Talker;
+
+impl Actor for Talker {
+    type Msg = u32;
+    type State = (u32, u32);
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> (u32, u32) {
+        out.set_timer((), Duration::from_millis(10));
+        (0, 0)
+    }
+
+    fn on_msg(&self, (_, heard): &mut (u32, u32), _: ActorId, _: &u32, _: &mut Out<Self>) {
+        *heard += 1;
+    }
+
+    fn on_timeout(&self, (said, _): &mut (u32, u32), (): &(), out: &mut Out<Self>) {
+        *said += 1;
+        out.send(ActorId(1 - out.me().0), *said);
+        out.set_timer((), Duration::from_millis(10));
+    }
+}
+
+/// Ports that are free now.
+fn ports<const N: usize>() -> [u16; N] {
+    let held = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    held.map(|listener| listener.local_addr().expect("an address").port())
+}
+
+fn deployment(transport: &str, [a, b]: [u16; 2]) -> Deployment {
+    let text = format!(
+        "transport = \"{transport}\"\nkey = \"a key for this test\"\nmessage_bytes_max = 1000\n\
+         [[node]]\nname = \"a\"\naddress = \"127.0.0.1:{a}\"\n[[node]]\nname = \"b\"\naddress = \"127.0.0.1:{b}\"\n"
+    );
+    Deployment::parse("test.toml", &text).expect("it is right")
+}
+
+/// Runs a node for some time: what was counted, and how many messages it heard.
+fn talk(node: &str, deployment: &Deployment, time: Duration) -> (Counters, u32) {
+    let heard = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&heard);
+    let node = Node::new(Talker, node, deployment).expect("it is there");
+    let node = node.watch(move |state| seen.set(state.1)).until(async move { tokio_sleep(time).await });
+    (node.run().expect("it runs"), heard.get())
+}
+
+async fn tokio_sleep(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
+/// Bytes of every sort: noise, noise behind a right beginning, a frame that says to be longer than it is, or huge;
+/// and as long as a greeting.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let noise = prop::collection::vec(any::<u8>(), 0..1500);
+    let framed = (any::<u8>(), prop::collection::vec(any::<u8>(), 64..1500), any::<Option<u32>>()).prop_map(
+        |(kind, rest, length)| {
+            let length = length.unwrap_or(rest.len() as u32 + 8);
+            [&b"SG\x01"[..], &[kind % 6], &length.to_le_bytes(), &rest].concat()
+        },
+    );
+    let short = prop::collection::vec(any::<u8>(), 64)
+        .prop_map(|rest| [&b"SG\x01"[..], &[rest[0] % 6, 72, 0, 0, 0], &rest].concat());
+    prop_oneof![noise, framed, short]
+}
+
+/// Two nodes talk for 1.5 s while a stranger sends 300 pieces to one of them by `throw`.
+fn under_fire(transport: &str, throw: impl Fn(u16, &[u8]) + Send) -> Counters {
+    let ports = ports();
+    let deployment = deployment(transport, ports);
+    let time = Duration::from_millis(1500);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| talk("b", &deployment, time));
+        let stranger = scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            let mut runner = TestRunner::deterministic();
+            for _ in 0..300 {
+                let bytes = hostile().new_tree(&mut runner).expect("bytes").current();
+                throw(ports[0], &bytes);
+            }
+        });
+        let (counters, heard) = talk("a", &deployment, time);
+        stranger.join().expect("the stranger ends");
+        let (others, heard_by_other) = other.join().expect("the other node ends");
+        assert!(
+            heard > 20 && heard_by_other > 20,
+            "{heard} and {heard_by_other} heard; {counters}; {others}"
+        );
+        assert_eq!(counters.get(Count::Received), u64::from(heard));
+        assert_eq!(counters.get(Count::NotUnderstood), 0, "a stranger came through: {counters}");
+        assert_eq!(others.dropped(), 0, "nobody threw at the other node: {others}");
+        counters
+    })
+}
+
+#[test]
+fn datagrams_of_strangers_are_dropped_and_counted() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let counters = under_fire("udp", move |port, bytes| {
+        socket.send_to(bytes, ("127.0.0.1", port)).expect("a datagram goes out");
+        // So that the buffer of the socket holds them all.
+        std::thread::sleep(Duration::from_micros(300));
+    });
+    assert!(counters.dropped() >= 290, "{counters}");
+    let kinds = [Count::Garbage, Count::NotAuthentic, Count::TooLong];
+    assert!(kinds.iter().all(|&kind| counters.get(kind) > 0), "{counters}");
+}
+
+#[test]
+fn connections_of_strangers_are_closed_and_counted() {
+    let counters = under_fire("tcp", |port, bytes| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        // It may be closed before all is written.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+        assert!(matches!(stream.read(&mut [0; 100]), Ok(0) | Err(_)), "a stranger is not answered");
+    });
+    assert!(counters.dropped() > 200, "{counters}");
+    let kinds = [Count::Garbage, Count::NotAuthentic, Count::TooLong];
+    assert!(kinds.iter().all(|&kind| counters.get(kind) > 0), "{counters}");
+}
+
+#[test]
+fn an_address_in_use_is_told_in_one_line() {
+    let held = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = held.local_addr().expect("an address").port();
+    let deployment = deployment("tcp", [port, ports::<1>()[0]]);
+    let error = simurgh_deploy::run(Talker, "a", &deployment).expect_err("the address is taken").to_string();
+    assert!(error.starts_with(&format!("node \"a\": cannot listen at 127.0.0.1:{port}: ")), "{error}");
+    assert!(error.ends_with("; stop what listens there, or give the node another address"), "{error}");
+}
