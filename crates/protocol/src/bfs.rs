@@ -12,7 +12,7 @@ use crate::successors::Successors;
 use crate::visited::Parents;
 
 /// How many states a thread expands before the results are taken.
-const BLOCK: usize = 512;
+const BLOCK: usize = 2048;
 
 /// States one behind the other.
 #[derive(Default)]

@@ -33,7 +33,7 @@ pub(crate) struct Session<'a, M> {
     /// Suspicions of a local search that were not verified.
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
-    ticks: u32,
+    ticks: u64,
 }
 
 /// What a state decides.

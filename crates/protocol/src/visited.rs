@@ -63,31 +63,28 @@ pub(crate) struct Parents {
     hashes: Vec<u64>,
     more: Vec<u16>,
     parents: Vec<u32>,
-    table: Vec<u32>,
+    /// Half of a fingerprint and the number of a state, so that most others are passed by without looking at them.
+    table: Vec<u64>,
 }
 
-/// What marks a free place in the table, and a state without a parent.
+/// What marks a state without a parent.
 const NONE: u32 = u32::MAX;
+
+/// What marks a free place in the table.
+const FREE: u64 = u64::MAX;
 
 impl Parents {
     pub(crate) fn new() -> Self {
-        Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![NONE; 64] }
+        Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![FREE; 64] }
     }
 
     /// Adds a state unless it is there, and gives its number.
     pub(crate) fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
+        let Err(at) = self.look_up(hash) else { return None };
         let (entry, more) = ((hash >> 64) as u64, hash as u16);
-        let mut at = place(entry, self.table.len());
-        while self.table[at] != NONE {
-            let other = self.table[at] as usize;
-            if self.hashes[other] == entry && self.more[other] == more {
-                return None;
-            }
-            at = if at + 1 == self.table.len() { 0 } else { at + 1 };
-        }
         let number = self.hashes.len() as u32;
         assert!(number < NONE, "fewer states than four billion");
-        self.table[at] = number;
+        self.table[at] = (entry << 32) | u64::from(number);
         self.hashes.push(entry);
         self.more.push(more);
         self.parents.push(parent.unwrap_or(NONE));
@@ -99,28 +96,37 @@ impl Parents {
 
     /// The number of a state that is there.
     pub(crate) fn find(&self, hash: u128) -> Option<u32> {
+        self.look_up(hash).ok()
+    }
+
+    /// The number of a state, or the place in the table where it would be.
+    fn look_up(&self, hash: u128) -> Result<u32, usize> {
         let (entry, more) = ((hash >> 64) as u64, hash as u16);
         let mut at = place(entry, self.table.len());
-        while self.table[at] != NONE {
-            let other = self.table[at] as usize;
-            if self.hashes[other] == entry && self.more[other] == more {
-                return Some(self.table[at]);
+        loop {
+            let here = self.table[at];
+            if here == FREE {
+                return Err(at);
+            }
+            let number = here as u32;
+            let other = number as usize;
+            if here >> 32 == entry & 0xffff_ffff && self.hashes[other] == entry && self.more[other] == more {
+                return Ok(number);
             }
             at = if at + 1 == self.table.len() { 0 } else { at + 1 };
         }
-        None
     }
 
     fn grow(&mut self) {
         let size = self.table.len() * 2;
         self.table.clear();
-        self.table.resize(size, NONE);
+        self.table.resize(size, FREE);
         for (number, &entry) in self.hashes.iter().enumerate() {
             let mut at = place(entry, size);
-            while self.table[at] != NONE {
+            while self.table[at] != FREE {
                 at = if at + 1 == size { 0 } else { at + 1 };
             }
-            self.table[at] = number as u32;
+            self.table[at] = (entry << 32) | number as u64;
         }
     }
 

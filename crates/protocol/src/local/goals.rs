@@ -77,6 +77,9 @@ fn for_two<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize
         for right in left + 1..actors {
             let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
             for state in graph.seen(left).iter() {
+                if state % 256 == 255 && session.over_often(graph.states, graph.depth as usize) {
+                    return;
+                }
                 let company = graph.company(left, state, right).unwrap_or(graph.seen(right));
                 for other in company.iter() {
                     let pair = ((left, state), (right, other));
