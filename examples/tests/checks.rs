@@ -50,11 +50,12 @@ fn threes_has_two_orders_a_group() {
     }
 }
 
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 7] = [
     ("chord --nodes 2", "violated"),
     ("crossing --turns 2", "violated"),
     ("leader_election", "violated"),
     ("mutual_exclusion", "violated"),
+    ("stop_and_wait", "violated"),
     ("token_ring --actors 3", "deadlock"),
     ("two_phase_commit", "violated"),
 ];
@@ -86,6 +87,45 @@ fn executions_are_compared() {
         assert_eq!((&found["verdict"], code), (&"violated".into(), 1), "{found}");
         let told = found["counterexamples"][0]["what"].to_string();
         assert!(told.contains("receiver is not deterministic: its receive number"), "{told}");
+    }
+}
+
+/// Labels make up for all that is lost or comes twice. Without patience to send again, a loss is for ever; and one bit does
+/// not tell an old copy from a new item.
+#[test]
+fn messages_are_lost_and_come_twice() {
+    let table = [
+        ("--loss 1 --duplication 1", "holds"),
+        ("--patient", "holds"),
+        ("--patient --duplication 1", "holds"),
+        ("--patient --loss 1", "deadlock"),
+        ("--patient --bit --items 3", "holds"),
+        ("--patient --bit --items 3 --duplication 1", "violated"),
+        ("--patient --bug", "holds"),
+        ("--patient --bug --duplication 1", "violated"),
+    ];
+    for (arguments, verdict) in table {
+        let (found, code) = check(&format!("stop_and_wait --network unordered {arguments}"));
+        let expected = i32::from(verdict != "holds");
+        assert_eq!((&found["verdict"], code), (&verdict.into(), expected), "{arguments}: {found}");
+        for counterexample in found["counterexamples"].as_array().expect("a list") {
+            let does = counterexample["steps"].to_string();
+            let fault = if arguments.contains("loss") { "it is lost" } else { "it will come twice" };
+            assert!(does.contains(fault), "{arguments}: {does}");
+        }
+    }
+}
+
+/// Who tries again for ever is seen to.
+#[test]
+fn what_does_not_end_is_shown() {
+    for engine in ["receives", "optimal"] {
+        let (found, code) = check(&format!("stop_and_wait --retries 1000000 --engine {engine}"));
+        assert_eq!((&found["verdict"], code), (&"not-exhausted".into(), 3), "{engine}");
+        let cut = &found["cut"];
+        assert!(cut["circle"].as_u64().is_some_and(|circle| circle < 20), "{engine}: {}", cut["circle"]);
+        assert!(cut["last"].to_string().contains("times out at"), "{engine}: {}", cut["last"]);
+        assert_eq!(cut["standing"][0]["actor"], 0, "{engine}: {}", cut["standing"]);
     }
 }
 

@@ -12,6 +12,8 @@
 //! mailbox, or a lock and a trylock, are called independent; and when a wait does not depend on what completed it,
 //! `every_engine_agrees_with_plain_search` fails.
 //!
+//! Where messages may be lost or come twice, `tests/faults.rs` does the same.
+//!
 //! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
 //! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
 
@@ -43,8 +45,8 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
                 | Arrive { mailbox: m, envelope: e, observers: o, .. } => {
                     mailbox == m && (observers.tell_apart(envelope, e) || o.tell_apart(envelope, e))
                 }
-                // What was sent arrives. Spec: "submit-arrive".
-                Submit { post: sent } => post == sent,
+                // What was sent arrives, and its copy too. Spec: "submit-arrive".
+                Submit { post: sent, .. } => post.original() == *sent,
                 // Spec: "send-probe".
                 Probe { mailbox: m, criteria } => mailbox == m && criteria.admits(envelope),
                 // Spec: "send-wait", "send-withdraw".
@@ -54,7 +56,13 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
                 _ => false,
             }
         }
-        Submit { .. } => false,
+        // What becomes of a message is decided when it is sent, and concerns nobody before it arrives; but the last that may
+        // be lost is the only one, and so is the last that may come twice. (That earlier ones leave fewer for later ones
+        // makes no difference to their order: see `actors::faults`.)
+        Submit { fate, last, .. } => match &b.kind {
+            Submit { fate: f, last: l, .. } => fate == f && *last && *l,
+            _ => false,
+        },
         Recv { post, mailbox, criteria } => match &b.kind {
             // Spec: "recv-recv", "recv-probe".
             Recv { mailbox: m, criteria: c, .. } | Probe { mailbox: m, criteria: c } => {
@@ -135,6 +143,8 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
 fn completed(set: &[Awaited], post: Post, may_meet: impl Fn(&Awaited) -> bool) -> bool {
     set.iter().any(|a| match a.partner {
         Some(partner) => post == partner || post == a.post,
+        // Nothing that others do changes what was lost.
+        None if a.lost => false,
         None => post == a.post || may_meet(a),
     })
 }
@@ -151,7 +161,7 @@ fn is_accepted(send: &Awaited, mailbox: u32, criteria: &Criteria) -> bool {
 
 /// Whether taking these posts back matters to a step: it might have met one of them, or seen it, or waits for it.
 fn withdrawn(posts: &[Awaited], step: &Transition) -> bool {
-    posts.iter().filter(|taken| taken.partner.is_none()).any(|taken| match &step.kind {
+    posts.iter().filter(|taken| taken.partner.is_none() && !taken.lost).any(|taken| match &step.kind {
         Kind::Send { mailbox, envelope, .. } => {
             taken.side == Side::Recv && accepts(taken, *mailbox, envelope)
         }

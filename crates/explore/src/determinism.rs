@@ -31,6 +31,17 @@ pub struct Compared {
     pub receives: bool,
 }
 
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.sends, self.receives) {
+            (true, false) => "sends",
+            (false, true) => "receives",
+            (true, true) => "both",
+            (false, false) => "nothing",
+        })
+    }
+}
+
 impl FromStr for Compared {
     type Err = String;
 

@@ -82,7 +82,7 @@ pub mod verdict;
 mod wakeup;
 mod words;
 
-pub use actors::{Actors, Network};
+pub use actors::{Actors, Faults, Network};
 pub use engine::{Engine, Property};
 pub use session::{Options, Progress};
 pub use system::{Reversal, System};

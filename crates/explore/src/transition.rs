@@ -15,6 +15,37 @@ pub struct Post {
     pub number: u32,
 }
 
+impl Post {
+    /// Tells the copy of a message from the message itself.
+    const COPY: u32 = 1 << 31;
+
+    /// The copy of a message, which a network delivers after the message itself.
+    pub fn copy(self) -> Self {
+        Self { number: self.number | Self::COPY, ..self }
+    }
+
+    /// What was posted, of a copy too.
+    pub fn original(self) -> Self {
+        Self { number: self.number & !Self::COPY, ..self }
+    }
+
+    /// Whether it is a copy that the network made.
+    pub fn is_copy(self) -> bool {
+        self != self.original()
+    }
+}
+
+/// What a network makes of a message.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Fate {
+    /// It arrives once.
+    Kept,
+    /// It never arrives, and its sender takes it for received.
+    Lost,
+    /// It arrives, and a copy of it after that.
+    Twice,
+}
+
 /// Which end of a communication.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Side {
@@ -39,6 +70,8 @@ pub struct Awaited {
     pub criteria: Criteria,
     /// The post that it met, if it has.
     pub partner: Option<Post>,
+    /// Whether it is a message that the network has lost.
+    pub lost: bool,
 }
 
 /// By what the receives and probes of a mailbox choose, as far as they were seen: all that can tell in which order
@@ -111,10 +144,14 @@ pub enum Kind {
         /// Who may tell when it came.
         observers: Observers,
     },
-    /// Posts a message, which is under way then.
+    /// Posts a message, which is under way then, or lost.
     Submit {
         /// Its name.
         post: Post,
+        /// What the network makes of it.
+        fate: Fate,
+        /// Whether no other may have this fate any more: the bound is reached.
+        last: bool,
     },
     /// A message under way reaches its mailbox.
     Arrive {
@@ -263,14 +300,16 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// Whose it is: an actor, a pair of sender and mailbox (a channel that keeps its order), or a single message.
+    /// Whose it is: an actor, a pair of sender and mailbox (a channel that keeps its order), or a single message
+    /// with its copy.
     pub fn process(&self) -> u64 {
         match self.kind {
             Kind::Arrive { post, mailbox, ordered: true, .. } => {
                 1 << 63 | u64::from(post.actor) << 32 | u64::from(mailbox)
             }
+            // A copy comes after the message itself.
             Kind::Arrive { post, ordered: false, .. } => {
-                3 << 62 | u64::from(post.actor) << 32 | u64::from(post.number)
+                3 << 62 | u64::from(post.actor) << 32 | u64::from(post.original().number)
             }
             _ => u64::from(self.step.actor),
         }

@@ -97,6 +97,10 @@ impl Step {
     pub const NETWORK: u32 = u32::MAX;
     /// The choice that stands for a timeout, or for nothing being over.
     pub const OTHERWISE: u32 = u32::MAX;
+    /// The choice that stands for the loss of a message, when it is sent.
+    pub const LOST: u32 = u32::MAX - 1;
+    /// The choice that stands for a message that arrives twice, when it is sent.
+    pub const TWICE: u32 = u32::MAX - 2;
     /// How many bits of the choice of an arrival are the number of the message.
     const NUMBER_BITS: u32 = 20;
 
@@ -121,6 +125,8 @@ impl fmt::Display for Step {
             }
             (actor, 0) => write!(f, "{actor}"),
             (actor, Self::OTHERWISE) => write!(f, "{actor}/-"),
+            (actor, Self::LOST) => write!(f, "{actor}/lost"),
+            (actor, Self::TWICE) => write!(f, "{actor}/twice"),
             (actor, choice) => write!(f, "{actor}/{choice}"),
         }
     }
@@ -132,8 +138,8 @@ impl std::str::FromStr for Step {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is not a step: it is the number of an actor, such as 2; with its choice, 2/1, or 2/- for a \
-                 timeout; or the arrival of a message, net/2.0"
+                "{text:?} is not a step: it is the number of an actor, such as 2; with its choice, 2/1, 2/- for a \
+                 timeout, 2/lost or 2/twice for what becomes of a message; or the arrival of a message, net/2.0"
             )
         };
         let below = |text: &str, bound: u32| match text.parse() {
@@ -148,9 +154,14 @@ impl std::str::FromStr for Step {
                 let senders = 1 << (32 - Self::NUMBER_BITS);
                 Ok(Self::arrival(below(sender, senders)?, below(number, 1 << Self::NUMBER_BITS)?))
             }
-            Some((actor, "-")) => Ok(Step { actor: below(actor, Self::NETWORK)?, choice: Self::OTHERWISE }),
             Some((actor, choice)) => {
-                Ok(Step { actor: below(actor, Self::NETWORK)?, choice: below(choice, Self::OTHERWISE)? })
+                let choice = match choice {
+                    "-" => Self::OTHERWISE,
+                    "lost" => Self::LOST,
+                    "twice" => Self::TWICE,
+                    choice => below(choice, Self::TWICE)?,
+                };
+                Ok(Step { actor: below(actor, Self::NETWORK)?, choice })
             }
         }
     }
@@ -212,6 +223,8 @@ mod tests {
             (Step { actor: 0, choice: 0 }, "0"),
             (Step { actor: 12, choice: 3 }, "12/3"),
             (Step { actor: 7, choice: otherwise }, "7/-"),
+            (Step { actor: 7, choice: Step::LOST }, "7/lost"),
+            (Step { actor: 7, choice: Step::TWICE }, "7/twice"),
             (Step::arrival(0, 0), "net/0.0"),
             (Step::arrival(4095, (1 << 20) - 1), "net/4095.1048575"),
         ];

@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
+use common::commute::{commute, enabled};
 use common::{Engine, Op, Played, Program, canonical, system};
 use proptest::prelude::*;
 use simurgh_explore::{
@@ -188,7 +189,7 @@ proptest! {
 
     #[test]
     fn independent_steps_commute(program in program(), network in network()) {
-        commute(&program, network)?;
+        commute(&mut informed(&program, network))?;
     }
 }
 
@@ -202,66 +203,4 @@ fn shows(program: &Program, network: Network, schedule: &[Step], violation: &Vio
     schedule.iter().for_each(|&step| drop(system.execute(step)));
     let failed = (0..system.violation_count()).any(|index| system.violation(index) == *violation);
     failed || (enabled(&mut system).is_empty() && system.deadlock().as_ref() == Some(violation))
-}
-
-fn enabled(system: &mut Played) -> BTreeSet<(Step, u64)> {
-    let mut enabled = Vec::new();
-    system.enabled(&mut enabled);
-    enabled.iter().map(|transition| (transition.step, transition.process())).collect()
-}
-
-fn go(system: &mut Played, schedule: &[Step]) {
-    system.reset();
-    schedule.iter().for_each(|&step| drop(system.execute(step)));
-}
-
-/// At every reachable state: both orders of independent steps lead to the same, and what makes another step possible or
-/// impossible is dependent on it.
-fn commute(program: &Program, network: Network) -> Result<(), TestCaseError> {
-    let mut system = informed(program, network);
-    let mut seen = BTreeSet::new();
-    let mut todo = vec![Vec::new()];
-    while let Some(schedule) = todo.pop() {
-        go(&mut system, &schedule);
-        if !seen.insert(system.fingerprint()) || seen.len() > 300 {
-            continue;
-        }
-        let here = enabled(&mut system);
-        // Each step as it takes place here, with what is possible after it.
-        let mut after = Vec::new();
-        for &(step, process) in &here {
-            go(&mut system, &schedule);
-            let taken = system.execute(step);
-            after.push((step, process, taken, enabled(&mut system)));
-        }
-        for (a, process, taken, then) in &after {
-            for &(b, other) in then.difference(&here) {
-                if other == *process {
-                    continue;
-                }
-                go(&mut system, &schedule);
-                system.execute(*a);
-                let enabled = system.execute(b);
-                prop_assert!(Played::dependent(taken, &enabled), "{taken:?} makes possible {enabled:?}");
-            }
-            for (b, other, second, and_then) in after.iter().filter(|(_, other, ..)| other > process) {
-                if Played::dependent(taken, second) {
-                    continue;
-                }
-                prop_assert!(then.contains(&(*b, *other)), "{taken:?} ends {second:?}");
-                prop_assert!(and_then.contains(&(*a, *process)), "{second:?} ends {taken:?}");
-                let mut states = [a, b].map(|_| (None, BTreeSet::new()));
-                for (state, order) in states.iter_mut().zip([[a, b], [b, a]]) {
-                    go(&mut system, &schedule);
-                    order.iter().for_each(|&&step| drop(system.execute(step)));
-                    *state = (system.fingerprint(), enabled(&mut system));
-                }
-                prop_assert_eq!(&states[0], &states[1], "{:?} and {:?} after {:?}", taken, second, schedule);
-            }
-            let mut longer = schedule.clone();
-            longer.push(*a);
-            todo.push(longer);
-        }
-    }
-    Ok(())
 }

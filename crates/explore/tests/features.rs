@@ -10,6 +10,7 @@ use common::{Op, Played, Program, bodies, observed, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
 use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
 use simurgh_explore::receives::way::Way;
+use simurgh_explore::replay::follow;
 use simurgh_explore::transition::Transition;
 use simurgh_explore::{Network, Options, Progress, Step, System, Verdict, Violation, dfs};
 use simurgh_kernel::ids::{BarrierId, MutexId, SemaphoreId};
@@ -172,4 +173,16 @@ fn one_receive_for_any_of_the_senders_has_as_many_ways_as_there_are() {
             assert_eq!(ways(&program, network, false).expect("known").1, senders as u64);
         }
     }
+}
+
+/// Daemons end with the last of the others: what they do comes before that in a schedule.
+#[test]
+fn what_a_daemon_does_wrong_can_be_followed() {
+    let program = vec![vec![Op::Dsend(0)], vec![Op::BecomeDaemon, Op::Recv(0), Op::Expect(9)]];
+    let (_, executions, found) = ways(&program, Network::Mailbox, false).expect("it is known");
+    assert_eq!((executions, found.len()), (1, 1));
+    let (violation, schedule) = &found[0];
+    let mut system = system(&program, Network::Mailbox).keep_posts();
+    let followed = follow(&mut system, schedule).expect("all steps are possible");
+    assert!(followed.came(violation).is_some(), "{violation:?}");
 }

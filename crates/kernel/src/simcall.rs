@@ -79,6 +79,47 @@ pub struct SendRequest {
     pub payload: Option<Payload>,
 }
 
+/// What is in a message that can be copied, for networks that deliver some twice. Whoever opens a message takes what is in
+/// it ([`unwrap`](Self::unwrap)). An empty message, `()`, can always be copied, and needs none of this.
+pub struct Repeatable {
+    content: Payload,
+    copy: fn(&Payload) -> Option<Payload>,
+}
+
+impl Repeatable {
+    /// Allows a payload to be copied, which is a `T`.
+    pub fn wrap<T: Clone + Send + 'static>(content: Payload) -> Payload {
+        Box::new(Self { content, copy: |content| Some(Box::new(content.downcast_ref::<T>()?.clone())) })
+    }
+
+    /// What is in a payload, whether it can be copied or not.
+    pub fn unwrap(payload: Payload) -> Payload {
+        match payload.downcast::<Self>() {
+            Ok(repeatable) => repeatable.content,
+            Err(payload) => payload,
+        }
+    }
+
+    /// What is in a payload, whether it can be copied or not, to look at.
+    pub fn content(payload: &Payload) -> &Payload {
+        payload.downcast_ref::<Self>().map_or(payload, |repeatable| &repeatable.content)
+    }
+
+    /// Whether a payload can be copied.
+    pub fn allows(payload: &Payload) -> bool {
+        payload.is::<()>() || payload.is::<Self>()
+    }
+
+    /// A copy of a payload that can be copied.
+    pub fn copy(payload: &Payload) -> Option<Payload> {
+        if payload.is::<()>() {
+            return Some(Box::new(()));
+        }
+        let Self { content, copy } = payload.downcast_ref()?;
+        Some(Box::new(Self { content: copy(content)?, copy: *copy }))
+    }
+}
+
 /// Posts a receive to a mailbox.
 #[derive(Debug)]
 pub struct RecvRequest {

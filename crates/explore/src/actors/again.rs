@@ -41,6 +41,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::WaitAny { activities, timeout, .. } => one_over(activities, timeout.is_some()),
             Simcall::TestAny { activities } => one_over(activities, true),
             Simcall::Choose(n) => choice < (*n).max(1),
+            Simcall::Send(request, _) => choice == 0 || self.fates(request).any(|(other, _)| other == choice),
             Simcall::Join(target, timeout) => {
                 let alive = target.index() < self.count && self.kernel.is_alive(*target);
                 if alive { timeout.is_some() && choice == OTHERWISE } else { choice == 0 }

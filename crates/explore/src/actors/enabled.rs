@@ -7,7 +7,7 @@ use simurgh_kernel::simcall::{Note, Simcall};
 use smallvec::SmallVec;
 
 use super::{Actors, Message, Network, Next, Queued};
-use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::Step;
 
 /// The choice that stands for a timeout, or for nothing being over.
@@ -36,7 +36,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn is_next(&self, index: usize, message: &Message) -> bool {
         let earlier =
             |other: &&Message| other.post.actor == message.post.actor && other.mailbox == message.mailbox;
-        self.network == Network::Unordered || !self.messages[..index].iter().any(|other| earlier(&other))
+        match self.network {
+            // A copy comes after the message itself.
+            Network::Unordered => {
+                !message.post.is_copy()
+                    || !self.messages[..index].iter().any(|other| other.post == message.post.original())
+            }
+            _ => !self.messages[..index].iter().any(|other| earlier(&other)),
+        }
     }
 
     pub(super) fn arrival(&self, message: &Message) -> Transition {
@@ -94,6 +101,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     into.push(transition(actor, OTHERWISE, Kind::Join { target, timed, timeout: true }));
                 }
             }
+            Simcall::Send(request, _) => {
+                into.push(transition(actor, 0, self.kind_of_request(actor, simcall)));
+                let fates = self.fates(request);
+                into.extend(
+                    fates.map(|(choice, fate)| transition(actor, choice, self.kind_of_submit(actor, fate))),
+                );
+            }
             _ => into.push(transition(actor, 0, self.kind_of_request(actor, simcall))),
         }
     }
@@ -135,7 +149,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// A communication as it is seen from one end; nothing if it is something else, or was forgotten.
     pub(super) fn awaited(&self, id: ActivityId) -> Option<Awaited> {
-        let Activity::Comm(posted) = &self.kernel.activities().get(id)?.kind else { return None };
+        let activity = self.kernel.activities().get(id)?;
+        let Activity::Comm(posted) = &activity.kind else { return None };
         let comm = self.comm(id)?;
         let (post, side, partner) = if id.is_receiving() {
             (comm.recv?, Side::Recv, comm.send)
@@ -143,7 +158,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             (comm.send?, Side::Send, comm.recv)
         };
         let (envelope, criteria) = (posted.envelope, posted.criteria);
-        Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner })
+        // Nothing else is over that neither met somebody nor failed.
+        let lost = partner.is_none() && side == Side::Send && activity.state == State::Over(Ok(()));
+        Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner, lost })
     }
 
     pub(super) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
@@ -190,7 +207,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 let mailbox = request.mailbox.0;
                 Kind::Send { post, mailbox, envelope: request.envelope, observers: self.observers(mailbox) }
             }
-            Simcall::Send(..) => Kind::Submit { post },
+            Simcall::Send(..) => self.kind_of_submit(actor, Fate::Kept),
             Simcall::Recv(request, _) => {
                 Kind::Recv { post, mailbox: request.mailbox.0, criteria: request.criteria }
             }
@@ -242,9 +259,9 @@ pub(super) fn transition(actor: ActorId, choice: u32, kind: Kind) -> Transition 
     Transition { step: Step { actor: actor.0, choice }, kind }
 }
 
-/// The arrival of a message in a schedule: sender and number in one.
+/// The arrival of a message in a schedule: sender and number in one. A copy has the same, after the message itself.
 pub(super) fn arrival_step(post: Post) -> Step {
-    Step::arrival(post.actor, post.number)
+    Step::arrival(post.actor, post.original().number)
 }
 
 pub(super) fn kind_of_return(note: &Note) -> Kind {

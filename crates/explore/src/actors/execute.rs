@@ -9,10 +9,11 @@ use simurgh_kernel::simcall::{
 use simurgh_models::SimTime;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
+use super::faults::fate_of;
 use super::fingerprint::fold;
 use super::traffic::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
-use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::{Step, Violation};
 
 /// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
@@ -125,10 +126,15 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
                 let place = self.processes[actor.index()].place;
                 self.traffic.iter_mut().for_each(|traffic| traffic.sent(post, &request, place));
+                self.note_unrepeatable(&request, place);
                 let simcall = Simcall::Send(request, follow);
-                let kind = self.kind_of_request(actor, &simcall);
+                let fate = fate_of(choice);
+                let kind = match self.network {
+                    Network::Mailbox => self.kind_of_request(actor, &simcall),
+                    _ => self.kind_of_submit(actor, fate),
+                };
                 let served = self.kernel.serve(actor, simcall);
-                self.take_message(actor);
+                self.take_message(actor, fate);
                 self.posted(actor, served);
                 transition(actor, choice, kind)
             }
@@ -203,7 +209,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// A message was just sent: it is under way now, or in its mailbox where messages do not travel.
-    fn take_message(&mut self, actor: ActorId) {
+    fn take_message(&mut self, actor: ActorId, fate: Fate) {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
         let Some(Effect::UnderWay(activity)) = self.kernel.next_effect() else {
             unreachable!("messages are held back")
@@ -216,7 +222,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let (mailbox, envelope, detached) = (comm.mailbox.0, comm.envelope, comm.detached);
         if !detached {
             let (side, criteria) = (Side::Send, Criteria::default());
-            let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None };
+            let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None, lost: false };
             self.processes[actor.index()].unclaimed.push((activity, posted));
         }
         *self.comm_mut(activity) = Comm { bits: activity.to_bits(), mailbox, send: Some(post), recv: None };
@@ -224,7 +230,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if self.network == Network::Mailbox {
             return self.deliver(&message);
         }
-        let index = self.messages.partition_point(|other| other.post < post);
+        self.meet_fate(message, fate);
+    }
+
+    /// A message is under way.
+    pub(super) fn set_out(&mut self, message: Message) {
+        let index = self.messages.partition_point(|other| other.post < message.post);
         self.messages.insert(index, message);
     }
 
@@ -234,7 +245,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let place = self.processes[actor.index()].place;
         self.traffic.iter_mut().for_each(|traffic| traffic.posted_receive(post, mailbox, place));
         let (side, envelope) = (Side::Recv, Envelope::default());
-        let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None };
+        let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None, lost: false };
         let id = match served {
             Served::Answered(Answer::Activity(id)) => *id,
             Served::Then(Simcall::WaitAny { activities, .. }) => activities[0],

@@ -20,6 +20,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         for message in &self.messages {
             message.post.hash(&mut hasher);
         }
+        self.unreliable.hash(&mut hasher);
         for mailbox in 0..self.kernel.mailbox_count() {
             self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
         }

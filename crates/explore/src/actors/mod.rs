@@ -2,6 +2,7 @@
 //!
 //! - `enabled`: what may happen next.
 //! - `execute`: one step.
+//! - `faults`: messages that are lost, or arrive twice.
 //! - `invariants`: what must be true of what the actors show.
 //! - `traffic`: what each actor sent and received.
 //! - `fingerprint`: a state as a number.
@@ -15,11 +16,13 @@
 mod again;
 mod enabled;
 mod execute;
+mod faults;
 mod fingerprint;
 mod invariants;
 mod traffic;
 
 pub(crate) use execute::answer_platform;
+pub use faults::Faults;
 
 use std::collections::VecDeque;
 
@@ -29,6 +32,7 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use smallvec::SmallVec;
 
+use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
@@ -183,6 +187,7 @@ pub struct Actors<F> {
     learned: bool,
     upheld: Upheld,
     door: Door,
+    unreliable: Unreliable,
     /// What was sent and received, while somebody compares executions.
     traffic: Option<Traffic>,
 }
@@ -210,6 +215,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             learned: false,
             upheld: Upheld::default(),
             door: Door::new(),
+            unreliable: Unreliable::default(),
             traffic: None,
         };
         actors.reset();
@@ -344,6 +350,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
         self.upheld.reset();
+        self.unreliable.reset();
         self.traffic.iter_mut().for_each(Traffic::reset);
         (self.program)(&mut self.kernel);
         self.settle();

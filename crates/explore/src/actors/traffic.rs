@@ -83,7 +83,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let names: Vec<(Post, MessageName)> = traffic.sends.iter().map(&mut name).collect();
         for &(post, mut posted) in &traffic.receives {
             let met = self.meetings.iter().find(|(receive, _)| *receive == post).map(|(_, send)| *send);
-            let got = met.and_then(|met| names.iter().find(|(post, _)| *post == met)).map(|(_, name)| *name);
+            let got = met
+                .and_then(|met| names.iter().find(|(post, _)| *post == met.original()))
+                .map(|(_, name)| *name);
             if let Exchange::Received { message, .. } = &mut posted.exchange {
                 *message = got;
             }

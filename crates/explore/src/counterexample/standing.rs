@@ -165,7 +165,7 @@ impl Teller<'_> {
         possible: bool,
         last: bool,
     ) -> (String, Option<String>) {
-        let over = awaited.iter().find(|one| one.partner.is_some()).filter(|_| possible);
+        let over = awaited.iter().find(|one| one.partner.is_some() || one.lost).filter(|_| possible);
         if let Some(over) = over {
             let does = match (over.side, over.partner.and_then(|partner| self.message(partner))) {
                 (Side::Recv, Some(message)) => format!("is about to receive m{}", message.number),

@@ -10,7 +10,7 @@ use simurgh_kernel::simcall::{Simcall, Wake};
 use super::{MailboxNames, Taken};
 use crate::actors::Actors;
 use crate::determinism::Posted;
-use crate::transition::{Awaited, Kind, Outcome, Post, Side};
+use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side};
 use crate::verdict::{Step, Violation};
 
 /// What is known of the execution until now.
@@ -18,6 +18,8 @@ pub(super) struct Teller<'a> {
     mailboxes: MailboxNames<'a>,
     actors: Vec<String>,
     messages: BTreeMap<Post, Message>,
+    /// How many messages were sent.
+    sent: u32,
     /// Where each receive was posted.
     receives: BTreeMap<Post, usize>,
     /// The last step of each actor.
@@ -82,6 +84,7 @@ impl<'a> Teller<'a> {
             mailboxes,
             actors: Vec::new(),
             messages: BTreeMap::new(),
+            sent: 0,
             receives: BTreeMap::new(),
             last_step: BTreeMap::new(),
             given: BTreeMap::new(),
@@ -225,14 +228,8 @@ impl<'a> Teller<'a> {
         let actor = step.actor;
         let plain = |kind, does: String| Told { kind, does, ..Told::default() };
         match *kind {
-            Kind::Send { post, .. } | Kind::Submit { post } => {
-                let message = self.messages.len() as u32 + 1;
-                self.messages.insert(post, Message { number: message, there: number });
-                let mailbox = asked.mailbox.unwrap_or_default();
-                let does = format!("sends m{message} to {}", self.mailbox(mailbox));
-                let (mailbox, message) = (Some(mailbox), Some(message));
-                Told { kind: "send", does, mailbox, message, bytes: asked.bytes, ..Told::default() }
-            }
+            Kind::Send { post, .. } => self.sends(number, post, Fate::Kept, &asked),
+            Kind::Submit { post, fate, .. } => self.sends(number, post, fate, &asked),
             Kind::Arrive { post, mailbox, .. } => {
                 let message = self.messages.get_mut(&post);
                 let sent = message.as_ref().map_or(0, |message| message.there);
@@ -240,9 +237,10 @@ impl<'a> Teller<'a> {
                     message.there = number;
                     message.number
                 });
+                let again = if post.is_copy() { " again" } else { "" };
                 Told {
                     kind: "arrive",
-                    does: format!("m{name} arrives at {}", self.mailbox(mailbox)),
+                    does: format!("m{name} arrives{again} at {}", self.mailbox(mailbox)),
                     mailbox: Some(mailbox),
                     message: Some(name),
                     other: Some(post.actor),
@@ -306,6 +304,26 @@ impl<'a> Teller<'a> {
             }
             _ => self.synchronisation(number, actor, kind, &asked),
         }
+    }
+
+    /// A message is sent, and this becomes of it.
+    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Told {
+        self.sent += 1;
+        let message = self.sent;
+        self.messages.insert(post, Message { number: message, there: number });
+        if fate == Fate::Twice {
+            self.messages.insert(post.copy(), Message { number: message, there: number });
+        }
+        let mailbox = asked.mailbox.unwrap_or_default();
+        let becomes = match fate {
+            Fate::Kept => "",
+            Fate::Lost => ": it is lost",
+            Fate::Twice => ": it will come twice",
+        };
+        let does = format!("sends m{message} to {}{becomes}", self.mailbox(mailbox));
+        let kind = if fate == Fate::Lost { "lose" } else { "send" };
+        let (mailbox, message) = (Some(mailbox), Some(message));
+        Told { kind, does, mailbox, message, bytes: asked.bytes, ..Told::default() }
     }
 
     /// Locks, semaphores, conditions and barriers.
@@ -417,6 +435,10 @@ impl<'a> Teller<'a> {
     /// A communication is over for the actor.
     fn over(&self, over: &Awaited) -> Told {
         let mailbox = Some(over.mailbox);
+        if over.lost {
+            let does = format!("takes {} for received", self.own(over));
+            return Told { kind: "wait", does, mailbox, ..Told::default() };
+        }
         let Some(partner) = over.partner else {
             let does = format!("sees that {} was given up", self.own(over));
             return Told { kind: "wait", does, mailbox, ..Told::default() };
@@ -425,9 +447,10 @@ impl<'a> Teller<'a> {
             Side::Recv => {
                 let message = self.message(partner);
                 let name = message.map_or_else(|| "a message".to_owned(), |m| format!("m{}", m.number));
+                let again = if partner.is_copy() { " again" } else { "" };
                 Told {
                     kind: "receive",
-                    does: format!("receives {name} of {}", self.actor(partner.actor)),
+                    does: format!("receives {name} of {}{again}", self.actor(partner.actor)),
                     mailbox,
                     message: message.map(|message| message.number),
                     other: Some(partner.actor),

@@ -272,6 +272,9 @@ impl Crew {
                 if found.cut_schedule.is_none() {
                     found.cut_schedule = Some(search.line_so_far());
                 }
+                if self.limits.stops_when_cut {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
             }
             End::Execution(violation) => {
                 self.executions.fetch_add(1, Ordering::Relaxed);

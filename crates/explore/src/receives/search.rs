@@ -23,6 +23,8 @@ pub struct Limits {
     pub executions: u64,
     /// At most so many steps in an execution.
     pub depth: u64,
+    /// Whether to stop at the first execution that has more.
+    pub stops_when_cut: bool,
     /// How many executions are between two looks at the clock, and at those who have nothing to do.
     pub stretch: u64,
     /// Whether every choice offers all that it might ever have to, at once. Slow, and obviously complete: the oracle.
@@ -31,7 +33,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { all: false, executions: u64::MAX, depth: 1_000_000, stretch: 256, eager: false }
+        Self {
+            all: false,
+            executions: u64::MAX,
+            depth: 1_000_000,
+            stops_when_cut: false,
+            stretch: 256,
+            eager: false,
+        }
     }
 }
 
@@ -633,6 +642,18 @@ impl Search {
         })
     }
 
+    /// Whether this is the end of a process, and nothing comes after it.
+    fn is_last_end(&self, node: Node) -> bool {
+        let failed = self.failed.as_ref().map(|(process, _)| *process);
+        let ends = |(number, process): (usize, &Process)| {
+            let last = process.steps.last().is_some_and(|&(last, _)| last == node);
+            last && process.stage == Stage::Over && Some(number as u32) != failed
+        };
+        let order = &self.graph.order;
+        self.processes.iter().enumerate().any(ends)
+            && (0..order.len() as Node).all(|other| !order.before(node, other))
+    }
+
     /// The steps until now of an execution that was cut, as far as they can be put into a line.
     pub fn line_so_far(&mut self) -> Vec<Step> {
         let mark = self.graph.mark();
@@ -664,7 +685,10 @@ impl Search {
         let mut numbers: Vec<u32> = (0..self.processes.len() as u32).collect();
         let mut next = first as u32;
         let mut line = Vec::new();
-        for node in self.graph.order.linearise() {
+        // Daemons end with the last of the others: so nobody ends before all that need not come after it.
+        let (ends, others): (Vec<Node>, Vec<Node>) =
+            self.graph.order.linearise().into_iter().partition(|&node| self.is_last_end(node));
+        for node in others.into_iter().chain(ends) {
             let Some(mut step) = owner[node as usize] else { continue };
             if step.actor == Step::NETWORK {
                 let (actor, number) = (step.choice >> 20, step.choice & ((1 << 20) - 1));

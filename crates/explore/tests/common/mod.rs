@@ -1,6 +1,8 @@
 //! Small programs for the tests: lists of operations, one an actor, played by a coroutine.
 #![allow(dead_code)]
 
+pub mod commute;
+
 use std::collections::BTreeSet;
 
 use simurgh_explore::transition::{Kind, Post, Transition};
@@ -11,8 +13,8 @@ use simurgh_kernel::ids::{
 };
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, RecvRequest, SendRequest, Simcall,
-    SpawnRequest, Wake,
+    ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, Payload, RecvRequest, Repeatable,
+    SendRequest, Simcall, SpawnRequest, Wake,
 };
 use simurgh_platform::HostId;
 
@@ -102,12 +104,12 @@ impl Player {
             }
             (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { result, .. })) => {
                 if let Ok(Some(payload)) = result {
-                    self.last = payload.downcast::<u32>().ok().map(|sender| *sender);
+                    self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
             }
             (Op::WaitAny | Op::TestAny, Some(Answer::Completed { index, result })) => {
                 if let Ok(Some(payload)) = result {
-                    self.last = payload.downcast::<u32>().ok().map(|sender| *sender);
+                    self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
                 self.pending.remove(index as usize);
             }
@@ -120,7 +122,9 @@ impl Player {
 
     fn send(&self, mailbox: u32, follow: Follow) -> Simcall {
         let envelope = Envelope { source: self.me, ..Envelope::default() };
-        let payload = Some(Box::new(self.me) as _);
+        // Messages of the last actor of three cannot be copied.
+        let payload: Payload = Box::new(self.me);
+        let payload = Some(if self.me == 2 { payload } else { Repeatable::wrap::<u32>(payload) });
         let mailbox = MailboxId(mailbox);
         Simcall::Send(SendRequest { mailbox, bytes: 8.0, rate: None, envelope, payload }, follow)
     }
@@ -235,9 +239,9 @@ thread_local! {
 fn observe(me: u32, op: Op, answer: Option<&Answer>) {
     let what = match answer {
         Some(Answer::Completed { index, result }) => {
-            let message = result
-                .as_ref()
-                .map(|payload| payload.as_ref().and_then(|p| p.downcast_ref::<u32>().copied()));
+            let message = result.as_ref().map(|payload| {
+                payload.as_ref().and_then(|p| Repeatable::content(p).downcast_ref::<u32>().copied())
+            });
             format!("{op:?}: {index} {message:?}")
         }
         Some(Answer::Activity(_)) => return,

@@ -97,7 +97,9 @@ impl Recorder {
         let about = self.about(actor);
         let taken = self.system.execute(chosen.step);
         let ends = match &taken.kind {
-            Kind::Send { post, .. } | Kind::Submit { post } => Ends { send: Some(plain(*post)), recv: None },
+            Kind::Send { post, .. } | Kind::Submit { post, .. } => {
+                Ends { send: Some(plain(*post)), recv: None }
+            }
             Kind::Recv { post, .. } => Ends { send: None, recv: Some(plain(*post)) },
             _ => Ends::default(),
         };

@@ -5,8 +5,8 @@ use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Payload, RecvRequest, SendRequest,
-    Simcall,
+    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable,
+    SendRequest, Simcall,
 };
 
 impl Kernel {
@@ -164,6 +164,52 @@ impl Kernel {
             self.collect(over);
         }
         Some(receive)
+    }
+
+    /// A message that was held back is lost: its sender takes it for received, and nobody receives it. A message that
+    /// is not under way any more is left alone.
+    pub fn lose(&mut self, id: ActivityId) {
+        let Some(activity) = self.activities.get_mut(id) else { return };
+        if activity.state != State::UnderWay {
+            return;
+        }
+        activity.state = State::Over(Ok(()));
+        let Kind::Comm(comm) = &mut activity.kind else { unreachable!("only communications are under way") };
+        comm.payload = None;
+        self.wake_waiters(id);
+        self.collect(id);
+    }
+
+    /// Copies a message that was held back: the copy is under way too, and nobody waits for it. None if the message is not
+    /// under way any more, or cannot be copied.
+    pub fn repeat(&mut self, id: ActivityId) -> Option<ActivityId> {
+        let activity = self.activities.get(id).filter(|activity| activity.state == State::UnderWay)?;
+        let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are under way") };
+        let payload = match &comm.payload {
+            None => None,
+            Some(payload) => Some(Repeatable::copy(payload)?),
+        };
+        let copy = Comm {
+            mailbox: comm.mailbox,
+            sender: comm.sender,
+            receiver: None,
+            rate: comm.rate,
+            bytes: comm.bytes,
+            envelope: comm.envelope,
+            criteria: Criteria::default(),
+            payload,
+            detached: true,
+            posted: comm.posted,
+            next: None,
+            previous: None,
+        };
+        Some(self.activities.insert(Activity {
+            kind: Kind::Comm(copy),
+            state: State::UnderWay,
+            waiters: Default::default(),
+            held: Held::default(),
+            paused: false,
+        }))
     }
 
     /// What the actor does after it started an activity.

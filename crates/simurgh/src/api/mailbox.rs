@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use simurgh_kernel::context::{Call, call, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
-    Answer, Criteria, Envelope, Follow, Payload, RecvRequest, SendRequest, Simcall,
+    Answer, Criteria, Envelope, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 use super::activity::Start;
@@ -81,7 +81,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     /// Sends a message of so many bytes. Awaited as it is, it is over when the message has arrived; see [`Send`] for
     /// the other ways.
     #[track_caller]
-    pub fn send(&self, message: T, bytes: f64) -> Send {
+    pub fn send(&self, message: T, bytes: f64) -> Send<T> {
         let sender = with_port(|port| port.actor);
         let envelope = Envelope { source: sender.map_or(0, |actor| actor.0), ..Envelope::default() };
         Send {
@@ -95,6 +95,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
                 },
                 Follow::Wait(None),
             )),
+            carries: PhantomData,
         }
     }
 
@@ -130,7 +131,10 @@ impl<T> Mailbox<T> {
 impl<T: std::marker::Send + 'static> Mailbox<T> {
     pub(crate) fn open(&self, payload: Option<Payload>) -> Result<T> {
         payload
-            .and_then(|payload| payload.downcast::<T>().ok())
+            .and_then(|payload| match payload.downcast::<T>() {
+                Ok(message) => Some(message),
+                Err(payload) => Repeatable::unwrap(payload).downcast::<T>().ok(),
+            })
             .map(|message| *message)
             .ok_or_else(|| Error::WrongMessage { mailbox: self.name(), expected: type_name::<T>() })
     }
@@ -141,13 +145,39 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
 /// - `mailbox.send(m, 1e6).await?` returns when it has arrived.
 /// - `mailbox.send(m, 1e6).start().await` returns at once, with an [`Activity`](super::Activity) to wait for.
 /// - `mailbox.send(m, 1e6).detach().await` returns at once; nobody waits, and the message outlives its sender.
+///
+/// Under `check --loss N` a message may be lost: then the first of these returns all the same, since the network took the
+/// message. Under `check --duplication N` a message that is [`repeatable`](Self::repeatable) may come twice.
 #[derive(Debug)]
 #[must_use = "nothing is sent until it is awaited"]
-pub struct Send {
+pub struct Send<T> {
     call: Call,
+    carries: PhantomData<fn(T)>,
 }
 
-impl Send {
+impl<T: Clone + std::marker::Send + 'static> Send<T> {
+    /// Allows a network that delivers messages twice to deliver this one twice, as a copy: `check --duplication N`. It
+    /// changes nothing otherwise.
+    ///
+    /// ```
+    /// use simurgh::prelude::*;
+    ///
+    /// let mut program = Program::new(Platform::builtin());
+    /// let inbox = program.mailbox("inbox");
+    /// program.spawn("sender", "node-0", move |_| async move { inbox.send("hello", 8.0).repeatable().await })?;
+    /// program.spawn("receiver", "node-1", |ctx| async move { ctx.mailbox::<&str>("inbox").recv().await.map(drop) })?;
+    /// assert!(program.simulate(Settings::default())?.is_fine());
+    /// # Ok::<(), simurgh::Error>(())
+    /// ```
+    pub fn repeatable(mut self) -> Self {
+        if let Some((request, _)) = self.request() {
+            request.payload = request.payload.take().map(Repeatable::wrap::<T>);
+        }
+        self
+    }
+}
+
+impl<T> Send<T> {
     fn request(&mut self) -> Option<(&mut SendRequest, &mut Follow)> {
         match self.call.simcall_mut() {
             Some(Simcall::Send(request, follow)) => Some((request, follow)),
@@ -196,7 +226,7 @@ impl Send {
     }
 }
 
-impl Future for Send {
+impl<T> Future for Send<T> {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -37,7 +37,7 @@ impl<T: std::marker::Send + 'static> Task<T> {
 
     /// Sends it. The message is as long as the task says.
     #[track_caller]
-    pub fn send_to(self, mailbox: &Mailbox<Task<T>>) -> Send {
+    pub fn send_to(self, mailbox: &Mailbox<Task<T>>) -> Send<Task<T>> {
         let bytes = self.bytes;
         mailbox.send(self, bytes)
     }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use simurgh_explore::Step;
 use simurgh_explore::counterexample::{Counterexample, Shown, Taken, Telling};
-use simurgh_explore::replay::Impossible;
+use simurgh_explore::replay::{self, Impossible};
+use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
 
 use super::check::{Origin, Subject, draw, silently, view};
 use super::debugger::shell_word;
-use super::schedule::{Planned, Schedule, base, find_scenario};
+use super::schedule::{Differs, Planned, Schedule, base, find_scenario};
 use super::simulate::check_place;
 use super::{debugger, print};
 use crate::error::{Error, Exit, Result};
@@ -115,7 +115,17 @@ fn follow(
     schedule: &Schedule,
     options: &ReplayOptions,
 ) -> std::result::Result<Counterexample, String> {
-    let mut system = subject.actors(schedule.network);
+    // The network may do what it did.
+    let planned: Vec<Step> = schedule.steps.iter().map(|planned| planned.step).collect();
+    let mut system = subject.actors(schedule.network).unreliable(Faults::of(&planned));
+    if let Some(Differs { what, from }) = &schedule.differs {
+        // It is one of two executions: the other is what it is compared with.
+        system = system.unreliable(Faults::of(from)).compare(*what);
+        replay::follow(&mut system, from).map_err(|impossible| {
+            format!("the execution that it differs from cannot be repeated: {impossible}")
+        })?;
+        system = system.unreliable(Faults::of(&planned));
+    }
     let names = |mailbox| subject.mailbox_name(mailbox);
     let mut telling = Telling::new(&mut system, &names);
     let until = options.until.unwrap_or(schedule.steps.len());

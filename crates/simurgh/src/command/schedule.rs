@@ -9,20 +9,24 @@
 //! network = "mailbox"                     # what may arrive before what
 //! engine = "receives"                     # what found it
 //! violation = "receiver failed: oh"       # what it shows
+//! differs-in = "receives"                 # for `--deterministic`: the steps differ in what is received...
+//! differs-from = ["0", "1"]               # ...from these
 //! steps = [
 //!     { step = "2", actor = "sender-1", does = 'sends m1 to "in"', at = "examples/fan_in/main.rs:31" }, # 1
 //! ]
 //! ```
 //!
 //! Only the `step`s are followed: `2` is the actor of that number, `2/1` with the second of its choices, `2/-` with a
-//! timeout, `net/2.0` the arrival of the first message of that actor. What a step `does` is compared when it is replayed,
-//! if it is there, so that a program that has changed is found out. Where it did it (`at`) may change freely.
+//! timeout, `2/lost` and `2/twice` with what the network makes of its message, `net/2.0` the arrival of the first message of
+//! that actor. What a step `does` is compared when it is replayed, if it is there, so that a program that has changed is found
+//! out. Where it did it (`at`) may change freely.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use simurgh_explore::counterexample::{Counterexample, Taken};
+use simurgh_explore::determinism::Compared;
 use simurgh_explore::{Network, Step};
 use toml::Spanned;
 
@@ -44,8 +48,17 @@ pub(crate) struct Schedule {
     pub(crate) engine: String,
     /// What it shows, in one line.
     pub(crate) violation: Option<String>,
+    /// What it differs from, if that is what is wrong.
+    pub(crate) differs: Option<Differs>,
     /// The steps.
     pub(crate) steps: Vec<Planned>,
+}
+
+/// Another execution, and in what it is not the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Differs {
+    pub(crate) what: Compared,
+    pub(crate) from: Vec<Step>,
 }
 
 /// A step that is to be taken.
@@ -80,7 +93,7 @@ impl Planned {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Raw {
     #[serde(rename = "simurgh-schedule")]
     version: Option<Spanned<i64>>,
@@ -91,6 +104,8 @@ struct Raw {
     network: Option<Spanned<String>>,
     engine: Option<String>,
     violation: Option<String>,
+    differs_in: Option<Spanned<String>>,
+    differs_from: Option<Vec<Spanned<String>>>,
     steps: Option<Vec<RawStep>>,
 }
 
@@ -162,6 +177,21 @@ impl Schedule {
                 Err(what) => return wrong(network.span().start, what),
             },
         };
+        let differs = match raw.differs_in {
+            None => None,
+            Some(what) => match what.get_ref().parse() {
+                Ok(what) => Some(Differs { what, from: Vec::new() }),
+                Err(error) => return wrong(what.span().start, error),
+            },
+        };
+        let mut from = Vec::new();
+        for step in raw.differs_from.unwrap_or_default() {
+            match step.get_ref().parse() {
+                Ok(step) => from.push(step),
+                Err(what) => return wrong(step.span().start, what),
+            }
+        }
+        let differs = differs.map(|differs| Differs { from, ..differs });
         let Some(raw_steps) = raw.steps else {
             return wrong(0, "there are no steps; add steps = [{ step = \"0\" }, ...]".to_owned());
         };
@@ -174,13 +204,16 @@ impl Schedule {
             }
         }
         let engine = raw.engine.unwrap_or_default();
-        Ok(Schedule { origin, network, engine, violation: raw.violation, steps })
+        Ok(Schedule { origin, network, engine, violation: raw.violation, differs, steps })
     }
 
     /// The schedule of what was told.
     pub(crate) fn of(told: &Counterexample, origin: Origin, engine: String) -> Self {
         let steps = told.steps.iter().map(|taken| Planned::of(taken, told)).collect();
-        Schedule { origin, network: told.network, engine, violation: told.what.clone(), steps }
+        let differs = told.difference.as_ref().and_then(|difference| {
+            Some(Differs { what: difference.what.parse().ok()?, from: difference.schedule.clone() })
+        });
+        Schedule { origin, network: told.network, engine, violation: told.what.clone(), differs, steps }
     }
 
     /// The text of a file.
@@ -211,6 +244,10 @@ impl Schedule {
         let _ = writeln!(out, "engine = {}", quoted(&self.engine));
         if let Some(violation) = &self.violation {
             let _ = writeln!(out, "violation = {}", quoted(violation));
+        }
+        if let Some(Differs { what, from }) = &self.differs {
+            let from: Vec<_> = from.iter().map(|step| quoted(&step.to_string())).collect();
+            let _ = writeln!(out, "differs-in = \"{what}\"\ndiffers-from = [{}]", from.join(", "));
         }
         let _ = writeln!(out, "steps = [");
         self.write_steps(&mut out);
@@ -348,12 +385,12 @@ mod tests {
             (
                 "\"2/-\"",
                 "\"2/\"",
-                "9: \"2/\" is not a step: it is the number of an actor, such as 2; with its choice, 2/1, or 2/- for a timeout; or the arrival of a message, net/2.0",
+                "9: \"2/\" is not a step: it is the number of an actor, such as 2; with its choice, 2/1, 2/- for a timeout, 2/lost or 2/twice for what becomes of a message; or the arrival of a message, net/2.0",
             ),
             (
                 "engine",
                 "engin",
-                "5: unknown field `engin`, expected one of `simurgh-schedule`, `scenario`, `program`, `arguments`, `network`, `engine`, `violation`, `steps`; a schedule is written by `check --save FILE`",
+                "5: unknown field `engin`, expected one of `simurgh-schedule`, `scenario`, `program`, `arguments`, `network`, `engine`, `violation`, `differs-in`, `differs-from`, `steps`; a schedule is written by `check --save FILE`",
             ),
             (
                 "\"0\"",
@@ -378,7 +415,7 @@ mod tests {
             name in "[a-z]{1,8}",
             arguments in prop::collection::vec(any::<String>(), 0..4),
             violation in prop::option::of(any::<String>()),
-            steps in prop::collection::vec(("[1-9][0-9]?|[0-9]/[0-9]|[0-9]/-|net/[0-9][.][0-9]", prop::option::of(any::<String>())), 0..5),
+            steps in prop::collection::vec(("[1-9][0-9]?|[0-9]/[0-9]|[0-9]/-|[0-9]/lost|[0-9]/twice|net/[0-9][.][0-9]", prop::option::of(any::<String>())), 0..5),
             is_scenario: bool,
         ) {
             let planned = |(step, does): (String, Option<String>)| Planned {
@@ -392,7 +429,12 @@ mod tests {
             } else {
                 Origin::Program { name, arguments }
             };
+            let differs = violation.as_ref().filter(|what| what.len() % 2 == 0).map(|_| Differs {
+                what: "receives".parse().expect("it can be compared"),
+                from: steps.iter().map(|(step, _)| step.parse().expect("it is a step")).collect(),
+            });
             let schedule = Schedule {
+                differs,
                 origin,
                 network: Network::Unordered,
                 engine: "optimal".to_owned(),

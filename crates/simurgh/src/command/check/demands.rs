@@ -13,6 +13,9 @@ fn demands(subject: &Subject<'_>, options: &CheckOptions) -> Vec<Property> {
     if options.deterministic.is_some() {
         asked.push(Property::Determinism);
     }
+    if options.loss > 0 || options.duplication > 0 {
+        asked.push(Property::UnreliableNetwork);
+    }
     asked
 }
 

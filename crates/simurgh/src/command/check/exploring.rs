@@ -7,6 +7,9 @@ use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{Exploration, Options, Progress, dfs, dpor, optimal, pct, random, source};
 
+use simurgh_kernel::context::Place;
+use simurgh_kernel::ids::MailboxId;
+
 use super::demands::refinement;
 use super::kept::Kept;
 use super::watch::{Glance, Watch};
@@ -26,14 +29,15 @@ pub(super) struct Explored {
 /// How many random walks are made where nobody says.
 const WALKS: u64 = 10_000;
 
-/// An execution that is longer than this is taken for endless where nobody says. What happened before what is a table of all
-/// pairs of steps, so that much longer ones would need much memory.
+/// An execution that is longer than this is taken for endless where nobody says, and the search stops there: it would go
+/// on for ever. What happened before what is a table of all pairs of steps, so that much longer ones would need much memory.
 const DEPTH: u64 = 20_000;
 
 /// How many priorities change on a walk of [`pct`]: enough for what needs two coincidences.
 const PCT_DEPTH: u32 = 3;
 
 pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored> {
+    options.faults()?;
     let refined = refinement(subject, options);
     if options.engine == Engine::Receives && refined.is_none() {
         match explore_receives(subject, options) {
@@ -93,7 +97,8 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
     let limits = Limits {
         all: options.all,
         executions: options.executions.unwrap_or(defaults.executions),
-        depth: options.depth.unwrap_or(defaults.depth),
+        depth: options.depth.unwrap_or(DEPTH),
+        stops_when_cut: options.depth.is_none(),
         ..defaults
     };
     let make = || Processes::new(subject);
@@ -122,6 +127,9 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
     if stopped.is_none() && !frontier.is_exhausted() && frontier.found.executions >= limits.executions {
         stopped = Some(format!("stopped after {} executions (--executions)", frontier.found.executions));
     }
+    if stopped.is_none() && options.depth.is_none() && frontier.found.cut > 0 {
+        stopped = Some(endless());
+    }
     if let Some(kept) = kept {
         if frontier.is_exhausted() {
             kept.forget();
@@ -140,7 +148,7 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
 }
 
 fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine) -> Result<Explored> {
-    let mut system = subject.actors(options.network.into());
+    let mut system = subject.actors(options.network.into()).unreliable(options.faults()?);
     if let Some(compared) = options.deterministic {
         system = system.compare(compared.into());
     }
@@ -160,7 +168,8 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
             depth: progress.depth as u64,
             part: executions.filter(|_| walks).map(|all| progress.executions as f64 / all as f64),
         };
-        if watch.go_on(&glance) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let endless = options.depth.is_none() && progress.cut > 0;
+        if !endless && watch.go_on(&glance) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     let found = match engine {
         Engine::Receives | Engine::Optimal => optimal::explore(&mut system, limits),
@@ -170,9 +179,40 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
         Engine::Random => random::explore(&mut system, options.seed, limits),
         Engine::Pct => pct::explore(&mut system, options.seed, PCT_DEPTH, limits),
     };
+    let unrepeatable: Vec<_> = system.unrepeatable().collect();
+    if let Some(told) = uncopied(subject, &unrepeatable) {
+        eprintln!("simurgh: {told}");
+    }
     let mut stopped = watch.finish().map(|why| why.to_string());
+    if stopped.is_none() && options.depth.is_none() && found.cut > 0 {
+        stopped = Some(endless());
+    }
     if stopped.is_none() && executions.is_some_and(|most| found.executions + found.cut >= most) {
         stopped = Some(format!("stopped after {} executions (--executions)", found.executions));
     }
     Ok(Explored { found, stopped, engine: engine.into(), refined: None })
+}
+
+/// Why a search stopped at an execution that was cut.
+fn endless() -> String {
+    format!(
+        "stopped at an execution of more than {DEPTH} steps; --depth N cuts it after N, and goes on with the others"
+    )
+}
+
+/// That some messages did not arrive twice, since they cannot be copied; in a line.
+fn uncopied(subject: &Subject<'_>, sends: &[(Option<Place>, u32)]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let one = |(place, mailbox): &(Option<Place>, u32)| {
+        let mailbox = subject.mailbox_name(MailboxId(*mailbox));
+        place.map_or_else(|| format!("to {mailbox:?}"), |place| format!("to {mailbox:?} at {place}"))
+    };
+    let mut shown: Vec<String> = sends.iter().take(SHOWN).map(one).collect();
+    if sends.len() > SHOWN {
+        shown.push(format!("{} more", sends.len() - SHOWN));
+    }
+    let what = shown.join(", ");
+    (!sends.is_empty()).then(|| {
+        format!("messages that cannot be copied did not arrive twice: {what}; send(..).repeatable() lets them be copied")
+    })
 }

@@ -6,7 +6,7 @@ use simurgh_explore::counterexample::{Counterexample, tell};
 use simurgh_explore::determinism::{Compared, Traffic};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{NotShown, shorten};
-use simurgh_explore::{Network, Step, Violation};
+use simurgh_explore::{Faults, Network, Step, Violation};
 
 use simurgh_kernel::context::{panicked_at, remember_panic};
 
@@ -70,7 +70,7 @@ fn replay(
 ) -> Result<Counterexample, String> {
     const DEPENDS: &str = "the program depends on something else than messages and choices (statics that change, the \
                            clock, random numbers of its own, the order of a hash map)";
-    let mut system = subject.actors(network);
+    let mut system = subject.actors(network).unreliable(needed(violation, schedule));
     if let Violation::Varies { what, other, .. } = violation {
         // It is one of two executions: the other is what it is compared with.
         let compared = Compared { sends: *what == Traffic::Sends, receives: *what == Traffic::Receives };
@@ -115,6 +115,20 @@ fn replay(
         return Err(format!("it is not the same every time that it is replayed: {DEPENDS}"));
     }
     Ok(first)
+}
+
+/// What the network must be allowed to do so that what was found can be repeated.
+fn needed(violation: &Violation, schedule: &[Step]) -> Faults {
+    let (mut needed, other) = (
+        Faults::of(schedule),
+        match violation {
+            Violation::Varies { other, .. } => Faults::of(other),
+            _ => Faults::default(),
+        },
+    );
+    needed.losses = needed.losses.max(other.losses);
+    needed.duplications = needed.duplications.max(other.duplications);
+    needed
 }
 
 /// A violation in one line, when it could not be replayed.

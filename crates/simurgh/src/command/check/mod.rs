@@ -1,5 +1,6 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
 
+mod cut;
 mod demands;
 mod exploring;
 mod findings;
@@ -12,7 +13,7 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simurgh_explore::{Network, Verdict};
+use simurgh_explore::{Faults, Network, Verdict};
 
 use super::print;
 use crate::error::{Error, Exit, Result};
@@ -41,6 +42,12 @@ pub struct CheckOptions {
     /// What may arrive before what
     #[arg(long, value_enum, default_value_t = NetworkName::Mailbox)]
     pub network: NetworkName,
+    /// At most so many messages of an execution are lost (with `--network unordered`)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub loss: u32,
+    /// At most so many messages of an execution arrive twice (with `--network unordered`)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub duplication: u32,
     /// Goes on after a violation, and collects them all
     #[arg(long)]
     pub all: bool,
@@ -53,8 +60,8 @@ pub struct CheckOptions {
     /// At most so many executions [default for random walks: 10000]
     #[arg(long, value_name = "N")]
     pub executions: Option<u64>,
-    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted [default: 1000000, and 20000
-    /// for other engines than `receives`]
+    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted [default: stops at the first
+    /// of more than 20000]
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
     /// At most so many seconds
@@ -75,6 +82,24 @@ pub struct CheckOptions {
     /// Goes on with the search that is kept in this file, if there is one; keeps there what is left when it stops early
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
+}
+
+impl CheckOptions {
+    /// What the network may do to messages.
+    ///
+    /// # Errors
+    /// If it is one that promises to deliver each message once.
+    pub(crate) fn faults(&self) -> Result<Faults> {
+        let faults = Faults { losses: self.loss, duplications: self.duplication };
+        if faults.is_none() || self.network == NetworkName::Unordered {
+            return Ok(faults);
+        }
+        let option = if self.loss > 0 { "--loss" } else { "--duplication" };
+        Err(Error::input(format!(
+            "{option}: the network {} delivers each message once; add --network unordered",
+            self.network
+        )))
+    }
 }
 
 /// How the orders are explored.
@@ -175,10 +200,12 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
     let seconds = watch.seconds();
     let findings = silently(|| findings::findings(subject, options.network.into(), &found.found))?;
     let hint = options.saved.save(subject, engine, &findings)?;
+    let cut = silently(|| cut::Cut::of(subject, options.network.into(), &found))?;
+    let by = report::By { engine, refined, seconds, cut };
     print(&if options.json {
-        report::json(&found, &findings, &report::By { engine, refined, seconds })
+        report::json(&found, &findings, &by)
     } else {
-        report::human(&found, &findings, &hint, seconds)
+        report::human(&found, &findings, &hint, &by)
     });
     if let Some(stopped) = stopped.filter(|_| !options.json) {
         print(&format!("{stopped}\n"));

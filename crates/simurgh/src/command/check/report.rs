@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 
 use serde::Serialize;
 use simurgh_explore::counterexample::Counterexample;
-use simurgh_explore::{Engine, Exploration, Step};
+use simurgh_explore::{Engine, Exploration};
 use simurgh_trace::counterexample::{View, in_columns};
 
+use super::cut::Cut;
 use super::findings::Finding;
 use crate::command::summary::count;
 
@@ -20,6 +21,8 @@ pub(super) struct By {
     /// Why that is not the engine that was asked for, if it is not.
     pub(super) refined: Option<String>,
     pub(super) seconds: f64,
+    /// The executions that it did not follow to their ends.
+    pub(super) cut: Option<Cut>,
 }
 
 /// The outcome as one JSON object and a newline.
@@ -35,19 +38,10 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
         refined: Option<&'a str>,
         /// Executions that were longer than allowed.
         #[serde(skip_serializing_if = "Option::is_none")]
-        cut: Option<OutCut>,
+        cut: Option<&'a Cut>,
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
-    #[derive(Serialize)]
-    struct OutCut {
-        executions: u64,
-        schedule: Vec<String>,
-    }
-    let cut = found.cut_schedule.as_ref().map(|schedule| OutCut {
-        executions: found.cut,
-        schedule: schedule.iter().map(ToString::to_string).collect(),
-    });
     let counterexamples: Vec<OutFinding<'_>> = findings.iter().map(OutFinding::new).collect();
     let out = Out {
         verdict: found.verdict.to_string(),
@@ -56,7 +50,7 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
         seconds: by.seconds,
         engine: by.engine.to_string(),
         refined: by.refined.as_deref(),
-        cut,
+        cut: by.cut.as_ref(),
         counterexample: counterexamples.first(),
         counterexamples: &counterexamples,
     };
@@ -92,7 +86,7 @@ impl<'a> OutFinding<'a> {
 }
 
 /// The outcome for people. `hint` is told below a counterexample.
-pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, seconds: f64) -> String {
+pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, by: &By) -> String {
     let mut text = String::new();
     for finding in findings.iter().take(FINDINGS_MAX) {
         match &finding.told {
@@ -110,31 +104,18 @@ pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, secon
     if !findings.is_empty() && !hint.is_empty() {
         let _ = writeln!(text, "{hint}");
     }
-    if let Some(schedule) = &found.cut_schedule {
-        let _ = writeln!(text, "{}", cut(found.cut, schedule));
+    if let Some(cut) = &by.cut {
+        let _ = writeln!(text, "{}", cut.in_words());
     }
     let _ = writeln!(
         text,
-        "{}: {}, {} steps, {seconds:.3} s",
+        "{}: {}, {} steps, {:.3} s",
         found.verdict,
         count(found.executions, "execution"),
-        found.transitions
+        found.transitions,
+        by.seconds
     );
     text
-}
-
-/// Executions that were longer than allowed.
-fn cut(executions: u64, schedule: &[Step]) -> String {
-    const LAST: usize = 24;
-    let shown = schedule.len().saturating_sub(LAST);
-    let steps: Vec<_> = schedule[shown..].iter().map(ToString::to_string).collect();
-    let verb = if executions == 1 { "goes" } else { "go" };
-    format!(
-        "{} {verb} on after {} steps (--depth): does the program ever end? The last steps of the first of them: {}",
-        count(executions, "execution"),
-        schedule.len(),
-        steps.join(" ")
-    )
 }
 
 /// A counterexample as columns that fit where they are printed.
