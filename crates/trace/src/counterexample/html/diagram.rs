@@ -197,8 +197,11 @@ impl<'a> Diagram<'a> {
         }
     }
 
-    /// Whether a step sends what nobody receives.
+    /// Whether a step sends what nobody receives, or what the network loses.
     fn is_lost(&self, step: &Taken) -> bool {
+        if step.kind == "lose" {
+            return true;
+        }
         let goes_on = |other: &Taken| other.message == step.message && other.kind != "send";
         step.kind == "send" && step.message.is_some() && !self.told.steps.iter().any(goes_on)
     }
@@ -293,6 +296,7 @@ impl<'a> Diagram<'a> {
         let message = step.message.map_or_else(String::new, |message| format!("m{message}"));
         let brief = match step.kind {
             "send" => format!("sends {message}"),
+            "lose" => format!("{message} is lost"),
             "arrive" => format!("{message} arrives"),
             "receive" => format!("receives {message}"),
             "post" => "posts receive".to_owned(),
@@ -332,7 +336,7 @@ fn class(step: &Taken) -> &'static str {
         "receive" => "receive",
         "arrive" => "arrive",
         "post" | "sent" | "wait" | "test" | "probe" | "is alive" => "quiet",
-        "timeout" | "cancel" | "interfere" => "timeout",
+        "timeout" | "cancel" | "interfere" | "lose" => "timeout",
         "choose" | "expose" => "choose",
         "end" => "end",
         _ => "shared",
