@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The wrong variants, and where they go wrong.
-const WRONG: [&str; 9] = [
+const WRONG: [&str; 11] = [
     "chord --nodes 2 --bug",
     "crossing --turns 2 --bug",
     "fan_in --bug",
@@ -14,6 +14,8 @@ const WRONG: [&str; 9] = [
     "two_phase_commit --bug",
     "two_phase_commit --bug --network unordered",
     "fan_in --bug --engine pct --seed 3",
+    "fan_in --senders 3 --deterministic receives",
+    "stop_and_wait --patient --network unordered --loss 1",
 ];
 
 /// Where the examples are built, beside this test.
@@ -68,6 +70,14 @@ fn what_is_wrong_happens_again_when_it_is_replayed() {
         let output = example(name).args(["replay", "--json"]).arg(&file).output().expect("the example runs");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
         assert_eq!(found["reproduced"], true, "{command}: {found}");
+        let page = file.with_extension("html");
+        let mut draw = example(name);
+        draw.args(["replay", "--html"]).arg(&page).arg(&file);
+        let output = draw.output().expect("the example runs");
+        assert_eq!(output.status.code(), Some(1), "{command}: {}", told(&output));
+        let page = std::fs::read_to_string(&page).expect("it was written");
+        let steps = page.matches("role=\"option\"").count();
+        assert_eq!(found["steps"].as_array().map(Vec::len), Some(steps), "{command}");
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simurgh_explore::Step;
 use simurgh_explore::counterexample::{Counterexample, standings};
+use simurgh_explore::{Faults, Step};
 use simurgh_trace::counterexample::{Heading, in_html};
 
 use super::Subject;
@@ -101,7 +101,9 @@ pub(crate) fn draw(
 ) -> Result {
     let steps: Vec<Step> = told.steps.iter().map(|taken| taken.step).collect();
     let names = |mailbox| subject.mailbox_name(mailbox);
-    let standings = silently(|| standings(&mut subject.actors(told.network), &steps, &names))?
+    // The network may do what it did.
+    let mut system = subject.actors(told.network).unreliable(Faults::of(&steps));
+    let standings = silently(|| standings(&mut system, &steps, &names))?
         .map_err(|impossible| Error::other(format!("it is not the same every time: {impossible}")))?;
     let page = in_html(told, &standings, &Heading { program: subject.origin().to_string(), replay }, &source);
     write_file(path, |out| out.write_all(page.as_bytes()))
