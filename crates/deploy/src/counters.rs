@@ -76,6 +76,12 @@ impl Counters {
     }
 }
 
+impl Clone for Counters {
+    fn clone(&self) -> Self {
+        Self(std::array::from_fn(|place| AtomicU64::new(self.0[place].load(Ordering::Relaxed))))
+    }
+}
+
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told: Vec<String> = NAMES

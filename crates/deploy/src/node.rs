@@ -237,8 +237,7 @@ where
         running.shared.queues.iter().for_each(Queue::close);
         let _ = timeout(FAREWELL, async { while sending.join_next().await.is_some() {} }).await;
         sending.shutdown().await;
-        let shared = Arc::into_inner(running.shared).expect("all tasks have ended");
-        Ok(shared.counters)
+        Ok(running.shared.counters.clone())
     }
 
     fn cannot_listen(&self, source: io::Error) -> Error {
