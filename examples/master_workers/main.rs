@@ -11,7 +11,7 @@ use simurgh::{App, clap};
 struct Options {
     /// How many workers there are, each faster than the one before
     #[arg(long, default_value_t = 4)]
-    workers: u32,
+    hands: u32,
     /// How many tasks there are
     #[arg(long, default_value_t = 50)]
     tasks: u32,
@@ -84,7 +84,7 @@ fn platform(options: &Options) -> simurgh::Result<Platform> {
     let zone = builder.zone("office", Routing::Star);
     let centre = builder.host(zone, "centre", 1e9).id();
     builder.star(zone, centre, &[]);
-    for worker in 0..options.workers {
+    for worker in 0..options.hands {
         let host = builder.host(zone, &format!("desk-{worker}"), f64::from(worker + 1) * 1e9).id();
         let cable = builder.link(zone, &format!("cable-{worker}"), 125e6, 100e-6).id();
         builder.star(zone, host, &[cable]);
@@ -93,7 +93,7 @@ fn platform(options: &Options) -> simurgh::Result<Platform> {
 }
 
 fn app(program: &mut Program, options: &Options) -> simurgh::Result {
-    let Options { workers, tasks, flops, bytes } = *options;
+    let Options { hands: workers, tasks, flops, bytes } = *options;
     let host = program.any_host()?;
     program.spawn("master", host, move |ctx| master(ctx, workers, tasks, flops, bytes))?;
     for number in 0..workers {
