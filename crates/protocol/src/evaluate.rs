@@ -130,17 +130,13 @@ impl<'a, M: Data> Evaluator<'a, M> {
         left: (usize, u32),
         right: (usize, u32),
     ) -> Option<bool> {
-        let Kind::Pairwise { of, holds } = &self.properties[property].condition.0 else { return None };
         let (left, right) = if left.0 < right.0 { (left, right) } else { (right, left) };
-        let of_type = |(actor, local): (usize, u32)| {
-            space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
-        };
         let key = |(actor, local): (usize, u32)| ((actor as u64) << 32) | u64::from(local);
         let known = (key(left), key(right));
         if let Some(known) = self.memories[property].pairs.get(&known) {
             return Some(*known);
         }
-        let answer = holds(of_type(left)?, of_type(right)?);
+        let answer = self.of_two_anew(property, space, left, right)?;
         self.memories[property].pairs.insert(known, answer);
         Some(answer)
     }

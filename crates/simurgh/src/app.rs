@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, Command, Parser, Subcommand};
 use simurgh_platform::Platform;
 
 use crate::command::check::{CheckOptions, Origin, Subject};
@@ -77,15 +77,15 @@ pub fn main(app: impl Fn(&mut Program) -> Result + Sync) -> ExitCode {
 ///
 /// #[derive(clap::Args)]
 /// struct Options {
-///     /// How many workers there are
+///     /// How many servers there are
 ///     #[arg(long, default_value_t = 4)]
-///     workers: usize,
+///     servers: usize,
 /// }
 ///
 /// fn app(program: &mut Program, options: &Options) -> simurgh::Result {
-///     for i in 0..options.workers {
+///     for i in 0..options.servers {
 ///         let host = program.any_host()?;
-///         program.spawn(format!("worker-{i}"), host, |ctx: Ctx| async move { ctx.execute(1e9).await })?;
+///         program.spawn(format!("server-{i}"), host, |ctx: Ctx| async move { ctx.execute(1e9).await })?;
 ///     }
 ///     Ok(())
 /// }
@@ -94,6 +94,9 @@ pub fn main(app: impl Fn(&mut Program) -> Result + Sync) -> ExitCode {
 ///     simurgh::main_with(app)
 /// }
 /// ```
+///
+/// The options of `run`, `check` and `explore` (`--seed`, `--workers` and the others that `--help` lists) have their names
+/// already; a program that gives one of them to its own option is told so when it starts.
 pub fn main_with<O: Args + Sync>(app: impl Fn(&mut Program, &O) -> Result + Sync) -> ExitCode {
     App::new(app).main()
 }
@@ -120,6 +123,9 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
 
     /// Reads the command line and does what it says.
     pub fn main(self) -> ExitCode {
+        if let Some(clash) = clash::<O>() {
+            return crate::command::conclude(Err(Error::input(clash)));
+        }
         match Cli::<O>::try_parse() {
             Ok(cli) => crate::command::conclude(self.execute(cli.command)),
             Err(error) => crate::command::answer(&error),
@@ -187,8 +193,62 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
     }
 }
 
+/// What is wrong with the options of a program, if one of them has the name of one that every program has.
+fn clash<O: Args>() -> Option<String> {
+    let own = O::augment_args(Command::new("own"));
+    let all = Verb::<NoOptions>::augment_subcommands(Command::new("all"));
+    let same = |a: &Arg, b: &Arg| {
+        a.get_id() == b.get_id()
+            || a.get_long().is_some_and(|long| b.get_long() == Some(long))
+            || a.get_short().is_some_and(|short| b.get_short() == Some(short))
+    };
+    for verb in all.get_subcommands().filter(|verb| verb.get_name() != "replay") {
+        let taken = |arg: &&Arg| verb.get_arguments().any(|other| same(arg, other));
+        if let Some(arg) = own.get_arguments().find(taken) {
+            let name = arg.get_long().map_or_else(|| arg.get_id().to_string(), |long| format!("--{long}"));
+            let verb = verb.get_name();
+            return Some(format!(
+                "the program's own option {name} has the name of one of `{verb}`; give it another (see `{verb} --help`)"
+            ));
+        }
+    }
+    None
+}
+
 impl<O, F> std::fmt::Debug for App<O, F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("App").field("own", &self.own.is_some()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Args)]
+    struct Fine {
+        #[arg(long)]
+        _servers: u32,
+    }
+
+    #[derive(Args)]
+    struct Taken {
+        #[arg(long)]
+        workers: u32,
+    }
+
+    #[derive(Args)]
+    struct TakenLetter {
+        #[arg(long, short)]
+        quick: bool,
+    }
+
+    #[test]
+    fn options_with_a_name_that_is_taken_are_told() {
+        assert_eq!(clash::<NoOptions>(), None);
+        assert_eq!(clash::<Fine>(), None);
+        let told = "the program's own option --workers has the name of one of `run`; give it another (see `run --help`)";
+        assert_eq!(clash::<Taken>().as_deref(), Some(told));
+        assert!(clash::<TakenLetter>().is_some_and(|told| told.contains("--quick")));
     }
 }

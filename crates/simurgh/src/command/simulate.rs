@@ -42,7 +42,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
     /// What happens within so many seconds happens at once: rounds of more actors, dates less exact
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub precision: Option<f64>,
     /// Tells what the run cost, and where the time went
     #[arg(long)]
@@ -144,12 +144,13 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
         print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref()));
     } else if !options.quiet {
         print(&summary::human(&outcome, scenario.zip(records.as_deref())));
-        if let Some(stats) = &stats {
-            print(&stats.human());
-        }
         for path in options.trace.iter().chain(&options.svg) {
             print(&format!("wrote {}\n", path.display()));
         }
+    }
+    // Who asks for both wants these lines and no others.
+    if let Some(stats) = stats.filter(|_| !options.json) {
+        print(&stats.human());
     }
     Ok(exit_of(&outcome))
 }
