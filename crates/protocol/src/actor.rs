@@ -102,7 +102,7 @@ enum Chooser {
     /// The first choices are given, all further ones are the first option; how many options there were is noted.
     Scripted { script: Vec<usize>, options: Vec<usize> },
     /// Somebody outside, such as a random generator.
-    Asked(Box<dyn FnMut(usize) -> usize + Send>),
+    Asked { choose: Box<dyn FnMut(usize) -> usize + Send>, chosen: Vec<usize> },
 }
 
 /// What a handler may ask for: messages, timers, choices. Nothing of it happens before the handler has ended.
@@ -115,7 +115,11 @@ pub struct Out<A: Actor + ?Sized> {
 impl<A: Actor + ?Sized> Out<A> {
     /// For those who drive actors themselves: what `me` is about to ask for, with `choose` to answer [`Out::choose`].
     pub fn new(me: ActorId, choose: impl FnMut(usize) -> usize + Send + 'static) -> Self {
-        Self { me, commands: Vec::new(), chooser: Chooser::Asked(Box::new(choose)) }
+        Self {
+            me,
+            commands: Vec::new(),
+            chooser: Chooser::Asked { choose: Box::new(choose), chosen: Vec::new() },
+        }
     }
 
     /// What a checker uses: the choices are prescribed as far as the script goes.
@@ -162,10 +166,11 @@ impl<A: Actor + ?Sized> Out<A> {
                 seen.push(options);
                 chosen
             }
-            Chooser::Asked(choose) => {
-                let chosen = choose(options);
-                assert!(chosen < options, "{chosen} was chosen out of {options}");
-                chosen
+            Chooser::Asked { choose, chosen } => {
+                let which = choose(options);
+                assert!(which < options, "{which} was chosen out of {options}");
+                chosen.push(which);
+                which
             }
         }
     }
@@ -173,6 +178,12 @@ impl<A: Actor + ?Sized> Out<A> {
     /// What was asked for, in order.
     pub fn into_commands(self) -> Vec<Command<A>> {
         self.commands
+    }
+
+    /// What was asked for, and the choices that were made by whoever was asked.
+    pub(crate) fn into_asked(self) -> (Vec<Command<A>>, Vec<usize>) {
+        let Chooser::Asked { chosen, .. } = self.chooser else { unreachable!("nothing was prescribed") };
+        (self.commands, chosen)
     }
 
     /// The choices that were made, and how many options each had.

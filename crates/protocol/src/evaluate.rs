@@ -2,7 +2,7 @@
 
 use crate::actor::Data;
 use crate::node::Health;
-use crate::property::{Kind, Mode, Projection, Property, States, World};
+use crate::property::{Found, Kind, Mode, Projection, Property, States, World};
 use crate::space::{Lookup, Space};
 
 /// What is remembered of one property.
@@ -91,8 +91,8 @@ impl<'a, M: Data> Evaluator<'a, M> {
                     (0..actors).filter_map(|actor| self.key(property, space, actor, state[actor])).collect();
                 self.of_keys(property, &keys)
             }
-            Kind::Global(holds) => holds(&States { nodes: &World::new(space, state) }),
-            Kind::World(holds) => holds(&World::new(space, state)),
+            Kind::Global(holds) => holds(&States { nodes: &Found { space, state } }),
+            Kind::World(holds) => holds(&World::new(&Found { space, state })),
             Kind::History(holds) => {
                 let history = state[actors];
                 let known = slot(&mut self.memories[property].histories, history);

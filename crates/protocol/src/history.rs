@@ -37,6 +37,8 @@ pub(crate) trait Recorder<M>: Send + Sync {
     fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32;
     fn value(&self, history: u32) -> &dyn Any;
     fn hash(&self, history: u32, permutation: usize) -> u128;
+    /// Forgets all values but one, which is number 0 from then on.
+    fn forget_others(&mut self, history: u32);
 }
 
 pub(crate) type Concerns<M> = dyn Fn(&M) -> bool + Send + Sync;
@@ -86,5 +88,11 @@ impl<M, H: Data> Recorder<M> for Typed<M, H> {
 
     fn hash(&self, history: u32, permutation: usize) -> u128 {
         self.values.hash(history, permutation)
+    }
+
+    fn forget_others(&mut self, history: u32) {
+        let value = self.values.get(history).clone();
+        self.values = Interner::new(self.permutations.len());
+        self.values.intern(value, &self.permutations, place);
     }
 }

@@ -7,6 +7,7 @@
 //!   properties by [`System::always`], [`System::sometimes`] and [`System::eventually`].
 //! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
 //! - [`linearizability`]: whether what clients were answered can be explained.
+//! - [`live`]: one life of a system, for whoever has a network and a clock, such as a simulation.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
 //!
 //! Inside, in reading order: `node` runs handlers and knows local states by numbers; `space` remembers what came of them;
@@ -73,7 +74,9 @@ mod history;
 mod ids;
 mod intern;
 pub mod linearizability;
+pub mod live;
 mod liveness;
+mod living;
 pub mod local;
 mod network;
 mod node;
@@ -94,7 +97,7 @@ pub use ids::{ActorId, IdMap, IdSet};
 pub use liveness::Fairness;
 pub use network::Network;
 pub use property::{
-    Condition, Mode, States, World, agree, global, history, local, pairwise, projected, world,
+    Condition, LocalStates, Mode, States, World, agree, global, history, local, pairwise, projected, world,
 };
 pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};

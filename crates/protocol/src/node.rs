@@ -10,6 +10,7 @@ use std::sync::{Arc, Once};
 use crate::actor::{Actor, Command, Data, Durable, Out, next_script};
 use crate::ids::ActorId;
 use crate::intern::Interner;
+use crate::living::{Living, OneLife};
 
 /// What can happen to a node.
 #[derive(Clone, Copy)]
@@ -53,6 +54,8 @@ pub(crate) trait Node<M>: Send + Sync {
 /// Makes nodes: a system keeps these, and each search makes nodes of its own.
 pub(crate) trait Kind<M>: Send + Sync {
     fn node(&self, me: ActorId, actors: usize, permutations: Arc<Vec<Vec<u32>>>) -> Box<dyn Node<M>>;
+    /// A node that lives one life.
+    fn living(&self, me: ActorId, actors: usize) -> Box<dyn Living<M>>;
 }
 
 /// What becomes of an actor that crashes.
@@ -107,6 +110,10 @@ impl<A: Actor, R: Recovery<A>> Kind<A::Msg> for Kept<A, R> {
         let locals = Interner::new(permutations.len());
         let (actor, resumed) = (Arc::clone(&self.actor), self.resumed.clone());
         Box::new(Typed::<A, R> { me, actors, actor, resumed, locals, permutations })
+    }
+
+    fn living(&self, me: ActorId, actors: usize) -> Box<dyn Living<A::Msg>> {
+        Box::new(OneLife::<A, R>::new(me, actors, Arc::clone(&self.actor), self.resumed.clone()))
     }
 }
 
@@ -261,7 +268,7 @@ impl<A: Actor, R: Recovery<A>> Node<A::Msg> for Typed<A, R> {
 }
 
 /// Somebody to whom a message goes who is not there.
-fn nobody<A: Actor>(commands: &[Command<A>], actors: usize) -> Option<ActorId> {
+pub(crate) fn nobody<A: Actor>(commands: &[Command<A>], actors: usize) -> Option<ActorId> {
     commands.iter().find_map(|command| match command {
         Command::Send { to, .. } if to.index() >= actors => Some(*to),
         _ => None,
@@ -273,7 +280,7 @@ thread_local! {
 }
 
 /// Runs code of a user; if it panics, gives what it said instead of printing it, since a checker comes by here often.
-fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();

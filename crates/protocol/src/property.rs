@@ -31,14 +31,20 @@ pub struct States<'a> {
     pub(crate) nodes: &'a dyn LocalStates,
 }
 
-/// Where [`States`] come from.
-pub(crate) trait LocalStates {
+/// Where [`States`] come from: a checker, a simulation, or whoever looks at real nodes.
+pub trait LocalStates {
+    /// How many actors there are.
     fn count(&self) -> usize;
-    /// Nothing for an actor that is down.
+    /// The state of an actor, by its number; nothing if it is down.
     fn state(&self, actor: usize) -> Option<&dyn Any>;
 }
 
 impl<'a> States<'a> {
+    /// The states of actors that somebody knows.
+    pub fn new(nodes: &'a dyn LocalStates) -> Self {
+        Self { nodes }
+    }
+
     /// The state of an actor; nothing if it is down, or of another kind.
     pub fn get<S: 'static>(&self, actor: ActorId) -> Option<&'a S> {
         (actor.index() < self.nodes.count()).then(|| self.nodes.state(actor.index())?.downcast_ref())?
@@ -58,39 +64,58 @@ impl<'a> States<'a> {
 
 /// Everything there is at one time: states, messages on their way, history.
 pub struct World<'a, M> {
-    space: &'a Space<M>,
-    state: &'a [u32],
+    whole: &'a dyn Whole<M>,
+}
+
+/// Where a [`World`] comes from.
+pub(crate) trait Whole<M>: LocalStates {
+    /// The messages on their way, with their senders and receivers.
+    fn messages(&self) -> Vec<(ActorId, ActorId, &M)>;
+    fn history(&self) -> Option<&dyn Any>;
 }
 
 impl<'a, M: Data> World<'a, M> {
-    pub(crate) fn new(space: &'a Space<M>, state: &'a [u32]) -> Self {
-        Self { space, state }
+    pub(crate) fn new(whole: &'a dyn Whole<M>) -> Self {
+        Self { whole }
     }
 
     /// The state of an actor; nothing if it is down, or of another kind.
     pub fn get<S: 'static>(&self, actor: ActorId) -> Option<&'a S> {
-        self.space.node(actor.index()).state(*self.state.get(actor.index())?)?.downcast_ref()
+        States { nodes: self.whole }.get(actor)
     }
 
     /// The messages on their way, with their senders and receivers.
     pub fn messages(&self) -> impl Iterator<Item = (ActorId, ActorId, &'a M)> {
-        self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope))
+        self.whole.messages().into_iter()
     }
 
     /// The history, if there is one of this type.
     pub fn history<H: 'static>(&self) -> Option<&'a H> {
-        self.space
-            .has_history()
-            .then(|| self.space.history(self.state[self.space.actors()]).downcast_ref())?
+        self.whole.history()?.downcast_ref()
     }
 }
 
-impl<M: Data> LocalStates for World<'_, M> {
+/// A state of a search.
+pub(crate) struct Found<'a, M> {
+    pub(crate) space: &'a Space<M>,
+    pub(crate) state: &'a [u32],
+}
+
+impl<M: Data> LocalStates for Found<'_, M> {
     fn count(&self) -> usize {
         self.space.actors()
     }
     fn state(&self, actor: usize) -> Option<&dyn Any> {
         self.space.node(actor).state(self.state[actor])
+    }
+}
+
+impl<M: Data> Whole<M> for Found<'_, M> {
+    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
+        self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope)).collect()
+    }
+    fn history(&self) -> Option<&dyn Any> {
+        self.space.has_history().then(|| self.space.history(self.state[self.space.actors()]))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::actor::Data;
 use crate::checker::{Limits, Progress};
 use crate::evaluate::{Evaluator, failed};
-use crate::property::{Kind, Mode, States, World};
+use crate::property::{Found, Kind, Mode, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::Schedule;
 use crate::space::{Lookup, Space};
@@ -109,7 +109,7 @@ impl<'a, M: Data> Session<'a, M> {
         self.system
             .within
             .as_ref()
-            .is_none_or(|within| within(&States { nodes: &World::new(&self.space, state) }))
+            .is_none_or(|within| within(&States { nodes: &Found { space: &self.space, state } }))
     }
 
     /// Notes what was decided, once it has been seen to happen again from the start.

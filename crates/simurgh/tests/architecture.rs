@@ -56,6 +56,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-kernel",
         "simurgh-explore",
         "simurgh-protocol",
+        "simurgh-protocol-sim",
         "simurgh-deploy",
         "simurgh-trace",
         "simurgh",

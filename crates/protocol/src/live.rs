@@ -1,0 +1,444 @@
+//! One life of a system: what happens is said by whoever has a network, a clock and dice, such as a simulation; the
+//! handlers run, and the properties are looked at after each of them.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use simurgh_protocol::live::{Live, Request};
+//! use simurgh_protocol::{Actor, ActorId, Out, System, local};
+//!
+//! struct Counter;
+//!
+//! impl Actor for Counter {
+//!     type Msg = u32;
+//!     type State = u32;
+//!     type Timer = ();
+//!     fn on_start(&self, out: &mut Out<Self>) -> u32 {
+//!         out.send(ActorId(1 - out.me().0), 1);
+//!         0
+//!     }
+//!     fn on_msg(&self, seen: &mut u32, _: ActorId, number: &u32, _: &mut Out<Self>) {
+//!         *seen += number;
+//!     }
+//! }
+//!
+//! let system = System::new()
+//!     .actors([Counter, Counter])
+//!     .sometimes("something arrives", local(|seen: &u32| *seen > 0));
+//! let mut live = Live::new(Arc::new(system))?;
+//! let mut letters = Vec::new();
+//! for request in live.start(|_| |_| 0) {
+//!     if let Request::Send { letter, .. } = request {
+//!         letters.push(letter);
+//!     }
+//! }
+//! live.lose(letters[0]);
+//! live.deliver(letters[1], |_| 0);
+//! assert_eq!(live.states().get::<u32>(ActorId(0)), Some(&1));
+//! assert_eq!(live.take_decided(), [0]);
+//! # Ok::<(), String>(())
+//! ```
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::actor::{After, Data};
+use crate::history::Recorder;
+use crate::ids::ActorId;
+use crate::living::{Living, Ran, Wish};
+use crate::network::Network;
+use crate::node::{Event, Health};
+use crate::property::{Kind, LocalStates, Mode, States, Whole, World};
+use crate::schedule::{Schedule, Step};
+use crate::system::System;
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LetterId(u64);
+
+/// What is to be done for an actor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Bring a message to its receiver, or lose it: by [`Live::deliver`] or [`Live::lose`].
+    Send {
+        /// By whom.
+        from: ActorId,
+        /// To whom.
+        to: ActorId,
+        /// Which; see [`Live::message`].
+        letter: LetterId,
+    },
+    /// Let a timer go off, by [`Live::timeout`]; if it is set, it starts again.
+    SetTimer {
+        /// Whose.
+        at: ActorId,
+        /// Which of its timers.
+        timer: usize,
+        /// How long it takes.
+        after: After,
+    },
+    /// Forget a timer, if it is set.
+    CancelTimer {
+        /// Whose.
+        at: ActorId,
+        /// Which of its timers.
+        timer: usize,
+    },
+}
+
+/// A property, and whether it has been decided so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Its name.
+    pub name: String,
+    /// When its condition is to hold.
+    pub mode: Mode,
+    /// Whether an `always` was violated, or the condition of a `sometimes` or an `eventually` was seen to hold.
+    pub decided: bool,
+}
+
+/// One life of a system.
+pub struct Live<M> {
+    system: Arc<System<M>>,
+    nodes: Vec<Box<dyn Living<M>>>,
+    letters: BTreeMap<LetterId, (ActorId, ActorId, M)>,
+    letters_made: u64,
+    recorder: Option<Box<dyn Recorder<M>>>,
+    decided: Vec<bool>,
+    news: Vec<usize>,
+    schedule: Option<Schedule>,
+}
+
+/// What properties look at.
+struct Moment<'a, M>(&'a Live<M>);
+
+impl<M: Data> LocalStates for Moment<'_, M> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+    fn state(&self, actor: usize) -> Option<&dyn Any> {
+        self.0.state(actor)
+    }
+}
+
+impl<M: Data> LocalStates for Live<M> {
+    fn count(&self) -> usize {
+        self.nodes.len()
+    }
+    fn state(&self, actor: usize) -> Option<&dyn Any> {
+        self.nodes[actor].state()
+    }
+}
+
+impl<M: Data> Whole<M> for Moment<'_, M> {
+    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
+        self.0.letters.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
+    }
+    fn history(&self) -> Option<&dyn Any> {
+        self.0.recorder.as_ref().map(|recorder| recorder.value(0))
+    }
+}
+
+impl<M: Data> Live<M> {
+    /// A system in which nothing has happened.
+    ///
+    /// # Errors
+    /// What is wrong with the way the system is put together.
+    pub fn new(system: Arc<System<M>>) -> Result<Self, String> {
+        if let Some(mistake) = system.mistake() {
+            return Err(mistake);
+        }
+        let count = system.kinds.len();
+        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.living(ActorId::from(at), count));
+        Ok(Self {
+            nodes: nodes.collect(),
+            letters: BTreeMap::new(),
+            letters_made: 0,
+            recorder: system.recorder.as_ref().map(|make| make()),
+            decided: vec![false; system.properties.len()],
+            news: Vec::new(),
+            schedule: None,
+            system,
+        })
+    }
+
+    /// Keeps what happens as a schedule from now on, if asked before the start: [`System::replay`] can follow it. What
+    /// has no effect is left out. Only which of several equal messages is lost cannot be told, where the network is ordered.
+    pub fn record(&mut self) {
+        self.schedule = Some(Schedule::default());
+    }
+
+    /// What has happened, if it was to be kept. Which of several starts it was is not known if actors choose when they start.
+    pub fn schedule(&self) -> Option<&Schedule> {
+        self.schedule.as_ref()
+    }
+
+    /// The system.
+    pub fn system(&self) -> &System<M> {
+        &self.system
+    }
+
+    /// Whether messages from one actor to another are to arrive in the order in which they were sent.
+    pub fn is_ordered(&self) -> bool {
+        self.system.network == Network::Ordered
+    }
+
+    /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices: a number below the
+    /// one that it is given.
+    pub fn start<C>(&mut self, mut dice: impl FnMut(ActorId) -> C) -> Vec<Request>
+    where
+        C: FnMut(usize) -> usize + Send + 'static,
+    {
+        let mut requests = Vec::new();
+        for (from, to, msg) in self.system.flying.clone() {
+            let letter = self.post(from, to, msg);
+            requests.push(Request::Send { from, to, letter });
+        }
+        for actor in (0..self.nodes.len()).map(ActorId::from) {
+            let ran = self.nodes[actor.index()].start(Box::new(dice(actor)));
+            self.grant(actor, ran.wishes, &mut requests);
+        }
+        self.look(None);
+        requests
+    }
+
+    /// Brings a message to its receiver. If that is down, nothing happens, and the message is no longer on its way.
+    pub fn deliver(
+        &mut self,
+        letter: LetterId,
+        dice: impl FnMut(usize) -> usize + Send + 'static,
+    ) -> Vec<Request> {
+        let Some((from, to, msg)) = self.letters.remove(&letter) else { return Vec::new() };
+        if !self.is_up(to) {
+            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}") });
+            self.look(None);
+            return Vec::new();
+        }
+        let ran = self.nodes[to.index()].execute(Event::Deliver(from, &msg), Box::new(dice));
+        self.tell(from, to, &msg, true);
+        let ordered = self.is_ordered();
+        self.happened(to, ran, ordered, |_, choices| {
+            let msg = format!("{msg:?}");
+            Step::Deliver { from, to, msg, choices }
+        })
+    }
+
+    /// Gives an actor a message from outside, as if it had sent it to itself; it is not part of the schedule.
+    pub fn input(
+        &mut self,
+        to: ActorId,
+        msg: &M,
+        dice: impl FnMut(usize) -> usize + Send + 'static,
+    ) -> Vec<Request> {
+        let ran = self.nodes[to.index()].execute(Event::Deliver(to, msg), Box::new(dice));
+        self.schedule = None;
+        self.happened(to, ran, false, |_, choices| Step::Recover { at: to, choices })
+    }
+
+    /// Loses a message.
+    pub fn lose(&mut self, letter: LetterId) {
+        if let Some((from, to, msg)) = self.letters.remove(&letter) {
+            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}") });
+            self.look(None);
+        }
+    }
+
+    /// Lets a timer go off.
+    pub fn timeout(
+        &mut self,
+        at: ActorId,
+        timer: usize,
+        dice: impl FnMut(usize) -> usize + Send + 'static,
+    ) -> Vec<Request> {
+        let ran = self.nodes[at.index()].execute(Event::Timeout(timer), Box::new(dice));
+        self.happened(at, ran, false, |node, choices| {
+            let timer = node.timer_text(timer);
+            Step::Timeout { at, timer, choices }
+        })
+    }
+
+    /// Crashes an actor: its timers are forgotten, and nothing reaches it.
+    pub fn crash(&mut self, at: ActorId) -> Vec<Request> {
+        let ran = self.nodes[at.index()].execute(Event::Crash, Box::new(|_| 0));
+        self.happened(at, ran, false, |_, _| Step::Crash { at })
+    }
+
+    /// Starts an actor that is down: from its disk if it has one, anew otherwise.
+    pub fn recover(
+        &mut self,
+        at: ActorId,
+        dice: impl FnMut(usize) -> usize + Send + 'static,
+    ) -> Vec<Request> {
+        let ran = self.nodes[at.index()].execute(Event::Recover, Box::new(dice));
+        self.happened(at, ran, false, |_, choices| Step::Recover { at, choices })
+    }
+
+    /// A message on its way: from whom, to whom, and what.
+    pub fn message(&self, letter: LetterId) -> Option<(ActorId, ActorId, &M)> {
+        self.letters.get(&letter).map(|(from, to, msg)| (*from, *to, msg))
+    }
+
+    /// How many messages are on their way.
+    pub fn flying(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// Whether an actor is up.
+    pub fn is_up(&self, actor: ActorId) -> bool {
+        self.nodes[actor.index()].health() == Health::Up
+    }
+
+    /// The states of all actors.
+    pub fn states(&self) -> States<'_> {
+        States { nodes: self }
+    }
+
+    /// What an actor is called, with its number.
+    pub fn name(&self, actor: ActorId) -> String {
+        format!("{}-{actor}", self.nodes[actor.index()].name())
+    }
+
+    /// The state of an actor, as it prints.
+    pub fn text(&self, actor: ActorId) -> String {
+        self.nodes[actor.index()].text()
+    }
+
+    /// The actors whose handlers have panicked, and what they said.
+    pub fn failures(&self) -> impl Iterator<Item = (ActorId, &str)> {
+        self.nodes.iter().enumerate().filter_map(|(at, node)| Some((ActorId::from(at), node.failure()?)))
+    }
+
+    /// The properties, and whether they have been decided.
+    pub fn properties(&self) -> Vec<Watched> {
+        let all = self.system.properties.iter().zip(&self.decided);
+        all.map(|(property, decided)| Watched {
+            name: property.name.clone(),
+            mode: property.mode,
+            decided: *decided,
+        })
+        .collect()
+    }
+
+    /// When the condition of a property is to hold.
+    pub fn mode(&self, property: usize) -> Mode {
+        self.system.properties[property].mode
+    }
+
+    /// The properties that have been decided since this was asked last, by their places.
+    pub fn take_decided(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.news)
+    }
+
+    fn happened(
+        &mut self,
+        at: ActorId,
+        ran: Ran<M>,
+        always_effective: bool,
+        step: impl FnOnce(&dyn Living<M>, Vec<usize>) -> Step,
+    ) -> Vec<Request> {
+        if ran.effective || always_effective {
+            self.note(|nodes| step(nodes[at.index()].as_ref(), ran.choices));
+        }
+        let mut requests = Vec::new();
+        self.grant(at, ran.wishes, &mut requests);
+        self.look(Some(at.index()));
+        requests
+    }
+
+    fn note(&mut self, step: impl FnOnce(&[Box<dyn Living<M>>]) -> Step) {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.steps.push(step(&self.nodes));
+        }
+    }
+
+    fn grant(&mut self, at: ActorId, wishes: Vec<Wish<M>>, requests: &mut Vec<Request>) {
+        for wish in wishes {
+            requests.push(match wish {
+                Wish::Send(to, msg) => {
+                    self.tell(at, to, &msg, false);
+                    let letter = self.post(at, to, msg);
+                    Request::Send { from: at, to, letter }
+                }
+                Wish::SetTimer(timer, after) => Request::SetTimer { at, timer, after },
+                Wish::CancelTimer(timer) => Request::CancelTimer { at, timer },
+            });
+        }
+    }
+
+    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> LetterId {
+        let letter = LetterId(self.letters_made);
+        self.letters_made += 1;
+        self.letters.insert(letter, (from, to, msg));
+        letter
+    }
+
+    /// Tells the history what was sent or received.
+    fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.concerns(msg)
+        {
+            let history = recorder.record(0, from, to, msg, received);
+            recorder.forget_others(history);
+        }
+    }
+
+    /// Looks at the properties that have not been decided. If only one actor has changed, conditions on one or two need be looked at
+    /// there only.
+    fn look(&mut self, changed: Option<usize>) {
+        let open: Vec<usize> = (0..self.decided.len()).filter(|at| !self.decided[*at]).collect();
+        for property in open {
+            if self.decides(property, changed) {
+                self.decided[property] = true;
+                self.news.push(property);
+            }
+        }
+    }
+
+    fn decides(&self, property: usize, changed: Option<usize>) -> bool {
+        let mode = self.system.properties[property].mode;
+        let actors = self.nodes.len();
+        let range = if mode == Mode::Eventually { None } else { changed };
+        let range = range.map_or(0..actors, |actor| actor..actor + 1);
+        let moment = Moment(self);
+        let of = |actor: usize, kind: std::any::TypeId| {
+            self.nodes[actor].state().filter(|state| (*state).type_id() == kind)
+        };
+        // A `sometimes` asks for some actor or pair, `always` and `eventually` for all.
+        let decided = |answers: &mut dyn Iterator<Item = bool>| {
+            let mut answers = answers;
+            match mode {
+                Mode::Always => Iterator::any(&mut answers, |answer| !answer),
+                Mode::Sometimes => Iterator::any(&mut answers, |answer| answer),
+                Mode::Eventually => Iterator::all(&mut answers, |answer| answer),
+            }
+        };
+        match &self.system.properties[property].condition.0 {
+            Kind::Local { of: kind, holds } => {
+                decided(&mut range.filter_map(|actor| Some(holds(of(actor, *kind)?))))
+            }
+            Kind::Pairwise { of: kind, holds } => decided(&mut range.flat_map(|left| {
+                (0..actors)
+                    .filter(move |right| *right != left)
+                    .filter_map(move |right| Some(holds(of(left, *kind)?, of(right, *kind)?)))
+            })),
+            Kind::Projected { of: kind, make, .. } => {
+                let mut projection = make();
+                let keys: Vec<u32> =
+                    (0..actors).filter_map(|actor| projection.key(of(actor, *kind)?)).collect();
+                decided(&mut std::iter::once(projection.holds(&keys)))
+            }
+            Kind::Global(holds) => decided(&mut std::iter::once(holds(&self.states()))),
+            Kind::History(holds) => {
+                let history = self.recorder.as_ref().map(|recorder| holds(recorder.value(0)));
+                decided(&mut history.into_iter())
+            }
+            Kind::World(holds) => decided(&mut std::iter::once(holds(&World::new(&moment)))),
+        }
+    }
+}
+
+impl<M: Data> std::fmt::Debug for Live<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.nodes.iter().map(|node| node.text())).finish()
+    }
+}
