@@ -240,5 +240,6 @@ fn system(options: &Options) -> System<Msg> {
 
 fn main() -> ExitCode {
     let Command::Check { check: how, options } = Command::parse();
+    MEMORY.reset_peak_usage();
     check(&system(&options), &how, || MEMORY.peak_usage())
 }

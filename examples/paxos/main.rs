@@ -107,5 +107,6 @@ fn system(options: &Options) -> System<SynodMsg<Value>> {
 
 fn main() -> ExitCode {
     let Command::Check { check: how, options } = Command::parse();
+    MEMORY.reset_peak_usage();
     check(&system(&options), &how, || MEMORY.peak_usage())
 }

@@ -163,6 +163,29 @@ fn paxos_has_far_fewer_local_transitions() {
     assert!(number(&all, "system_states") > 0 && number(&all, "system_states") < number(&global, "states"));
 }
 
+/// Figure 12 of the paper: what local search needs grows with the depth, not with what can happen. `--nocapture` shows it.
+#[test]
+fn the_memory_of_local_search_is_linear_in_depth() {
+    println!("{:>5} {:>6} {:>11} {:>6}", "steps", "states", "transitions", "bytes");
+    let bytes: Vec<i64> = (0..=8)
+        .map(|depth| {
+            let (found, _) = check(&format!("paxos --proposals 1 --engine local --depth {depth}"));
+            assert_eq!(found["depth"], depth);
+            let [states, transitions, bytes] =
+                ["states", "transitions", "peak_bytes"].map(|name| found[name].to_string());
+            println!("{depth:5} {states:>6} {transitions:>11} {bytes:>6}");
+            found["peak_bytes"].as_i64().expect("bytes are a number")
+        })
+        .collect();
+    // No depth lies much above the line from the first to the last, and the second half is no steeper than the first.
+    for (depth, &here) in (0..).zip(&bytes) {
+        let line = bytes[0] + (bytes[8] - bytes[0]) * depth / 8;
+        assert!(here < line * 3 / 2, "{here} bytes at depth {depth}, where the line is at {line}");
+    }
+    assert!(bytes[8] - bytes[4] <= bytes[4] - bytes[0], "{bytes:?}");
+    assert!(bytes[8] < 200_000, "the paper needed 200 KB");
+}
+
 #[test]
 fn paxos_with_two_proposals_is_exhausted_by_local_search() {
     let (found, code) = check("paxos --proposals 2");

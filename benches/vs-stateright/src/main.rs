@@ -35,7 +35,7 @@ fn peak_kib() -> u64 {
 }
 
 /// How often a quick search is repeated, so that its time can be read: the best counts, for both tools.
-const REPEATED: Duration = Duration::from_millis(300);
+const REPEATED: Duration = Duration::from_secs(1);
 
 fn timed<T>(search: impl Fn() -> T) -> (T, f64) {
     let all = Instant::now();

@@ -141,12 +141,18 @@ impl<'a, M: Data> Session<'a, M> {
 
     /// Whether the search has to end, asked after every state.
     pub(crate) fn over(&mut self, states: usize, depth: usize) -> bool {
+        self.over_after(1, states, depth)
+    }
+
+    /// The same for those whose steps differ in what they take: the clock is asked when so much was done.
+    pub(crate) fn over_after(&mut self, work: u64, states: usize, depth: usize) -> bool {
         if states as u64 > self.limits.states_max {
             self.cut = Some(format!("{} states were the bound", self.limits.states_max));
             return true;
         }
-        self.ticks += 1;
-        if self.ticks.is_multiple_of(1024)
+        let before = self.ticks / 1024;
+        self.ticks += work;
+        if self.ticks / 1024 > before
             && let Some(stop) = &mut self.limits.stop
             && stop(&Progress { states: states as u64, transitions: self.report.transitions, depth })
         {

@@ -186,11 +186,13 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 3] {
         let plain = Options { histories: false, company: false, ..Options::default() };
         let some = Options { company: false, early: false, ..Options::default() };
         let soon = Options { company_states_max: 5, ..Options::default() };
+        let past = Options { pasts_from: 0, ..Options::default() };
+        let turns = Options { pasts_from: 4, ..Options::default() };
         let checker = || {
             let mut asked = 0;
             system.checker().states_max(500).stop_when(move |_| {
                 asked += 1;
-                asked > 10
+                asked > 100
             })
         };
         for (name, found) in [
@@ -199,6 +201,9 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 3] {
             ("without knowledge", checker().local_options(plain).local()),
             ("with histories", checker().local_options(some).local()),
             ("giving up company", checker().local_options(soon).local()),
+            ("with pasts", checker().local_options(past.clone()).local()),
+            ("with pasts, gen", checker().local_options(past).local_gen()),
+            ("taking turns", checker().local_options(turns).local()),
         ] {
             // Without knowledge, local states may go on for ever.
             if found.verdict == Verdict::NotExhausted {
@@ -231,4 +236,11 @@ fn every_search_agrees_on_random_protocols() {
     println!("{holds} hold, {violated} are violated, {open} local searches did not end");
     assert!(holds > 500 && violated > 500, "{holds} hold, {violated} are violated: one-sided protocols");
     assert!(open < (holds + violated) / 10, "{open} local searches did not end");
+}
+
+#[test]
+#[ignore = "takes a few minutes: the same for many more"]
+fn every_search_agrees_on_many_random_protocols() {
+    let [holds, violated, open] = agree_on(4_000..60_000);
+    println!("{holds} hold, {violated} are violated, {open} local searches did not end");
 }

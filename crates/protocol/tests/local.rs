@@ -136,3 +136,72 @@ fn fewer_system_states_are_made_for_conditions_that_say_more() {
     assert_eq!((by_keys.system_states, by_pairs.system_states), (0, 0));
     assert_eq!((by_all.system_states, all.system_states), (4, 4));
 }
+
+/// Each opens one round, the next after the highest that it has heard of, and tells the others.
+struct Opener {
+    others: Vec<ActorId>,
+}
+
+impl Actor for Opener {
+    type Msg = u32;
+    type State = Heard;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> Heard {
+        out.set_timer((), Duration::from_secs(1));
+        Heard::default()
+    }
+
+    fn on_msg(&self, state: &mut Heard, _: ActorId, number: &u32, _: &mut Out<Self>) {
+        state.number = state.number.max(*number);
+    }
+
+    fn on_timeout(&self, state: &mut Heard, (): &(), out: &mut Out<Self>) {
+        state.has_called = true;
+        state.number += 1;
+        out.broadcast(self.others.iter().copied(), state.number);
+    }
+}
+
+fn openers() -> System<u32> {
+    let others = |me: u32| (0..3).filter(|other| *other != me).map(ActorId).collect();
+    System::new()
+        .actors((0..3).map(|me| Opener { others: others(me) }))
+        .always("no more rounds than openers", local(|state: &Heard| state.number <= 3))
+}
+
+/// Round two may be open while the first has opened nothing, and while the second has opened nothing, but not while both
+/// have opened nothing: who knows pairs only goes on to round four, and so on.
+#[test]
+fn pasts_tell_where_three_contradict_each_other() {
+    openers().checker().bfs().assert_properties();
+    let with_pairs = |states_max: u64| {
+        let pairs = Options { pasts_from: usize::MAX, ..Options::default() };
+        openers().checker().states_max(states_max).local_options(pairs).local()
+    };
+    assert_eq!(with_pairs(1_000).verdict, Verdict::NotExhausted);
+    for pasts_from in [0, 10, 100] {
+        let options = Options { pasts_from, ..Options::default() };
+        openers().checker().states_max(2_000).local_options(options).local().assert_properties();
+    }
+}
+
+/// Whoever stops a search by a clock has to be asked often, also where conclusions go on for long.
+#[test]
+fn a_local_search_asks_often_whether_to_stop() {
+    let (mut asked, mut last, mut most) = (0_u32, 0, 0);
+    let pairs = Options { pasts_from: usize::MAX, early: false, ..Options::default() };
+    let found = openers()
+        .checker()
+        .states_max(2_000)
+        .local_options(pairs)
+        .stop_when(|progress| {
+            asked += 1;
+            most = most.max(progress.transitions - last);
+            last = progress.transitions;
+            false
+        })
+        .local();
+    assert_eq!(found.verdict, Verdict::NotExhausted);
+    assert!(asked > 100 && most <= 64, "asked {asked} times, after {most} transitions at most");
+}

@@ -76,17 +76,24 @@ fn for_two<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize
     for left in 0..actors {
         for right in left + 1..actors {
             let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
-            for state in graph.seen(left).iter() {
+            let everyone: Bits = (0..graph.count(right)).collect();
+            for state in 0..graph.count(left) {
                 if state % 256 == 255 && session.over_often(graph.states, graph.depth as usize) {
                     return;
                 }
-                let company = graph.company(left, state, right).unwrap_or(graph.seen(right));
+                let company = graph.company(left, state, right).unwrap_or(&everyone);
+                let plain = graph.plain(left, state);
                 for other in company.iter() {
-                    let pair = ((left, state), (right, other));
+                    let other = graph.plain(right, other);
+                    // With pasts, the same two meet more than once.
+                    if graph.has_pasts() && of_left.get(plain) && of_right.get(other) {
+                        continue;
+                    }
+                    let pair = ((left, plain), (right, other));
                     if session.evaluator.of_two_anew(property, &session.space, pair.0, pair.1) == Some(wanted)
                     {
                         session.report.system_states += 1;
-                        of_left.set(state);
+                        of_left.set(plain);
                         of_right.set(other);
                     }
                 }
@@ -149,8 +156,13 @@ fn for_keys<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usiz
 
 /// Those of some states that may be there together with one of some states of another actor.
 fn in_company(graph: &Graph, actor: usize, states: &Bits, other: usize, others: &Bits) -> Bits {
-    let meets = |state: &u32| graph.company(actor, *state, other).is_none_or(|company| company.meets(others));
-    states.iter().filter(meets).collect()
+    let with_pasts = |actor: usize, states: &Bits| -> Bits {
+        (0..graph.count(actor)).filter(|state| states.get(graph.plain(actor, *state))).collect()
+    };
+    let others = with_pasts(other, others);
+    let meets =
+        |state: &u32| graph.company(actor, *state, other).is_none_or(|company| company.meets(&others));
+    with_pasts(actor, states).iter().filter(meets).map(|state| graph.plain(actor, state)).collect()
 }
 
 fn combinations(
@@ -175,27 +187,33 @@ fn for_all<M: Data>(
 ) {
     let actors = session.space.actors();
     let mut targets: Vec<Vec<Bits>> = vec![vec![Bits::default(); actors]; properties.len()];
-    let mut state = Vec::new();
-    system_states(session, graph, properties, &mut state, &mut targets);
+    let mut made = Made { numbers: Vec::new(), plain: Vec::new() };
+    system_states(session, graph, properties, &mut made, &mut targets);
     for (property, targets) in properties.iter().zip(&targets) {
         let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
         push(goals, Decided::Property(*property), actors, &targets);
     }
 }
 
+/// A system state that is being made: the states of the first actors, with their pasts and without.
+struct Made {
+    numbers: Vec<u32>,
+    plain: Vec<u32>,
+}
+
 fn system_states<M: Data>(
     session: &mut Session<'_, M>,
     graph: &Graph,
     properties: &[usize],
-    state: &mut Vec<u32>,
+    made: &mut Made,
     targets: &mut [Vec<Bits>],
 ) {
-    let actor = state.len();
+    let actor = made.plain.len();
     if actor == session.space.actors() {
         session.report.system_states += 1;
         for (&property, targets) in properties.iter().zip(targets) {
-            if session.evaluator.decides(property, &session.space, state, None) {
-                targets.iter_mut().zip(state.iter()).for_each(|(states, one)| {
+            if session.evaluator.decides(property, &session.space, &made.plain, None) {
+                targets.iter_mut().zip(made.plain.iter()).for_each(|(states, one)| {
                     states.set(*one);
                 });
             }
@@ -203,8 +221,8 @@ fn system_states<M: Data>(
         session.over(graph.states, graph.depth as usize);
         return;
     }
-    let mut possible = graph.seen(actor).clone();
-    for (other, &chosen) in state.iter().enumerate() {
+    let mut possible: Bits = (0..graph.count(actor)).collect();
+    for (other, &chosen) in made.numbers.iter().enumerate() {
         if let Some(company) = graph.company(other, chosen, actor) {
             possible = possible.and(company);
         }
@@ -213,8 +231,10 @@ fn system_states<M: Data>(
         if session.cut.is_some() {
             return;
         }
-        state.push(one);
-        system_states(session, graph, properties, state, targets);
-        state.pop();
+        made.numbers.push(one);
+        made.plain.push(graph.plain(actor, one));
+        system_states(session, graph, properties, made, targets);
+        made.plain.pop();
+        made.numbers.pop();
     }
 }

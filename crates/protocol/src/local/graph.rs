@@ -1,24 +1,24 @@
 //! The local states of each actor, explored by themselves (seed: local model checking, figure 9, lines 1 to 14).
 //!
 //! There is one network for all, and it only grows: what was ever sent can be received in every local state of its
-//! receiver. Two kinds of knowledge keep out much of what can never happen; both only ever leave out what is impossible:
+//! receiver. Three kinds of knowledge keep out much of what can never happen; all only ever leave out what is impossible:
 //!
 //! - **Histories**, in place of the paper's shortcut (its 4.2): a message that was sent at most once on any way of its sender
 //!   is not received in a state that has received it on all known ways. If other ways turn up, it is.
-//! - **Company**: which two local states, which local state and sent message, and which two sent messages may be there at the
-//!   same time. A
-//!   message is received only in a state that may be there after it was sent. The paper knows nothing like it; without
-//!   it, a node meets consequences of what it has not done yet, and may count up for ever. It takes memory that is
-//!   quadratic in the local states, so it is given up beyond a bound.
+//! - **Company**: which local states and messages may be there at the same time; see `company`.
+//! - **Pasts**: local states and messages are told apart by their first causes, too; see `past`. The numbers of states and
+//!   messages in this file are those of states and messages with their pasts; those of the [`Space`] are called plain.
 
 use std::collections::VecDeque;
 
 use crate::actor::Data;
 use crate::local::bits::Bits;
+use crate::local::past::{Causes, Past};
 use crate::node::Health;
-use crate::space::{CRASH, RECOVER, Space, TIMEOUT};
+use crate::space::{CRASH, Lookup, RECOVER, Space, TIMEOUT};
 
-/// A step of one actor from local state to local state: a predecessor pointer of the paper, seen from its source.
+/// A step of one actor from local state to local state, in plain numbers: a predecessor pointer of the paper, seen
+/// from its source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) node: u32,
@@ -28,37 +28,55 @@ pub(crate) struct Edge {
     pub(crate) reaction: u32,
 }
 
+/// The same with pasts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) node: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) event: u32,
+    sends: (u32, u32),
+}
+
 /// What is known of the local states of one actor.
 #[derive(Default)]
-struct Local {
-    seen: Bits,
+pub(super) struct Local {
+    /// For each state, its plain number and its past.
+    states: Vec<(u32, Past)>,
+    numbers: Lookup<(u32, Past), u32>,
+    /// The plain states that are there.
+    plain: Bits,
     depth: Vec<u32>,
-    out: Vec<Vec<u32>>,
+    pub(super) out: Vec<Vec<u32>>,
     /// For each state, the messages that were received on all ways to it.
     received: Vec<Bits>,
     /// For each state, the messages that may have been sent when it is there; without company, only its own ones.
-    sent: Vec<Bits>,
+    pub(super) sent: Vec<Bits>,
     /// For each other actor and each state: in the company of which states of the other it may be.
-    company: Vec<Vec<Bits>>,
-    /// The states of which more is known than when their edges were last followed.
-    dirty: Bits,
+    pub(super) company: Vec<Vec<Bits>>,
+    /// The states of which more is known than when their ways were last followed.
+    pub(super) dirty: Bits,
 }
 
 /// What is known of a message.
-#[derive(Clone, Default)]
-struct Message {
+pub(super) struct Message {
+    /// Its plain number, sender and receiver.
+    plain: u32,
+    past: Past,
+    pub(super) from: u32,
+    pub(super) to: u32,
     /// In which states of each actor it may have been sent.
-    with: Vec<Bits>,
+    pub(super) with: Vec<Bits>,
     /// In which states of its receiver it has been received.
     done: Bits,
     /// It may be sent more than once on one way.
-    repeated: bool,
-    /// The edges by which it is received.
-    edges: Vec<u32>,
+    pub(super) repeated: bool,
+    /// The ways by which it is received.
+    pub(super) ways: Vec<u32>,
     /// Which messages may have been sent together with it.
-    along: Bits,
-    /// More is known of it than when its edges were last followed.
-    is_dirty: bool,
+    pub(super) along: Bits,
+    /// More is known of it than when its ways were last followed.
+    pub(super) is_dirty: bool,
 }
 
 /// Which knowledge is used; see the module.
@@ -67,20 +85,32 @@ pub(crate) struct Knowledge {
     pub(crate) histories: bool,
     pub(crate) company: bool,
     pub(crate) company_states_max: usize,
+    pub(crate) pasts: bool,
 }
 
 pub(crate) struct Graph {
-    nodes: Vec<Local>,
+    pub(super) nodes: Vec<Local>,
+    /// All steps, in plain numbers.
     pub(crate) edges: Vec<Edge>,
-    messages: Vec<Message>,
-    knowledge: Knowledge,
+    known_edges: Lookup<(u32, u32, u32), ()>,
+    pub(super) ways: Vec<Way>,
+    sends: Vec<u32>,
+    pub(super) messages: Vec<Message>,
+    message_numbers: Lookup<(u32, Past), u32>,
+    pub(super) knowledge: Knowledge,
+    causes: Causes,
     /// What is to be executed: actor, state, event.
     todo: VecDeque<(u32, u32, u32)>,
-    /// The messages of which more is known than when their edges were last followed.
-    dirty_messages: Vec<u32>,
+    /// The messages of which more is known than when their ways were last followed.
+    pub(super) dirty_messages: Vec<u32>,
     /// The states, with their actors, of which it is no longer certain that they have received something.
     forgetful: Vec<(u32, u32)>,
-    scratch: Vec<u32>,
+    /// Without company, the messages that have not been considered in all states that there were before.
+    pub(super) unconsidered: Vec<u32>,
+    /// The states, with their actors, whose ways are about to be followed again.
+    again: VecDeque<(u32, u32)>,
+    pub(super) scratch: Vec<u32>,
+    /// How many local states there are.
     pub(crate) states: usize,
     pub(crate) depth: u32,
     /// Handlers that were run and had an effect.
@@ -88,6 +118,8 @@ pub(crate) struct Graph {
     /// Company was given up.
     pub(crate) crowded: bool,
     depth_max: usize,
+    /// How many steps there were when it was last asked whether something is wrong.
+    pub(crate) asked_at: usize,
     /// Something deeper than this was not explored.
     pub(crate) cut_at: Option<usize>,
 }
@@ -101,224 +133,198 @@ impl Graph {
     ) -> Self {
         let actors = space.actors();
         let local = || Local { company: vec![Vec::new(); actors], ..Local::default() };
+        let flying = starts.iter().flat_map(|start| start[space.header()..].iter().copied());
         let mut graph = Self {
             nodes: (0..actors).map(|_| local()).collect(),
             edges: Vec::new(),
+            known_edges: Lookup::default(),
+            ways: Vec::new(),
+            sends: Vec::new(),
             messages: Vec::new(),
+            message_numbers: Lookup::default(),
             knowledge,
+            causes: if knowledge.pasts { Causes::new(actors, flying) } else { Causes::ignored() },
             todo: VecDeque::new(),
             dirty_messages: Vec::new(),
             forgetful: Vec::new(),
+            unconsidered: Vec::new(),
+            again: VecDeque::new(),
             scratch: Vec::new(),
             states: 0,
             depth: 0,
             transitions: 0,
             crowded: false,
             depth_max,
+            asked_at: 0,
             cut_at: None,
         };
         for start in starts {
-            for (actor, state) in start[..actors].iter().enumerate() {
-                graph.enter(space, actor as u32, *state, 0, Bits::default());
-            }
-            for left in 0..actors {
-                for right in (0..actors).filter(|right| *right != left) {
-                    graph.meet(left as u32, start[left], right as u32, start[right]);
-                }
-            }
-            let flying = &start[space.header()..];
-            for (at, &message) in flying.iter().enumerate() {
-                graph.note_message(space, message);
-                for actor in 0..actors as u32 {
-                    graph.sent_with(space, message, actor, start[actor as usize]);
-                }
-                for &other in &flying[..at] {
-                    graph.sent_along(message, other);
-                }
-                if flying[..at].contains(&message) {
-                    graph.repeat(space, message);
-                }
-            }
+            graph.begin(space, start);
         }
         graph
+    }
+
+    fn begin<M: Data>(&mut self, space: &Space<M>, start: &[u32]) {
+        let actors = space.actors() as u32;
+        let states: Vec<u32> = (0..actors)
+            .map(|actor| self.enter(space, actor, start[actor as usize], 0, 0, Bits::default()))
+            .collect();
+        for left in 0..actors {
+            for right in (0..actors).filter(|right| *right != left) {
+                self.meet(left, states[left as usize], right, states[right as usize]);
+            }
+        }
+        let flying: Vec<u32> = start[space.header()..]
+            .iter()
+            .map(|envelope| self.message(space, *envelope, self.causes.of_start(*envelope)))
+            .collect();
+        for (at, &message) in flying.iter().enumerate() {
+            for actor in 0..actors {
+                self.sent_with(message, actor, states[actor as usize]);
+            }
+            for &other in &flying[..at] {
+                self.sent_along(message, other);
+            }
+            if flying[..at].contains(&message) {
+                self.repeat(message);
+            }
+        }
     }
 
     /// Executes what is to be executed, about so many events; whether there is nothing left.
     pub(crate) fn explore<M: Data>(&mut self, space: &mut Space<M>, events_max: usize) -> bool {
         for _ in 0..events_max {
-            match self.todo.pop_front() {
-                Some((actor, state, event)) => self.execute(space, actor, state, event),
-                // Conclusions wait until there is nothing to execute, so that they are drawn from much at a time.
-                None if !self.conclude(space) => return true,
-                None => {}
+            if let Some((actor, state)) = self.again.pop_front() {
+                for at in 0..self.nodes[actor as usize].out[state as usize].len() {
+                    let way = self.nodes[actor as usize].out[state as usize][at];
+                    self.follow(way, false);
+                }
+            } else if let Some((actor, state, event)) = self.todo.pop_front() {
+                self.execute(space, actor, state, event);
+            } else if let Some((actor, state)) = self.forgetful.pop() {
+                for at in 0..self.nodes[actor as usize].out[state as usize].len() {
+                    let way = self.nodes[actor as usize].out[state as usize][at];
+                    let (to, past) = self.nodes[actor as usize].states[self.ways[way as usize].to as usize];
+                    self.remember(space, way, to, past);
+                }
+            } else if let Some(message) = self.unconsidered.pop() {
+                self.consider_everywhere(message);
+            } else if !self.gather() {
+                return true;
             }
         }
         false
     }
 
     fn execute<M: Data>(&mut self, space: &mut Space<M>, actor: u32, state: u32, event: u32) {
-        if self.nodes[actor as usize].depth[state as usize] as usize >= self.depth_max {
+        let local = &self.nodes[actor as usize];
+        if local.depth[state as usize] as usize >= self.depth_max {
             self.cut_at = Some(self.depth_max);
             return;
         }
-        let (first, end) = space.react(actor, state, event);
+        let (plain, past) = local.states[state as usize];
+        let (plain_event, comes) = match self.messages.get(event as usize).filter(|_| event < TIMEOUT) {
+            Some(message) => (message.plain, message.past),
+            None => (event, self.causes.of_local_event(actor)),
+        };
+        let (first, end) = space.react(actor, plain, plain_event);
         self.transitions += u64::from(end > first);
+        let is_new = first < end && self.known_edges.insert((actor, plain, plain_event), ()).is_none();
         for reaction in first..end {
-            let edge = self.edges.len() as u32;
             let to = space.reaction(reaction).local;
-            self.edges.push(Edge { node: actor, from: state, to, event, reaction });
-            self.nodes[actor as usize].out[state as usize].push(edge);
+            if is_new {
+                self.edges.push(Edge { node: actor, from: plain, to, event: plain_event, reaction });
+            }
+            let first_send = self.sends.len() as u32;
+            // What only takes a message out of a queue is not part of what led to a state.
+            let has_effect = to != plain || !space.sends(space.reaction(reaction)).is_empty();
+            let past = if has_effect { past | comes } else { past };
+            for &envelope in space.sends(space.reaction(reaction)) {
+                let message = self.message(space, envelope, past);
+                self.sends.push(message);
+            }
+            let way = self.ways.len() as u32;
+            self.nodes[actor as usize].out[state as usize].push(way);
             if event < TIMEOUT {
-                self.messages[event as usize].edges.push(edge);
+                self.messages[event as usize].ways.push(way);
             }
-            for &sent in space.sends(space.reaction(reaction)) {
-                self.note_message(space, sent);
-            }
-            self.remember(space, edge);
-            self.follow(space, edge, true);
+            let sends = (first_send, self.sends.len() as u32);
+            self.ways.push(Way { node: actor, from: state, to: 0, event, sends });
+            let to = self.remember(space, way, to, past);
+            self.ways[way as usize].to = to;
+            self.follow(way, true);
         }
     }
 
-    /// Follows the edges of all states of which more is known than before; whether there were any.
-    fn conclude<M: Data>(&mut self, space: &Space<M>) -> bool {
-        let mut any = false;
-        while let Some((actor, state)) = self.forgetful.pop() {
-            any = true;
-            for at in 0..self.nodes[actor as usize].out[state as usize].len() {
-                let edge = self.nodes[actor as usize].out[state as usize][at];
-                self.remember(space, edge);
-            }
-        }
+    /// Collects the states of which more is known than before, so that their ways are followed again; whether there are
+    /// any. This waits until there is nothing to execute, so that conclusions are drawn from much at a time.
+    fn gather(&mut self) -> bool {
         for message in std::mem::take(&mut self.dirty_messages) {
             self.messages[message as usize].is_dirty = false;
-            for at in 0..self.messages[message as usize].edges.len() {
-                let Edge { node, from, .. } = self.edges[self.messages[message as usize].edges[at] as usize];
+            for at in 0..self.messages[message as usize].ways.len() {
+                let Way { node, from, .. } = self.ways[self.messages[message as usize].ways[at] as usize];
                 self.nodes[node as usize].dirty.set(from);
             }
         }
         for actor in 0..self.nodes.len() {
-            for state in std::mem::take(&mut self.nodes[actor].dirty).iter() {
-                any = true;
-                for at in 0..self.nodes[actor].out[state as usize].len() {
-                    let edge = self.nodes[actor].out[state as usize][at];
-                    self.follow(space, edge, false);
-                }
-            }
+            let dirty = std::mem::take(&mut self.nodes[actor].dirty);
+            self.again.extend(dirty.iter().map(|state| (actor as u32, state)));
         }
-        any
+        !self.again.is_empty()
     }
 
-    /// Notes what has been received on all ways to the target of an edge, and enters it if it is new.
-    fn remember<M: Data>(&mut self, space: &Space<M>, edge: u32) {
-        let Edge { node, from, to, event, .. } = self.edges[edge as usize];
-        let at = node as usize;
-        let mut received = self.nodes[at].received[from as usize].clone();
+    /// Notes what has been received on all ways to the target of one, and enters it if it is new.
+    fn remember<M: Data>(&mut self, space: &Space<M>, way: u32, to: u32, past: Past) -> u32 {
+        let Way { node, from, event, .. } = self.ways[way as usize];
+        let local = &mut self.nodes[node as usize];
+        let mut received = local.received[from as usize].clone();
         if event < TIMEOUT {
             received.set(event);
         }
-        let depth = self.nodes[at].depth[from as usize] + 1;
-        if self.nodes[at].seen.get(to) {
-            let mut fewer = Vec::new();
-            self.nodes[at].received[to as usize].intersect(&received, |message| fewer.push(message));
-            if !fewer.is_empty() {
-                self.forgetful.push((node, to));
-            }
-            for message in fewer {
-                self.consider(space, message, to);
-            }
-        } else {
-            self.enter(space, node, to, depth, received);
+        let depth = local.depth[from as usize] + 1;
+        let Some(&known) = local.numbers.get(&(to, past)) else {
+            return self.enter(space, node, to, past, depth, received);
+        };
+        let mut fewer = Vec::new();
+        local.received[known as usize].intersect(&received, |message| fewer.push(message));
+        if !fewer.is_empty() {
+            self.forgetful.push((node, known));
         }
+        for message in fewer {
+            self.consider(message, known);
+        }
+        known
     }
 
-    /// Draws all conclusions from an edge: who is in the company of its target, and what has been sent there.
-    fn follow<M: Data>(&mut self, space: &Space<M>, edge: u32, is_new: bool) {
-        let Edge { node, from, to, event, reaction } = self.edges[edge as usize];
-        let (at, actors) = (node as usize, self.nodes.len());
-        let sends = space.sends(space.reaction(reaction));
-        let mut news = std::mem::take(&mut self.scratch);
-        // What had been sent before has been sent after, unless it is never sent along with what is received.
-        let along = (self.has_company() && event < TIMEOUT).then(|| &self.messages[event as usize].along);
-        let before = &self.nodes[at].sent[from as usize];
-        before.news(along, &self.nodes[at].sent[to as usize], &mut news);
-        for &message in &news {
-            self.sent_with(space, message, node, to);
-        }
-        for (place, &message) in sends.iter().enumerate() {
-            if self.nodes[at].sent[from as usize].get(message)
-                && (is_new || from != to || self.can_repeat(edge))
-                || sends[..place].contains(&message)
-            {
-                self.repeat(space, message);
-            }
-            self.sent_with(space, message, node, to);
-            if self.has_company() {
-                let along = (event < TIMEOUT).then(|| &self.messages[event as usize].along);
-                let before = &self.nodes[at].sent[from as usize];
-                before.news(along, &self.messages[message as usize].along, &mut news);
-                for &other in &news {
-                    self.sent_along(message, other);
-                }
-                for &other in &sends[..place] {
-                    self.sent_along(message, other);
-                }
-            }
-        }
-        if self.has_company() {
-            for other in (0..actors).filter(|other| *other != at) {
-                let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
-                let before = &self.nodes[at].company[other][from as usize];
-                before.news(mask, &self.nodes[at].company[other][to as usize], &mut news);
-                for &state in &news {
-                    self.meet(node, to, other as u32, state);
-                }
-                for &message in sends {
-                    let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
-                    let before = &self.nodes[at].company[other][from as usize];
-                    before.news(mask, &self.messages[message as usize].with[other], &mut news);
-                    for &state in &news {
-                        self.sent_with(space, message, other as u32, state);
-                    }
-                }
-            }
-        }
-        self.scratch = news;
-    }
-
-    /// Whether an edge that leads back to where it began can be gone more than once.
-    fn can_repeat(&self, edge: u32) -> bool {
-        let Edge { event, .. } = self.edges[edge as usize];
-        event >= TIMEOUT || self.messages[event as usize].repeated || !self.knowledge.histories
-    }
-
-    fn has_company(&self) -> bool {
-        self.knowledge.company && !self.crowded
-    }
-
-    /// A local state is there.
-    fn enter<M: Data>(&mut self, space: &Space<M>, actor: u32, state: u32, depth: u32, received: Bits) {
+    /// A local state is there; gives its number.
+    fn enter<M: Data>(
+        &mut self,
+        space: &Space<M>,
+        actor: u32,
+        plain: u32,
+        past: Past,
+        depth: u32,
+        received: Bits,
+    ) -> u32 {
         let local = &mut self.nodes[actor as usize];
-        if !local.seen.set(state) {
-            return;
+        if let Some(&known) = local.numbers.get(&(plain, past)) {
+            return known;
         }
-        let length = state as usize + 1;
-        if local.out.len() < length {
-            local.out.resize(length, Vec::new());
-            local.depth.resize(length, 0);
-            local.received.resize(length, Bits::default());
-            local.sent.resize(length, Bits::default());
-            for company in &mut local.company {
-                company.resize(length, Bits::default());
-            }
-        }
-        local.depth[state as usize] = depth;
-        local.received[state as usize] = received;
+        let state = local.states.len() as u32;
+        local.numbers.insert((plain, past), state);
+        local.states.push((plain, past));
+        local.plain.set(plain);
+        local.out.push(Vec::new());
+        local.depth.push(depth);
+        local.received.push(received);
+        local.sent.push(Bits::default());
+        local.company.iter_mut().for_each(|company| company.push(Bits::default()));
         self.depth = self.depth.max(depth);
         self.states += 1;
         if self.has_company() && self.states > self.knowledge.company_states_max {
-            self.give_up_company(space);
+            self.give_up_company();
         }
-        let facts = space.facts(actor as usize, state);
+        let facts = space.facts(actor as usize, plain);
         for timer in 0..facts.timers {
             self.todo.push_back((actor, state, TIMEOUT + timer));
         }
@@ -329,128 +335,86 @@ impl Graph {
         }
         if !self.has_company() {
             for message in 0..self.messages.len() as u32 {
-                if space.envelopes[message as usize].to == actor {
-                    self.consider(space, message, state);
+                if self.messages[message as usize].to == actor {
+                    self.consider(message, state);
                 }
             }
         }
+        state
     }
 
-    fn note_message<M: Data>(&mut self, space: &Space<M>, message: u32) {
-        let known = self.messages.len() as u32;
-        if message < known {
-            return;
+    /// The number of a message with its past.
+    fn message<M: Data>(&mut self, space: &Space<M>, plain: u32, past: Past) -> u32 {
+        if let Some(&known) = self.message_numbers.get(&(plain, past)) {
+            return known;
         }
-        let actors = self.nodes.len();
-        let new = Message { with: vec![Bits::default(); actors], ..Message::default() };
-        self.messages.resize(message as usize + 1, new);
-        for message in known..=message {
-            self.messages[message as usize].along.set(message);
-        }
+        let number = self.messages.len() as u32;
+        let envelope = space.envelopes[plain as usize];
+        self.message_numbers.insert((plain, past), number);
+        self.messages.push(Message {
+            plain,
+            past,
+            from: envelope.from,
+            to: envelope.to,
+            with: vec![Bits::default(); self.nodes.len()],
+            done: Bits::default(),
+            repeated: false,
+            ways: Vec::new(),
+            along: [number].into_iter().collect(),
+            is_dirty: false,
+        });
         if !self.has_company() {
-            for message in known..=message {
-                self.consider_everywhere(space, message);
-            }
+            self.consider_everywhere(number);
         }
+        number
     }
 
-    /// Two local states may be there at the same time.
-    fn meet(&mut self, left: u32, state: u32, right: u32, other: u32) {
-        if self.has_company() && self.nodes[left as usize].company[right as usize][state as usize].set(other)
-        {
-            self.nodes[right as usize].company[left as usize][other as usize].set(state);
-            self.touch(left, state);
-            self.touch(right, other);
-        }
+    pub(super) fn sends(&self, way: Way) -> std::ops::Range<usize> {
+        way.sends.0 as usize..way.sends.1 as usize
     }
 
-    /// A message may have been sent when a local state is there.
-    fn sent_with<M: Data>(&mut self, space: &Space<M>, message: u32, actor: u32, state: u32) {
-        let envelope = space.envelopes[message as usize];
-        if !self.has_company() {
-            if envelope.from == actor && self.nodes[actor as usize].sent[state as usize].set(message) {
-                self.touch(actor, state);
-            }
-            return;
-        }
-        if self.messages[message as usize].with[actor as usize].set(state) {
-            self.nodes[actor as usize].sent[state as usize].set(message);
-            self.touch(actor, state);
-            self.touch_message(message);
-            if envelope.to == actor {
-                self.consider(space, message, state);
-            }
-        }
+    pub(super) fn sent_at(&self, place: usize) -> u32 {
+        self.sends[place]
     }
 
-    /// A message may be sent more than once.
-    fn repeat<M: Data>(&mut self, space: &Space<M>, message: u32) {
-        if !std::mem::replace(&mut self.messages[message as usize].repeated, true) {
-            self.consider_everywhere(space, message);
-            self.touch_message(message);
-        }
-    }
-
-    /// Two messages may both have been sent.
-    fn sent_along(&mut self, message: u32, other: u32) {
-        for (one, two) in [(message, other), (other, message)] {
-            if self.messages[one as usize].along.set(two) {
-                self.touch_message(one);
-            }
-        }
-    }
-
-    fn consider_everywhere<M: Data>(&mut self, space: &Space<M>, message: u32) {
-        let to = space.envelopes[message as usize].to;
-        let states: Vec<u32> = self.nodes[to as usize].seen.iter().collect();
-        for state in states {
-            self.consider(space, message, state);
+    pub(super) fn consider_everywhere(&mut self, message: u32) {
+        let to = self.messages[message as usize].to;
+        for state in 0..self.nodes[to as usize].states.len() as u32 {
+            self.consider(message, state);
         }
     }
 
     /// Lets a message be received in a state, if that may be.
-    fn consider<M: Data>(&mut self, space: &Space<M>, message: u32, state: u32) {
-        let to = space.envelopes[message as usize].to;
-        let may_be_there =
-            !self.has_company() || self.messages[message as usize].with[to as usize].get(state);
+    pub(super) fn consider(&mut self, message: u32, state: u32) {
+        let has_company = self.has_company();
+        let known = &mut self.messages[message as usize];
+        let may_be_there = !has_company || known.with[known.to as usize].get(state);
         let was_received = self.knowledge.histories
-            && !self.messages[message as usize].repeated
-            && self.nodes[to as usize].received[state as usize].get(message);
-        if may_be_there && !was_received && self.messages[message as usize].done.set(state) {
-            self.todo.push_back((to, state, message));
+            && !known.repeated
+            && self.nodes[known.to as usize].received[state as usize].get(message);
+        if may_be_there && !was_received && known.done.set(state) {
+            self.todo.push_back((known.to, state, message));
         }
     }
 
-    fn give_up_company<M: Data>(&mut self, space: &Space<M>) {
-        self.crowded = true;
-        for local in &mut self.nodes {
-            local.company.iter_mut().for_each(Vec::clear);
-        }
-        for message in 0..self.messages.len() as u32 {
-            self.messages[message as usize].with.clear();
-            self.consider_everywhere(space, message);
-        }
-    }
-
-    /// More is known of a state: what follows from it has to be drawn again.
-    fn touch(&mut self, actor: u32, state: u32) {
-        self.nodes[actor as usize].dirty.set(state);
-    }
-
-    fn touch_message(&mut self, message: u32) {
-        if !std::mem::replace(&mut self.messages[message as usize].is_dirty, true) {
-            self.dirty_messages.push(message);
-        }
-    }
-
-    /// The local states of an actor.
+    /// The local states of an actor, in plain numbers.
     pub(crate) fn seen(&self, actor: usize) -> &Bits {
-        &self.nodes[actor].seen
+        &self.nodes[actor].plain
     }
 
-    /// In the company of which states of another a state may be; nothing if that is not known.
-    pub(crate) fn company(&self, actor: usize, state: u32, other: usize) -> Option<&Bits> {
-        self.has_company().then(|| &self.nodes[actor].company[other][state as usize])
+    /// How many local states an actor has, told apart by their pasts if that is done.
+    pub(crate) fn count(&self, actor: usize) -> u32 {
+        self.nodes[actor].states.len() as u32
+    }
+
+    /// The plain number of a local state.
+    pub(crate) fn plain(&self, actor: usize, state: u32) -> u32 {
+        self.nodes[actor].states[state as usize].0
+    }
+
+    /// Whether local states are told apart by their pasts.
+    pub(crate) fn has_pasts(&self) -> bool {
+        self.causes.are_told_apart()
     }
 
     /// The bytes that the knowledge takes.
@@ -467,6 +431,6 @@ impl Graph {
             .sum();
         let messages: usize =
             self.messages.iter().map(|message| sum(&message.with) + message.done.bytes()).sum();
-        nodes + messages + self.edges.len() * size_of::<Edge>()
+        nodes + messages + self.edges.len() * size_of::<Edge>() + self.ways.len() * size_of::<Way>()
     }
 }

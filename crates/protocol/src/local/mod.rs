@@ -10,11 +10,15 @@
 //! - A question is answered by a search through what can contribute to the answer, not by listing sequences of events. That
 //!   is exact, with messages that are received twice, with cycles and self-references; so are histories, and what seemed
 //!   to be refuted is asked again when there are more local states. In the paper's tool these were shortcuts (its 4.2).
-//! - Local states that cannot be there together are known in pairs, see `graph`; much never gets as far as a question.
+//! - Local states that cannot be there together are known in pairs, see `company`; much never gets as far as a question.
+//! - Where pairs do not tell enough, local states are told apart by where they come from, too, see `past`.
 
 pub(crate) mod bits;
+mod company;
 pub(crate) mod goals;
 pub(crate) mod graph;
+mod past;
+mod turns;
 pub(crate) mod verify;
 
 use crate::actor::Data;
@@ -23,6 +27,7 @@ use crate::report::Report;
 use crate::session::Session;
 use goals::goals;
 use graph::{Graph, Knowledge};
+use turns::Turns;
 use verify::{Answer, verify};
 
 /// How local search goes about it. The default is what is fastest as a rule; the rest shows what each idea is worth.
@@ -34,13 +39,17 @@ pub struct Options {
     pub company: bool,
     /// With more local states than this, `company` is given up, since its memory is quadratic.
     pub company_states_max: usize,
+    /// With more local states than this, they are told apart by their pasts, too: by a second exploration, which takes
+    /// turns with the first. It has more states for the same system, but knows more of what cannot be, and so it may end
+    /// where the other does not.
+    pub pasts_from: usize,
     /// Verify while there are local states to come: otherwise only in the end, when all are known.
     pub early: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { histories: true, company: true, company_states_max: 20_000, early: true }
+        Self { histories: true, company: true, company_states_max: 20_000, pasts_from: 2_000, early: true }
     }
 }
 
@@ -77,42 +86,43 @@ pub(crate) fn search<M: Data>(mut session: Session<'_, M>, options: &Options, mo
         histories: options.histories && session.space.network != crate::Network::Duplicating,
         company: options.company,
         company_states_max: options.company_states_max,
+        pasts: false,
     };
-    let mut graph = Graph::new(&session.space, &session.starts, knowledge, session.limits.depth_max);
-    let mut events = 256;
+    let mut turns = Turns::new(&session, knowledge, options.pasts_from);
     while session.wants_more() {
-        let ended = explore(&mut session, &mut graph, events);
-        let stopped = session.cut.is_some();
-        if (ended || options.early) && !stopped {
-            let exact = ended && graph.cut_at.is_none();
-            questions(&mut session, &graph, mode, !ended);
-            if exact && session.unanswered > 0 {
-                session.cut =
-                    Some(format!("{} suspicions could not be verified in time", session.unanswered));
-            }
+        let (graph, states_max) = turns.next(&session);
+        let ended = explore(&mut session, graph, states_max);
+        // Most of what is asked early is asked again later: so only when there is twice as much to ask about.
+        let has_grown = options.early && graph.edges.len() >= 2 * graph.asked_at;
+        if session.cut.is_none() && (ended || has_grown) {
+            graph.asked_at = graph.edges.len();
+            questions(&mut session, graph, mode, !ended);
         }
-        if let Some(depth) = graph.cut_at {
-            session.cut.get_or_insert(format!("{depth} steps of one actor were the bound"));
-        }
-        if ended || stopped || session.cut.is_some() && graph.cut_at.is_none() {
+        if session.cut.is_some() {
             break;
         }
-        events = graph.edges.len().max(256);
+        if ended {
+            session.cut = what_is_missing(&session, graph);
+            break;
+        }
     }
-    session.report.transitions = graph.transitions;
-    session.report.states = graph.states as u64;
-    session.report.depth = graph.depth as usize;
-    session.report.local_bytes = graph.bytes() as u64;
-    if graph.crowded && session.report.note.is_none() {
-        session.report.note = Some("company was given up, since there are many local states".into());
-    }
+    turns.report(&mut session.report);
     session.finish()
 }
 
-/// Explores for so many events; whether all local states are known.
-fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, events: usize) -> bool {
-    let mut left = events;
-    while left > 0 {
+/// What was left out, where all local states are known.
+fn what_is_missing<M: Data>(session: &Session<'_, M>, graph: &Graph) -> Option<String> {
+    if let Some(depth) = graph.cut_at {
+        return Some(format!("{depth} steps of one actor were the bound"));
+    }
+    (session.unanswered > 0)
+        .then(|| format!("{} suspicions could not be verified in time", session.unanswered))
+}
+
+/// Explores until there is about twice as much as before; whether all local states are known.
+fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max: usize) -> bool {
+    let mut left = graph.edges.len().max(256);
+    while left > 0 && graph.states <= states_max {
         let some = left.min(64);
         if graph.explore(&mut session.space, some) {
             return true;

@@ -54,6 +54,9 @@ pub(crate) fn verify<M: Data>(
     states_max: usize,
 ) -> Answer {
     let contribution = Contribution::new(session, graph, goal);
+    if session.cut.is_some() {
+        return Answer::Unknown;
+    }
     let mut search = Search::default();
     for (number, start) in session.starts.clone().into_iter().enumerate() {
         if session.within(&start) {
@@ -77,7 +80,9 @@ pub(crate) fn verify<M: Data>(
             }
         }
         let (states, depth) = (graph.states, graph.depth as usize);
-        if search.parents.len() > states_max || session.over(states, depth) {
+        // A queue that grows without end makes each step slower than the last.
+        let work = 1 + state.len() as u64 / 8;
+        if search.parents.len() > states_max || session.over_after(work, states, depth) {
             session.report.verified_states += search.parents.len() as u64;
             return Answer::Unknown;
         }
@@ -109,19 +114,19 @@ impl Contribution {
         let (needed, receivable, colours) = (Bits::default(), Lookup::default(), Vec::new());
         let mut contribution = Self { far, bound, needed, receivable, colours, exact };
         if !exact {
-            contribution.find_needed(&session.space, graph);
-            contribution.find_receivable(&session.space, graph, &backwards);
+            contribution.find_needed(session, graph);
+            contribution.find_receivable(session, graph, &backwards);
             contribution.colour(session, graph, goal);
         }
         contribution
     }
 
     /// An actor that has to get nowhere contributes what others need for getting somewhere, and so on backwards.
-    fn find_needed<M: Data>(&mut self, space: &Space<M>, graph: &Graph) {
-        loop {
+    fn find_needed<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph) {
+        while !session.over_often(graph.states, graph.depth as usize) {
             let mut more = false;
             for edge in graph.edges.iter().rev() {
-                if !self.useful(space, edge.node, edge.to, edge.reaction) {
+                if !self.useful(&session.space, edge.node, edge.to, edge.reaction) {
                     continue;
                 }
                 if edge.event < TIMEOUT {
@@ -156,14 +161,23 @@ impl Contribution {
         }
     }
 
-    fn find_receivable<M: Data>(&mut self, space: &Space<M>, graph: &Graph, backwards: &[Vec<Vec<u32>>]) {
+    fn find_receivable<M: Data>(
+        &mut self,
+        session: &mut Session<'_, M>,
+        graph: &Graph,
+        backwards: &[Vec<Vec<u32>>],
+    ) {
         let mut sources: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for edge in &graph.edges {
-            if edge.event < TIMEOUT && self.useful(space, edge.node, edge.to, edge.reaction) {
+            if edge.event < TIMEOUT && self.useful(&session.space, edge.node, edge.to, edge.reaction) {
                 sources.entry(edge.event).or_default().push(edge.from);
             }
         }
         for (message, sources) in sources {
+            if session.over_often(graph.states, graph.depth as usize) {
+                return;
+            }
+            let space = &session.space;
             let to = space.envelopes[message as usize].to as usize;
             let mut states = Bits::default();
             let mut queue = sources;
@@ -239,6 +253,9 @@ impl Contribution {
                 break;
             }
             known = now;
+            if session.over_often(graph.states, graph.depth as usize) {
+                break;
+            }
         }
         self.colours = colours;
     }

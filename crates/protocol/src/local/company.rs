@@ -1,0 +1,156 @@
+//! What may be there at the same time: which two local states, which local state and sent message, and which two sent
+//! messages.
+//!
+//! A message is received only in a state that may be there after it was sent. The paper knows nothing like it; without it, a
+//! node meets consequences of what it has not done yet, and may count up for ever. It takes memory that is quadratic in
+//! the local states, so it is given up beyond a bound.
+
+use crate::local::bits::Bits;
+use crate::local::graph::{Graph, Way};
+use crate::space::TIMEOUT;
+
+impl Graph {
+    /// Draws all conclusions from a way: who is in the company of its target, and what has been sent there.
+    pub(super) fn follow(&mut self, number: u32, is_new: bool) {
+        let way = self.ways[number as usize];
+        let Way { node, from, to, event, .. } = way;
+        let (at, actors) = (node as usize, self.nodes.len());
+        let mut news = std::mem::take(&mut self.scratch);
+        // What had been sent before has been sent after, unless it is never sent along with what is received.
+        let along = (self.has_company() && event < TIMEOUT).then(|| &self.messages[event as usize].along);
+        let before = &self.nodes[at].sent[from as usize];
+        before.news(along, &self.nodes[at].sent[to as usize], &mut news);
+        for &message in &news {
+            self.sent_with(message, node, to);
+        }
+        let sends = self.sends(way);
+        for place in sends.clone() {
+            let message = self.sent_at(place);
+            let twice = (sends.start..place).any(|earlier| self.sent_at(earlier) == message);
+            if self.nodes[at].sent[from as usize].get(message)
+                && (is_new || from != to || self.can_repeat(number))
+                || twice
+            {
+                self.repeat(message);
+            }
+            self.sent_with(message, node, to);
+            if self.has_company() {
+                let along = (event < TIMEOUT).then(|| &self.messages[event as usize].along);
+                let before = &self.nodes[at].sent[from as usize];
+                before.news(along, &self.messages[message as usize].along, &mut news);
+                for &other in &news {
+                    self.sent_along(message, other);
+                }
+                for earlier in sends.start..place {
+                    self.sent_along(message, self.sent_at(earlier));
+                }
+            }
+        }
+        if self.has_company() {
+            for other in (0..actors).filter(|other| *other != at) {
+                let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
+                let before = &self.nodes[at].company[other][from as usize];
+                before.news(mask, &self.nodes[at].company[other][to as usize], &mut news);
+                for &state in &news {
+                    self.meet(node, to, other as u32, state);
+                }
+                for place in sends.clone() {
+                    let message = self.sent_at(place);
+                    let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
+                    let before = &self.nodes[at].company[other][from as usize];
+                    before.news(mask, &self.messages[message as usize].with[other], &mut news);
+                    for &state in &news {
+                        self.sent_with(message, other as u32, state);
+                    }
+                }
+            }
+        }
+        self.scratch = news;
+    }
+
+    /// Whether a way that leads back to where it began can be gone more than once.
+    fn can_repeat(&self, way: u32) -> bool {
+        let Way { event, .. } = self.ways[way as usize];
+        event >= TIMEOUT || self.messages[event as usize].repeated || !self.knowledge.histories
+    }
+
+    pub(super) fn has_company(&self) -> bool {
+        self.knowledge.company && !self.crowded
+    }
+
+    /// Two local states may be there at the same time.
+    pub(super) fn meet(&mut self, left: u32, state: u32, right: u32, other: u32) {
+        if self.has_company() && self.nodes[left as usize].company[right as usize][state as usize].set(other)
+        {
+            self.nodes[right as usize].company[left as usize][other as usize].set(state);
+            self.touch(left, state);
+            self.touch(right, other);
+        }
+    }
+
+    /// A message may have been sent when a local state is there.
+    pub(super) fn sent_with(&mut self, message: u32, actor: u32, state: u32) {
+        let has_company = self.has_company();
+        let known = &mut self.messages[message as usize];
+        if !has_company {
+            if known.from == actor && self.nodes[actor as usize].sent[state as usize].set(message) {
+                self.touch(actor, state);
+            }
+            return;
+        }
+        if known.with[actor as usize].set(state) {
+            let comes_here = known.to == actor;
+            self.nodes[actor as usize].sent[state as usize].set(message);
+            self.touch(actor, state);
+            self.touch_message(message);
+            if comes_here {
+                self.consider(message, state);
+            }
+        }
+    }
+
+    /// A message may be sent more than once.
+    pub(super) fn repeat(&mut self, message: u32) {
+        if !std::mem::replace(&mut self.messages[message as usize].repeated, true) {
+            self.consider_everywhere(message);
+            self.touch_message(message);
+        }
+    }
+
+    /// Two messages may both have been sent.
+    pub(super) fn sent_along(&mut self, message: u32, other: u32) {
+        for (one, two) in [(message, other), (other, message)] {
+            if self.messages[one as usize].along.set(two) {
+                self.touch_message(one);
+            }
+        }
+    }
+
+    pub(super) fn give_up_company(&mut self) {
+        self.crowded = true;
+        for local in &mut self.nodes {
+            local.company.iter_mut().for_each(Vec::clear);
+        }
+        for message in &mut self.messages {
+            message.with.clear();
+        }
+        // One after the other, and only when there is nothing else to do: there are very many states and messages.
+        self.unconsidered = (0..self.messages.len() as u32).rev().collect();
+    }
+
+    /// More is known of a state: what follows from it has to be drawn again.
+    fn touch(&mut self, actor: u32, state: u32) {
+        self.nodes[actor as usize].dirty.set(state);
+    }
+
+    fn touch_message(&mut self, message: u32) {
+        if !std::mem::replace(&mut self.messages[message as usize].is_dirty, true) {
+            self.dirty_messages.push(message);
+        }
+    }
+
+    /// In the company of which states of another a state may be; nothing if that is not known.
+    pub(crate) fn company(&self, actor: usize, state: u32, other: usize) -> Option<&Bits> {
+        self.has_company().then(|| &self.nodes[actor].company[other][state as usize])
+    }
+}

@@ -1,0 +1,73 @@
+//! Where a local state comes from: which first causes are in its past.
+//!
+//! Company knows pairs only. That a message was sent with this actor idle, or with that one idle, but never with both, is
+//! beyond it; in Paxos, where a round is higher than another only because one more server has proposed, such rounds then
+//! go up for ever. So local states and messages can be told apart by their past as well: the first causes that led to
+//! them, over all messages received on the way. First causes are the messages that are there at the start, and that an
+//! actor has been moved by something other than a message. An actor that has not done something has no company in any
+//! message with that in its past, whoever else passed it on.
+//!
+//! Pasts are words: with more than 64 causes, several share a bit. That is less telling, not wrong.
+
+use crate::space::Lookup;
+
+/// A set of first causes.
+pub(crate) type Past = u64;
+
+/// Which first causes there are; none if pasts are not looked at.
+#[derive(Default)]
+pub(crate) struct Causes {
+    are_told_apart: bool,
+    actors: usize,
+    of_start: Lookup<u32, Past>,
+}
+
+impl Causes {
+    /// Nobody looks at pasts: all are the same.
+    pub(crate) fn ignored() -> Self {
+        Self::default()
+    }
+
+    /// The messages that are there at some start, and local events of each actor.
+    pub(crate) fn new(actors: usize, flying: impl Iterator<Item = u32>) -> Self {
+        let mut of_start = Lookup::default();
+        for envelope in flying {
+            let next = actors + of_start.len();
+            of_start.entry(envelope).or_insert(bit(next));
+        }
+        Self { are_told_apart: true, actors, of_start }
+    }
+
+    pub(crate) fn are_told_apart(&self) -> bool {
+        self.are_told_apart
+    }
+
+    /// The past of a message that is there at the start.
+    pub(crate) fn of_start(&self, envelope: u32) -> Past {
+        self.of_start.get(&envelope).copied().unwrap_or(0)
+    }
+
+    /// What a timeout, a crash or a recovery adds to the past of an actor.
+    pub(crate) fn of_local_event(&self, actor: u32) -> Past {
+        if self.are_told_apart { bit(actor as usize % self.actors) } else { 0 }
+    }
+}
+
+fn bit(cause: usize) -> Past {
+    1 << (cause % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_have_bits_of_their_own_as_long_as_there_are_any() {
+        let causes = Causes::new(3, [7, 9, 7].into_iter());
+        assert_eq!((causes.of_local_event(2), causes.of_start(7), causes.of_start(9)), (4, 8, 16));
+        assert_eq!(causes.of_start(8), 0);
+        let many = Causes::new(60, 0..10);
+        assert_eq!((many.of_start(3), many.of_start(4)), (1 << 63, 1));
+        assert_eq!((Causes::ignored().of_start(0), Causes::ignored().of_local_event(0)), (0, 0));
+    }
+}

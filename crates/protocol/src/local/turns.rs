@@ -1,0 +1,71 @@
+//! Two explorations of the same local states take turns: without pasts, and with them (see `past`).
+//!
+//! Neither is better in general. Without pasts there are fewer states, if there is an end; with them there is an end more
+//! often. Each goes on until it has some times as many states as the other had, so that what is lost on the wrong one
+//! is not much more than what the right one takes.
+
+use crate::actor::Data;
+use crate::local::graph::{Graph, Knowledge};
+use crate::report::Report;
+use crate::session::Session;
+
+/// How many more states there may be with pasts before it is the turn of the other.
+const MORE: usize = 8;
+
+pub(crate) struct Turns {
+    knowledge: Knowledge,
+    without: Graph,
+    with: Option<Graph>,
+    is_with: bool,
+    /// How many states there may be in this turn.
+    states_max: usize,
+}
+
+impl Turns {
+    pub(crate) fn new<M: Data>(session: &Session<'_, M>, knowledge: Knowledge, pasts_from: usize) -> Self {
+        let without = Graph::new(&session.space, &session.starts, knowledge, session.limits.depth_max);
+        // Pasts tell who can be in whose company, and nothing else.
+        let states_max = if knowledge.company { pasts_from } else { usize::MAX };
+        Self { knowledge, without, with: None, is_with: false, states_max }
+    }
+
+    /// Whose turn it is, and how many states it may come to.
+    pub(crate) fn next<M: Data>(&mut self, session: &Session<'_, M>) -> (&mut Graph, usize) {
+        if self.current().states > self.states_max {
+            self.is_with = !self.is_with;
+            if self.is_with {
+                self.states_max = self.states_max.max(1).saturating_mul(MORE);
+                let knowledge = Knowledge { pasts: true, ..self.knowledge };
+                let depth_max = session.limits.depth_max;
+                self.with
+                    .get_or_insert_with(|| Graph::new(&session.space, &session.starts, knowledge, depth_max));
+            }
+        }
+        if self.current().crowded {
+            // There is no company any more that pasts could help.
+            (self.is_with, self.states_max) = (false, usize::MAX);
+        }
+        let states_max = self.states_max;
+        match &mut self.with {
+            Some(with) if self.is_with => (with, states_max),
+            _ => (&mut self.without, states_max),
+        }
+    }
+
+    fn current(&self) -> &Graph {
+        self.with.as_ref().filter(|_| self.is_with).unwrap_or(&self.without)
+    }
+
+    /// What there is to say of both.
+    pub(crate) fn report(&self, report: &mut Report) {
+        let graph = self.current();
+        let both = || std::iter::once(&self.without).chain(&self.with);
+        report.transitions = both().map(|graph| graph.transitions).sum();
+        report.states = graph.states as u64;
+        report.depth = graph.depth as usize;
+        report.local_bytes = both().map(Graph::bytes).sum::<usize>() as u64;
+        if graph.crowded && report.note.is_none() {
+            report.note = Some("company was given up, since there are many local states".into());
+        }
+    }
+}
