@@ -28,21 +28,24 @@ impl<S: System> Strategy<S> for Dpor {
     }
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
-        let mut seen = None;
+        let mut done = None;
         for race in path.fresh_races(fresh) {
-            // The latest first step of each second one comes first, and is enough.
-            if seen.replace(race.second) != Some(race.second) {
-                backtrack(path, race.first, race.second);
+            // The latest first step of each second one comes first, and is enough if the second could have come before it. If
+            // not, the first only made it possible, and hides a race of one before that.
+            if done != Some(race.second) && backtrack(path, race.first, race.second) {
+                done = Some(race.second);
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) {
+/// Explores something else instead of the first; says whether that is the second itself.
+fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) -> bool {
     let process = S::process(&path.trace[second]);
+    let possible = path.nodes[first].enabled.iter().any(|t| S::step(t) == S::step(&path.trace[second]));
     if path.is_considered(first, process) || path.consider(first, process) {
-        return;
+        return possible;
     }
     // Not possible there: then some process whose step between the two must come before the second.
     let between = (first + 1..second).filter(|&step| path.causality.is_before(step, second));
@@ -50,7 +53,7 @@ fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) {
     let possible = |helper: &u64| path.nodes[first].enabled.iter().any(|t| S::process(t) == *helper);
     let helpers: Vec<u64> = helpers.into_iter().filter(possible).collect();
     if helpers.iter().any(|&helper| path.is_considered(first, helper)) {
-        return;
+        return false;
     }
     match helpers.first() {
         Some(&helper) => {
@@ -63,4 +66,5 @@ fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) {
             }
         }
     }
+    false
 }

@@ -97,6 +97,16 @@ fn see(program: &Program, faults: Faults, engine: Engine) -> Seen {
     Seen { found, progress, states, traces }
 }
 
+/// A step that makes another possible hides the race of one before it with that other: the first arrival and the wait.
+#[test]
+fn a_race_before_the_step_that_enables_is_seen() {
+    let program = vec![vec![Op::Isend(1), Op::Irecv(0), Op::WaitAny], vec![Op::Dsend(0)]];
+    let traces = |engine| see(&program, Faults::default(), engine).traces;
+    let plain = traces(dfs::explore);
+    assert_eq!(plain.len(), 3);
+    assert_eq!(traces(dpor::explore), plain);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, max_global_rejects: 1 << 20, ..ProptestConfig::default() })]
 
