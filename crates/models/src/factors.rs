@@ -38,7 +38,11 @@ impl Factor {
     }
 
     /// The factor for a message of this size.
+    #[inline]
     pub fn of(&self, size: f64) -> f64 {
+        if let [(from, value)] = self.steps[..] {
+            return if from < size { value } else { 1.0 };
+        }
         let after = self.steps.partition_point(|&(from, _)| from < size);
         after.checked_sub(1).map_or(1.0, |last| self.steps[last].1)
     }

@@ -45,7 +45,8 @@ pub mod models;
 pub mod seeing;
 pub mod step;
 pub mod time;
-pub mod work;
+pub mod ways;
+mod work;
 
 mod actions;
 mod alarms;

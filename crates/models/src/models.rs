@@ -199,7 +199,7 @@ impl Models {
         let started = self.network.start(&self.platform, &what, tag)?;
         let id = self.insert(Engine::Network, Class::Network, started.variable.0, started.bytes, token);
         if self.explainer.is_some() {
-            let facts = self.network.facts(&started, &what);
+            let facts = self.network.facts(&self.platform, &started, &what);
             self.explain_start(id, || What::Transfer(facts));
         }
         if let Some(contention) = &mut self.network.contention {

@@ -15,15 +15,17 @@ use simurgh_platform::{HostId, LinkId, Platform, Route, Sharing as LinkSharing};
 use crate::config::{Config, NetworkKind};
 use crate::factors::Factor;
 use crate::infiniband::Contention;
-use crate::maxmin::{ConstraintId, Method, Sharing, System, Use, VariableId};
+use crate::maxmin::{ConstraintId, Method, Note, Sharing, System, Use, VariableId};
 use crate::seeing::{FlowFacts, Limit};
+use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
 
 /// The links that were used or changed so far, and the flows on them.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub system: System,
-    /// Where each link is in `links`; made when first needed.
+    /// Where each group of neighbours among the links begins in `links`; made when first needed. The links of a host
+    /// are neighbours, and so stay together in memory.
     slots: Vec<u32>,
     pub links: Vec<LinkState>,
     /// By variable.
@@ -37,11 +39,13 @@ pub(crate) struct Network {
     forward: Vec<u32>,
     reverse: Route,
     backward: Vec<u32>,
-    uses: Vec<Use>,
-    users: Vec<VariableId>,
+    /// The way found last.
+    way: Way,
+    ways: Ways,
 }
 
-/// What can change about a link. Its constraint has the same number.
+/// What can change about a link. Its constraint has the same number, and what most messages ask is noted there: the
+/// latency, if the link is on, as declared, and no wifi cell.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkState {
     pub id: LinkId,
@@ -97,12 +101,16 @@ struct Flow {
 }
 
 const NOT_YET: u32 = u32::MAX;
+/// How many links make a group.
+const GROUP: usize = 8;
+/// A route with more links than this is searched for those that it passes twice by marks instead of by looking.
+const FEW: usize = 12;
 
 impl Network {
     pub fn new(platform: &Platform, config: &Config, method: Method) -> Network {
         Network {
             system: System::new(method, config.precision_work_amount),
-            slots: vec![NOT_YET; platform.link_count()],
+            slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
             flows: Vec::new(),
             stations: BTreeMap::new(),
@@ -124,20 +132,20 @@ impl Network {
             forward: Vec::new(),
             reverse: Route::default(),
             backward: Vec::new(),
-            uses: Vec::new(),
-            users: Vec::new(),
+            way: Way::default(),
+            ways: Ways::default(),
         }
     }
 
-    /// The state of a link, if it was ever used or changed.
+    /// The state of a link, if it or one near it was ever used or changed.
     pub fn state(&self, link: LinkId) -> Option<&LinkState> {
-        self.links.get(self.slots[link.index()] as usize)
+        self.constraint(link).map(|id| &self.links[id.index()])
     }
 
-    /// The constraint of a link, if it was ever used or changed.
+    /// The constraint of a link, if it or one near it was ever used or changed.
     pub fn constraint(&self, link: LinkId) -> Option<ConstraintId> {
-        let slot = self.slots[link.index()];
-        (slot != NOT_YET).then_some(ConstraintId(slot))
+        let start = self.slots[link.index() / GROUP];
+        (start != NOT_YET).then(|| ConstraintId(start + (link.index() % GROUP) as u32))
     }
 
     /// The bandwidth and latency that a link has before anything changes.
@@ -152,13 +160,26 @@ impl Network {
     }
 
     /// The number of a link here.
+    #[inline]
     pub fn slot(&mut self, platform: &Platform, link: LinkId) -> usize {
-        let known = self.slots[link.index()];
-        if known != NOT_YET {
-            return known as usize;
+        let mut start = self.slots[link.index() / GROUP];
+        if start == NOT_YET {
+            start = self.open_group(platform, link.index() / GROUP);
         }
-        let slot = self.links.len();
-        self.slots[link.index()] = slot as u32;
+        start as usize + link.index() % GROUP
+    }
+
+    #[cold]
+    fn open_group(&mut self, platform: &Platform, group: usize) -> u32 {
+        let start = self.links.len() as u32;
+        self.slots[group] = start;
+        for number in group * GROUP..platform.link_count().min((group + 1) * GROUP) {
+            self.open(platform, LinkId(number as u32));
+        }
+        start
+    }
+
+    fn open(&mut self, platform: &Platform, link: LinkId) {
         let facts = platform.link(link);
         let (bandwidth, latency) = self.declared(platform, link);
         let (capacity, sharing) = match facts.sharing {
@@ -177,7 +198,26 @@ impl Network {
             on: true,
             place: 0,
         });
-        slot
+        self.note(self.links.len() - 1);
+    }
+
+    /// Keeps what messages ask of a link with its constraint.
+    fn note(&mut self, slot: usize) {
+        let state = &self.links[slot];
+        let plain = state.on && state.latency == state.declared_latency && state.sharing != LinkSharing::Wifi;
+        self.system.set_note(ConstraintId(slot as u32), Note { number: state.latency, plain });
+    }
+
+    /// Something about a link changed.
+    fn changed(&mut self, slot: usize) {
+        self.note(slot);
+        self.ways.clear();
+    }
+
+    /// Switches a link on or off, for the flows to come.
+    pub fn set_on(&mut self, slot: usize, on: bool) {
+        self.links[slot].on = on;
+        self.changed(slot);
     }
 
     /// Finds the way from `src` to `dst` (see [`Network::found`]); answers the sum of its latencies as they are
@@ -190,6 +230,11 @@ impl Network {
         for position in 0..self.route.links.len() {
             let slot = self.slot(platform, self.route.links[position]);
             self.forward.push(slot as u32);
+            let (_, note) = self.system.noted(ConstraintId(slot as u32));
+            if note.plain {
+                declared += note.number;
+                continue;
+            }
             let state = &self.links[slot];
             if !state.on {
                 return Err(Refused::Off(Resource::Link(state.id)));
@@ -214,15 +259,26 @@ impl Network {
             self.keep(variable, Flow::empty(what));
             return Ok(Started { variable, wait, bytes: 0.0 });
         }
-        let latency = self.find_route(platform, what.src, what.dst)?;
-        let has_reverse = self.find_reverse(platform, what)?;
-        let flow = self.flow(what, latency, bytes);
-        self.collect_uses(platform, what, has_reverse);
-        let bound = self.bound(&flow);
-        let bytes = if self.route.links.is_empty() { 0.0 } else { bytes };
-        let wait = self.numbers.latency_factor.of(self.sized(what)) * latency;
+        let known = self.ways.find(what.src, what.dst);
+        if known.is_none() {
+            self.find_way(platform, what)?;
+            self.ways.keep(&self.way);
+        }
+        let Network { ways, way, numbers, system, .. } = self;
+        let way = known.map_or(&*way, |place| ways.at(place));
+        let flow = Flow {
+            latency: way.latency,
+            factor: numbers.bandwidth_factor.of(bytes),
+            narrowest: way.narrowest,
+            narrowest_link: way.narrowest_link,
+            penalty: way.penalty,
+            without_latency: way.latency == 0.0,
+            ..Flow::empty(what)
+        };
+        let wait = numbers.latency_factor.of(bytes) * way.latency;
+        let bytes = if way.is_empty { 0.0 } else { bytes };
         let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
-        let variable = self.system.add_variable(tag, penalty, bound, &self.uses);
+        let variable = system.add_variable(tag, penalty, numbers.bound(&flow), &way.uses);
         self.keep(variable, flow);
         Ok(Started { variable, wait, bytes })
     }
@@ -264,6 +320,7 @@ impl Network {
     /// Another bandwidth, under the flows that use the link, whichever way.
     pub fn set_bandwidth(&mut self, slot: usize, bandwidth: f64) {
         let before = std::mem::replace(&mut self.links[slot].bandwidth, bandwidth);
+        self.changed(slot);
         if before == bandwidth || self.links[slot].sharing == LinkSharing::Wifi {
             return;
         }
@@ -284,6 +341,7 @@ impl Network {
     /// Another latency, under the flows that use the link, whichever way. A wait under way keeps its end.
     pub fn set_latency(&mut self, slot: usize, latency: f64) {
         let before = std::mem::replace(&mut self.links[slot].latency, latency);
+        self.changed(slot);
         if before == latency {
             return;
         }
@@ -301,12 +359,13 @@ impl Network {
     /// The wifi rate of a station, for the flows to come.
     pub fn set_station(&mut self, link: LinkId, host: HostId, level: usize) {
         self.stations.insert((link, host), level);
+        self.ways.clear();
     }
 
     /// Which of its bounds is the one that limits a flow.
     pub fn binding_bound(&self, variable: VariableId) -> Limit {
         let flow = &self.flows[variable.index()];
-        let window = self.window(flow);
+        let window = self.numbers.window(flow);
         let rate = flow.user_rate / flow.factor;
         if rate <= window && rate <= flow.narrowest {
             Limit::UserRate
@@ -317,22 +376,28 @@ impl Network {
         }
     }
 
-    /// The numbers of the flow started last, for an explanation.
-    pub fn facts(&self, started: &Started, what: &Transfer) -> FlowFacts {
+    /// The numbers of a flow just started, for an explanation.
+    pub fn facts(&self, platform: &Platform, started: &Started, what: &Transfer) -> FlowFacts {
         let flow = &self.flows[started.variable.index()];
-        let window = self.window(flow);
-        let is_constant = self.numbers.constant.is_some();
+        let window = self.numbers.window(flow);
+        let links = |src, dst| {
+            let mut route = Route::default();
+            match self.numbers.constant.is_none() && platform.links_into(src, dst, &mut route).is_ok() {
+                true => route.links,
+                false => Vec::new(),
+            }
+        };
         FlowFacts {
             src: what.src,
             dst: what.dst,
             bytes: started.bytes,
-            links: if is_constant { Vec::new() } else { self.route.links.clone() },
+            links: links(what.src, what.dst),
             reverse_links: match self.numbers.reverse_weight > 0.0 {
-                true => self.reverse.links.clone(),
+                true => links(what.dst, what.src),
                 false => Vec::new(),
             },
             latency: flow.latency,
-            latency_factor: self.numbers.latency_factor.of(self.sized(what)),
+            latency_factor: self.numbers.latency_factor.of(what.bytes.max(0.0).trunc()),
             bandwidth_factor: flow.factor,
             bandwidth: flow.narrowest.is_finite().then_some((flow.narrowest_link, flow.narrowest)),
             window_bound: window.is_finite().then_some(window),
@@ -341,13 +406,9 @@ impl Network {
         }
     }
 
-    fn sized(&self, what: &Transfer) -> f64 {
-        what.bytes.max(0.0).trunc()
-    }
-
     /// The latencies of `self.route` as they are now. What the platform adds to its links' (Vivaldi) is kept.
     fn latency_now(&self) -> f64 {
-        let states = self.route.links.iter().map(|link| &self.links[self.slots[link.index()] as usize]);
+        let states = self.forward.iter().map(|&slot| &self.links[slot as usize]);
         let (mut now, mut declared) = (0.0, 0.0);
         for state in states {
             now += state.latency;
@@ -355,6 +416,35 @@ impl Network {
         }
         let added = self.route.latency - declared;
         if added.abs() < 1e-12 { now } else { now + added }
+    }
+
+    /// Finds all that a message between two hosts needs to know, and leaves it in `self.way`.
+    fn find_way(&mut self, platform: &Platform, what: &Transfer) -> Result<(), Refused> {
+        let latency = self.find_route(platform, what.src, what.dst)?;
+        let has_reverse = self.find_reverse(platform, what)?;
+        let (mut penalty, mut narrowest, mut narrowest_link) = (latency, f64::INFINITY, LinkId(0));
+        for (&slot, &link) in self.forward.iter().zip(&self.route.links) {
+            let (capacity, note) = self.system.noted(ConstraintId(slot));
+            let bandwidth = if note.plain {
+                capacity
+            } else {
+                let state = &self.links[slot as usize];
+                if state.sharing == LinkSharing::Wifi {
+                    continue;
+                }
+                state.bandwidth
+            };
+            penalty += part(self.numbers.weight_s, bandwidth);
+            if bandwidth < narrowest {
+                (narrowest, narrowest_link) = (bandwidth, link);
+            }
+        }
+        let way = &mut self.way;
+        (way.src, way.dst, way.latency, way.penalty) = (what.src, what.dst, latency, penalty);
+        (way.narrowest, way.narrowest_link) = (narrowest, narrowest_link);
+        way.is_empty = self.route.links.is_empty();
+        self.collect_uses(platform, what, has_reverse);
+        Ok(())
     }
 
     /// Finds the way back, if acknowledgements count. A platform without one is let be.
@@ -368,76 +458,76 @@ impl Network {
         for position in 0..self.reverse.links.len() {
             let slot = self.slot(platform, self.reverse.links[position]);
             self.backward.push(slot as u32);
-            if !self.links[slot].on {
+            let (_, note) = self.system.noted(ConstraintId(slot as u32));
+            if !note.plain && !self.links[slot].on {
                 return Err(Refused::Off(Resource::Link(self.links[slot].id)));
             }
         }
         Ok(true)
     }
 
-    fn flow(&self, what: &Transfer, latency: f64, bytes: f64) -> Flow {
-        let mut flow = Flow::empty(what);
-        flow.latency = latency;
-        flow.factor = self.numbers.bandwidth_factor.of(bytes);
-        flow.penalty = latency;
-        flow.without_latency = latency == 0.0;
-        for &slot in &self.forward {
-            let state = &self.links[slot as usize];
-            if state.sharing == LinkSharing::Wifi {
-                continue;
-            }
-            flow.penalty += part(self.numbers.weight_s, state.bandwidth);
-            if state.bandwidth < flow.narrowest {
-                flow.narrowest = state.bandwidth;
-                flow.narrowest_link = state.id;
-            }
-        }
-        flow
-    }
-
     /// What the flow uses: each link once, its weights added up (a fat pipe: the greatest).
     fn collect_uses(&mut self, platform: &Platform, what: &Transfer, has_reverse: bool) {
-        self.uses.clear();
+        self.way.uses.clear();
+        let few = self.forward.len() + self.backward.len() <= FEW;
         for position in 0..self.forward.len() {
             let slot = self.forward[position];
-            let weight = match self.links[slot as usize].sharing {
-                LinkSharing::Wifi => self.wifi_weight(platform, what, &self.route, position),
-                LinkSharing::Shared | LinkSharing::FatPipe => 1.0,
+            let weight = match self.is_wifi(slot) {
+                true => self.wifi_weight(platform, what, &self.route, position),
+                false => 1.0,
             };
-            self.add_use(slot, weight);
+            self.add_use(slot, weight, few);
         }
         if has_reverse {
             for position in 0..self.backward.len() {
                 let slot = self.backward[position];
-                let weight = match self.links[slot as usize].sharing {
-                    LinkSharing::Wifi => {
+                let weight = match self.is_wifi(slot) {
+                    true => {
                         let back = Transfer::new(what.dst, what.src, 0.0);
                         self.wifi_weight(platform, &back, &self.reverse, position)
                     }
-                    LinkSharing::Shared | LinkSharing::FatPipe => 1.0,
+                    false => 1.0,
                 };
-                self.add_use(slot, weight * self.numbers.reverse_weight);
+                self.add_use(slot, weight * self.numbers.reverse_weight, few);
             }
         }
-        for used in &self.uses {
-            self.links[used.constraint.index()].place = 0;
+        if !few {
+            for used in &self.way.uses {
+                self.links[used.constraint.index()].place = 0;
+            }
         }
     }
 
-    fn add_use(&mut self, slot: u32, weight: f64) {
+    fn is_wifi(&self, slot: u32) -> bool {
+        let (_, note) = self.system.noted(ConstraintId(slot));
+        !note.plain && self.links[slot as usize].sharing == LinkSharing::Wifi
+    }
+
+    #[inline]
+    fn add_use(&mut self, slot: u32, weight: f64, few: bool) {
         if weight <= 0.0 {
             return;
         }
-        let state = &mut self.links[slot as usize];
-        if state.place == 0 {
-            self.uses.push(Use { constraint: ConstraintId(slot), weight });
-            state.place = self.uses.len() as u32;
-        } else {
-            let total = &mut self.uses[state.place as usize - 1].weight;
-            *total = match state.sharing {
-                LinkSharing::FatPipe => total.max(weight),
-                LinkSharing::Shared | LinkSharing::Wifi => *total + weight,
-            };
+        let constraint = ConstraintId(slot);
+        let uses = &mut self.way.uses;
+        let before = match few {
+            true => uses.iter().position(|used| used.constraint == constraint),
+            false => (self.links[slot as usize].place as usize).checked_sub(1),
+        };
+        match before {
+            None => {
+                uses.push(Use { constraint, weight });
+                if !few {
+                    self.links[slot as usize].place = uses.len() as u32;
+                }
+            }
+            Some(before) => {
+                let total = &mut uses[before].weight;
+                *total = match self.links[slot as usize].sharing {
+                    LinkSharing::FatPipe => total.max(weight),
+                    LinkSharing::Shared | LinkSharing::Wifi => *total + weight,
+                };
+            }
         }
     }
 
@@ -463,20 +553,8 @@ impl Network {
         weight
     }
 
-    fn window(&self, flow: &Flow) -> f64 {
-        match flow.latency > 0.0 && self.numbers.gamma > 0.0 {
-            true => self.numbers.gamma / (2.0 * flow.latency),
-            false => f64::INFINITY,
-        }
-    }
-
-    fn bound(&self, flow: &Flow) -> f64 {
-        let wanted = flow.user_rate / flow.factor;
-        flow.narrowest.min(self.window(flow)).min(wanted) / flow.contention
-    }
-
     fn refresh_bound(&mut self, variable: VariableId) {
-        let bound = self.bound(&self.flows[variable.index()]);
+        let bound = self.numbers.bound(&self.flows[variable.index()]);
         self.system.set_bound(variable, bound);
     }
 
@@ -488,13 +566,9 @@ impl Network {
     }
 
     fn for_each_user(&mut self, slot: usize, mut change: impl FnMut(&mut Network, VariableId)) {
-        let mut users = std::mem::take(&mut self.users);
-        users.extend(self.system.users(ConstraintId(slot as u32)));
-        for &user in &users {
+        for user in self.system.users(ConstraintId(slot as u32)) {
             change(self, user);
         }
-        users.clear();
-        self.users = users;
     }
 
     fn keep(&mut self, variable: VariableId, flow: Flow) {
@@ -502,6 +576,20 @@ impl Network {
             self.flows.resize(variable.index() + 1, flow);
         }
         self.flows[variable.index()] = flow;
+    }
+}
+
+impl Numbers {
+    fn window(&self, flow: &Flow) -> f64 {
+        match flow.latency > 0.0 && self.gamma > 0.0 {
+            true => self.gamma / (2.0 * flow.latency),
+            false => f64::INFINITY,
+        }
+    }
+
+    fn bound(&self, flow: &Flow) -> f64 {
+        let wanted = flow.user_rate / flow.factor;
+        flow.narrowest.min(self.window(flow)).min(wanted) / flow.contention
     }
 }
 

@@ -156,7 +156,7 @@ impl Parallel {
     pub fn set_capacity(&mut self, resource: Resource, capacity: f64, cpu: &Cpu) {
         let Some(constraint) = self.constraint(resource) else { return };
         self.system.set_capacity(constraint, capacity);
-        let users: Vec<VariableId> = self.system.users(constraint).collect();
+        let users: Vec<VariableId> = self.system.users(constraint);
         for user in users {
             let bound = self.bound(user, cpu);
             self.system.set_bound(user, bound);

@@ -3,12 +3,13 @@
 //!
 //! The value is that of `incremental.rs`, by the same operations on the same numbers.
 
-use super::storage::{FixedBy, State, Variable};
+use super::storage::{EMPTY, FixedBy, NONE, State, Variable};
 use super::{ConstraintId, Method, System, VariableId};
 use crate::config::Solver;
 
 impl System {
-    /// Gives a variable that just became active its value, if nobody else uses its constraints. False if somebody does.
+    /// Lets a variable into its constraints and gives it its value, if nobody else uses them. False, and nothing is
+    /// done, if somebody does.
     #[inline]
     pub(super) fn settle_alone(&mut self, index: u32) -> bool {
         // The slot of a variable that was to be solved, and left before it was, may be that of this one.
@@ -19,23 +20,30 @@ impl System {
         let Variable { first, count, bound, penalty, .. } = self.variables[index as usize];
         let (mut least, mut fullest, mut limited) = (f64::INFINITY, u32::MAX, false);
         for element in first..first + count {
-            let number = self.elements.constraint(element);
+            let (number, weight) = (self.elements.constraint(element), self.elements.weight(element));
             let constraint = &self.constraints[number as usize];
-            if constraint.dirty || constraint.active.head != element || constraint.active.tail != element {
+            if constraint.dirty || constraint.active.head != NONE {
                 return false;
             }
-            if constraint.has_slack() {
+            if constraint.has_slack_for(weight, bound) {
                 continue;
             }
             limited = true;
-            let share = constraint.capacity / (self.elements.weight(element) / penalty);
+            let share = constraint.capacity / (weight / penalty);
             if share < least || (share == least && number < fullest) {
                 (least, fullest) = (share, number);
             }
         }
         for element in first..first + count {
-            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
-            constraint.slack = constraint.has_slack();
+            let (number, weight) = (self.elements.constraint(element), self.elements.weight(element));
+            let constraint = &mut self.constraints[number as usize];
+            self.elements.link_only(&mut constraint.active, element);
+            constraint.slack = constraint.has_slack_for(weight, bound);
+            match constraint.is_greedy(weight, bound) {
+                true => (constraint.demand, constraint.greedy) = (0.0, 1),
+                false => (constraint.demand, constraint.greedy) = (weight * bound, 0),
+            }
+            constraint.slots_taken += u32::from(self.elements.takes_slot(element));
         }
         let variable = &mut self.variables[index as usize];
         let bounded = !limited || bound * penalty < least;
@@ -64,14 +72,13 @@ impl System {
         for element in first..first + count {
             let constraint = &self.constraints[self.elements.constraint(element) as usize];
             let alone = constraint.active.head == element && constraint.active.tail == element;
-            if !alone || constraint.dirty || constraint.staged > 0 {
+            if !alone || constraint.dirty || constraint.staged.head != NONE {
                 return false;
             }
         }
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
-            self.elements.unlink(&mut constraint.active, element);
-            self.elements.push_back(&mut constraint.idle, element);
+            constraint.active = EMPTY;
             (constraint.demand, constraint.greedy, constraint.slack) = (0.0, 0, true);
             constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
         }

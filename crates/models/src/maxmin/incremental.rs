@@ -75,7 +75,7 @@ pub(super) fn solve(system: &mut System) {
         }
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.
-            if !system.constraints[constraint as usize].gone {
+            if !system.works[constraint as usize].gone {
                 push(system, &mut heap, constraint);
             }
         }
@@ -109,9 +109,9 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
         let id = system.touched[next];
         next += 1;
         visit_constraint(system, id.0, scratch);
-        let constraint = &system.constraints[id.index()];
-        if !constraint.gone {
-            let share = constraint.remaining / constraint.usage;
+        let work = &system.works[id.index()];
+        if !work.gone {
+            let share = work.remaining / work.usage;
             scratch.heap.push(Reverse(Key { share, constraint: id.0 }));
         }
     }
@@ -125,7 +125,8 @@ const MARGIN: f64 = 1e-6;
 fn lower_threshold(system: &mut System) {
     for &index in &system.dirty {
         let constraint = &system.constraints[index as usize];
-        if constraint.lowest_capacity == f64::INFINITY || stays_slack(constraint) {
+        let lowest_capacity = system.works[index as usize].lowest_capacity;
+        if lowest_capacity == f64::INFINITY || stays_slack(constraint) {
             continue;
         }
         let mut usage: f64 = 0.0;
@@ -140,7 +141,7 @@ fn lower_threshold(system: &mut System) {
             element = system.elements.next(element);
         }
         if usage > 0.0 {
-            system.threshold = system.threshold.min(constraint.lowest_capacity / usage);
+            system.threshold = system.threshold.min(lowest_capacity / usage);
         }
     }
     system.threshold *= 1.0 - MARGIN;
@@ -152,9 +153,9 @@ fn stays_slack(constraint: &Constraint) -> bool {
 }
 
 fn mark_constraint(system: &mut System, index: u32, mark: u32) {
-    let constraint = &mut system.constraints[index as usize];
-    if constraint.mark != mark && !stays_slack(constraint) {
-        constraint.mark = mark;
+    let work = &mut system.works[index as usize];
+    if work.mark != mark && !stays_slack(&system.constraints[index as usize]) {
+        work.mark = mark;
         system.touched.push(ConstraintId(index));
     }
 }
@@ -201,12 +202,13 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     }
     let constraint = &mut system.constraints[index as usize];
     let spent = remaining != capacity && remaining < capacity * system.precision;
-    constraint.users = (start, scratch.users.len() as u32);
-    constraint.remaining = remaining;
-    constraint.usage = usage;
-    constraint.stale = false;
     constraint.slack = constraint.has_slack();
-    constraint.gone = usage <= 0.0 || spent || constraint.slack;
+    let work = &mut system.works[index as usize];
+    work.users = (start, scratch.users.len() as u32);
+    work.remaining = remaining;
+    work.usage = usage;
+    work.stale = false;
+    work.gone = usage <= 0.0 || spent || constraint.slack;
 }
 
 /// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.
@@ -219,7 +221,7 @@ fn pop_full(system: &mut System, heap: &mut BinaryHeap<Reverse<Key>>, full: &mut
             break;
         }
         refresh(system, constraint);
-        let state = &system.constraints[constraint as usize];
+        let state = &system.works[constraint as usize];
         if state.gone {
             PeekMut::pop(top);
             continue;
@@ -242,16 +244,16 @@ fn pop_full(system: &mut System, heap: &mut BinaryHeap<Reverse<Key>>, full: &mut
 }
 
 fn push(system: &System, heap: &mut BinaryHeap<Reverse<Key>>, constraint: u32) {
-    let state = &system.constraints[constraint as usize];
+    let state = &system.works[constraint as usize];
     heap.push(Reverse(Key { share: state.remaining / state.usage, constraint }));
 }
 
 /// Computes the maximum of a fat pipe again, if variables of it were fixed since.
 fn refresh(system: &mut System, index: u32) {
-    let constraint = &system.constraints[index as usize];
-    if !constraint.stale {
+    if !system.works[index as usize].stale {
         return;
     }
+    let constraint = &system.constraints[index as usize];
     let mut usage: f64 = 0.0;
     let mut element = constraint.active.head;
     while element != NONE {
@@ -261,18 +263,17 @@ fn refresh(system: &mut System, index: u32) {
         }
         element = system.elements.next(element);
     }
-    let constraint = &mut system.constraints[index as usize];
-    constraint.stale = false;
-    constraint.usage = usage;
-    constraint.gone |=
-        usage < system.precision || constraint.remaining < constraint.capacity * system.precision;
+    let work = &mut system.works[index as usize];
+    work.stale = false;
+    work.usage = usage;
+    work.gone |= usage < system.precision || work.remaining < constraint.capacity * system.precision;
 }
 
 /// The lowest bound * penalty among the variables on full constraints.
 fn lowest_bound(system: &System, full: &[u32], users: &[u32]) -> f64 {
     let mut lowest = f64::INFINITY;
     for &constraint in full {
-        for &user in system.constraints[constraint as usize].users_in(users) {
+        for &user in system.works[constraint as usize].users_in(users) {
             let variable = &system.variables[user as usize];
             if !variable.fixed {
                 lowest = lowest.min(variable.bound * variable.penalty);
@@ -288,7 +289,7 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u
     let bounded = lowest < least;
     let mut count = 0;
     let mut someone_left = false;
-    for &index in system.constraints[full as usize].users_in(users) {
+    for &index in system.works[full as usize].users_in(users) {
         let variable = &mut system.variables[index as usize];
         if variable.fixed {
             continue;
@@ -312,7 +313,7 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u
         take(system, index, value);
     }
     // Rounding may leave a rest of usage without anyone to use it.
-    system.constraints[full as usize].gone |= !someone_left;
+    system.works[full as usize].gone |= !someone_left;
     count
 }
 
@@ -321,15 +322,16 @@ fn take(system: &mut System, index: u32, value: f64) {
     let Variable { first, count, penalty, .. } = system.variables[index as usize];
     for element in first..first + count {
         let weight = system.elements.weight(element);
-        let constraint = &mut system.constraints[system.elements.constraint(element) as usize];
+        let number = system.elements.constraint(element) as usize;
+        let (constraint, work) = (&system.constraints[number], &mut system.works[number]);
         match constraint.sharing {
             Sharing::Shared => {
-                constraint.remaining -= weight * value;
-                constraint.usage -= weight / penalty;
+                work.remaining -= weight * value;
+                work.usage -= weight / penalty;
                 let dust = constraint.capacity * system.precision;
-                constraint.gone |= constraint.usage < system.precision || constraint.remaining < dust;
+                work.gone |= work.usage < system.precision || work.remaining < dust;
             }
-            Sharing::FatPipe => constraint.stale = true,
+            Sharing::FatPipe => work.stale = true,
         }
     }
 }

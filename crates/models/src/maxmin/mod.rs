@@ -21,19 +21,25 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use storage::{ConstraintId, FixedBy, Sharing, Use, VariableId};
+pub use storage::{ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
 use crate::config::Solver;
 use incremental::Scratch;
-use storage::{Constraint, Elements, NONE, State, Variable};
+use storage::{Constraint, Elements, NONE, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
 #[derive(Clone, Debug)]
 pub struct System {
     constraints: Vec<Constraint>,
+    /// What solutions keep of each constraint.
+    works: Vec<Work>,
     variables: Vec<Variable>,
     elements: Elements,
     free_variables: Vec<u32>,
+    /// The variables that take no part, in any order; those that wait for a slot are among them.
+    idle: Vec<u32>,
+    /// How many became idle so far.
+    idled: u64,
     /// Constraints to be solved again, each once.
     dirty: Vec<u32>,
     /// Whatever was fixed below this level stays as it was (see `incremental.rs`).
@@ -69,9 +75,12 @@ impl System {
     pub fn new(method: Method, precision: f64) -> System {
         System {
             constraints: Vec::new(),
+            works: Vec::new(),
             variables: Vec::new(),
             elements: Elements::default(),
             free_variables: Vec::new(),
+            idle: Vec::new(),
+            idled: 0,
             dirty: Vec::new(),
             threshold: f64::INFINITY,
             unsettled: Vec::new(),
@@ -92,6 +101,7 @@ impl System {
     pub fn add_constraint(&mut self, capacity: f64, sharing: Sharing, limit: Option<u32>) -> ConstraintId {
         let id = self.constraints.len() as u32;
         self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
+        self.works.push(Work::default());
         ConstraintId(id)
     }
 
@@ -105,18 +115,20 @@ impl System {
         let first = self.elements.allocate(uses.len());
         for (offset, wanted) in uses.iter().enumerate() {
             debug_assert!(wanted.weight > 0.0, "a constraint is used by a weight above 0");
-            let element = first + offset as u32;
-            self.elements.set(element, wanted.constraint.0, index, wanted.weight);
-            self.elements.push_back(&mut self.constraints[wanted.constraint.index()].idle, element);
+            self.elements.set(first + offset as u32, wanted.constraint.0, index, wanted.weight);
         }
+        self.idled += 1;
         self.variables[index as usize] = Variable {
             tag,
             bound,
             first,
             count: uses.len() as u32,
             state: State::Idle,
+            place: self.idle.len() as u32,
+            since: self.idled,
             ..Variable::default()
         };
+        self.idle.push(index);
         if penalty > 0.0 && penalty.is_finite() {
             self.variables[index as usize].penalty = penalty;
             let may_start = self.has_own_slots(index);
@@ -128,16 +140,25 @@ impl System {
     /// Forgets a variable. Its slots go to those that wait for them.
     pub fn remove_variable(&mut self, id: VariableId) {
         self.deactivate(id.0);
-        let Variable { first, count, .. } = self.variables[id.index()];
-        for element in first..first + count {
-            let constraint = self.elements.constraint(element) as usize;
-            self.elements.unlink(&mut self.constraints[constraint].idle, element);
-        }
-        self.elements.release(first, count as usize);
+        self.leave_idle(id.0);
         let variable = &mut self.variables[id.index()];
+        let Variable { first, count, .. } = *variable;
         variable.count = 0;
         variable.state = State::Free;
+        self.elements.release(first, count as usize);
         self.free_variables.push(id.0);
+    }
+
+    /// Keeps something with a capacity, for its owner.
+    pub fn set_note(&mut self, id: ConstraintId, note: Note) {
+        self.constraints[id.index()].note = note;
+    }
+
+    /// A capacity, and what its owner keeps with it.
+    #[inline]
+    pub fn noted(&self, id: ConstraintId) -> (f64, Note) {
+        let constraint = &self.constraints[id.index()];
+        (constraint.capacity, constraint.note)
     }
 
     /// Sets the penalty; 0 makes the variable idle, its value 0 at once.
@@ -182,7 +203,8 @@ impl System {
     pub fn set_capacity(&mut self, id: ConstraintId, capacity: f64) {
         let constraint = &mut self.constraints[id.index()];
         if constraint.capacity != capacity {
-            constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity).min(capacity);
+            let work = &mut self.works[id.index()];
+            work.lowest_capacity = work.lowest_capacity.min(constraint.capacity).min(capacity);
             constraint.capacity = capacity;
             self.recount_demand(id.0);
             self.soil(id.0);
@@ -221,9 +243,8 @@ impl System {
         }
         self.unsettled.clear();
         for constraint in self.dirty.drain(..) {
-            let constraint = &mut self.constraints[constraint as usize];
-            constraint.dirty = false;
-            constraint.lowest_capacity = f64::INFINITY;
+            self.constraints[constraint as usize].dirty = false;
+            self.works[constraint as usize].lowest_capacity = f64::INFINITY;
         }
         self.threshold = f64::INFINITY;
         true
@@ -290,14 +311,26 @@ impl System {
         })
     }
 
-    /// The variables that use a constraint: the active ones, then the idle and staged ones.
-    pub fn users(&self, id: ConstraintId) -> impl Iterator<Item = VariableId> + '_ {
-        let constraint = &self.constraints[id.index()];
-        let idle = self.elements.iter(&constraint.idle);
-        self.elements
-            .iter(&constraint.active)
-            .chain(idle)
-            .map(|element| VariableId(self.elements.variable(element)))
+    /// The variables that use a constraint: the active ones, then those that take no part, in the order in which they
+    /// became idle.
+    pub fn users(&self, id: ConstraintId) -> Vec<VariableId> {
+        let mut users: Vec<VariableId> = self.active_users(id).collect();
+        let active = users.len();
+        users.extend(self.idle_users(id));
+        users[active..].sort_unstable_by_key(|user| self.variables[user.index()].since);
+        users
+    }
+
+    /// The variables that use a constraint and take no part.
+    fn idle_users(&self, id: ConstraintId) -> impl Iterator<Item = VariableId> + '_ {
+        let uses = move |variable: &Variable| {
+            (variable.first..variable.first + variable.count)
+                .any(|element| self.elements.constraint(element) == id.0)
+        };
+        self.idle
+            .iter()
+            .filter(move |&&index| uses(&self.variables[index as usize]))
+            .map(|&index| VariableId(index))
     }
 
     /// The active variables of a constraint.
@@ -308,8 +341,7 @@ impl System {
 
     /// Whether some variable, active or not, uses a constraint.
     pub fn is_used(&self, id: ConstraintId) -> bool {
-        let constraint = &self.constraints[id.index()];
-        constraint.active.head != NONE || constraint.idle.head != NONE
+        self.constraints[id.index()].active.head != NONE || self.idle_users(id).next().is_some()
     }
 
     /// How much of a constraint is taken (of a fat pipe: by the one that takes most).
@@ -349,8 +381,8 @@ impl System {
         let Variable { first, count, .. } = *state;
         for element in first..first + count {
             let number = self.elements.constraint(element);
-            let constraint = &mut self.constraints[number as usize];
-            constraint.lowest_capacity = constraint.lowest_capacity.min(constraint.capacity);
+            let work = &mut self.works[number as usize];
+            work.lowest_capacity = work.lowest_capacity.min(self.constraints[number as usize].capacity);
             self.soil(number);
         }
         self.unsettled.push(variable);
@@ -388,9 +420,30 @@ impl System {
             return;
         }
         self.variables[index as usize].state = State::Staged;
-        let Variable { first, count, .. } = self.variables[index as usize];
+        let Variable { first, count, since, .. } = self.variables[index as usize];
         for element in first..first + count {
-            self.constraints[self.elements.constraint(element) as usize].staged += 1;
+            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+            let mut after = NONE;
+            let mut before = constraint.staged.tail;
+            while before != NONE && self.variables[self.elements.variable(before) as usize].since > since {
+                (after, before) = (before, self.elements.previous(before));
+            }
+            match after {
+                NONE => self.elements.push_back(&mut constraint.staged, element),
+                after => self.elements.insert_before(&mut constraint.staged, element, after),
+            }
+        }
+    }
+
+    /// A variable is not among the idle ones any more, if it was.
+    #[inline]
+    fn leave_idle(&mut self, index: u32) {
+        let place = std::mem::replace(&mut self.variables[index as usize].place, NONE);
+        if place != NONE {
+            self.idle.swap_remove(place as usize);
+            if let Some(&moved) = self.idle.get(place as usize) {
+                self.variables[moved as usize].place = place;
+            }
         }
     }
 
@@ -413,29 +466,38 @@ impl System {
     }
 
     fn activate(&mut self, index: u32) {
-        let Variable { first, count, state, bound, .. } = self.variables[index as usize];
+        self.unlink_staged(index);
+        self.leave_idle(index);
+        self.variables[index as usize].state = State::Active;
+        if self.settle_alone(index) {
+            return;
+        }
+        let Variable { first, count, bound, .. } = self.variables[index as usize];
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
-            self.elements.unlink(&mut constraint.idle, element);
             self.elements.push_back(&mut constraint.active, element);
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
-            constraint.staged -= u32::from(state == State::Staged);
         }
-        self.variables[index as usize].state = State::Active;
-        if !self.settle_alone(index) {
-            self.unsettle(index);
+        self.unsettle(index);
+    }
+
+    /// A variable waits for no slot any more, if it did.
+    #[inline]
+    fn unlink_staged(&mut self, index: u32) {
+        let Variable { first, count, state, .. } = self.variables[index as usize];
+        if state == State::Staged {
+            for element in first..first + count {
+                let constraint = self.elements.constraint(element) as usize;
+                self.elements.unlink(&mut self.constraints[constraint].staged, element);
+            }
         }
     }
 
     fn deactivate(&mut self, index: u32) {
-        let Variable { first, count, state, bound, .. } = self.variables[index as usize];
-        if state == State::Staged {
-            for element in first..first + count {
-                self.constraints[self.elements.constraint(element) as usize].staged -= 1;
-            }
-        }
+        self.unlink_staged(index);
         let variable = &mut self.variables[index as usize];
+        let Variable { first, count, state, bound, .. } = *variable;
         let level = std::mem::replace(&mut variable.level, f64::INFINITY);
         variable.state = State::Idle;
         variable.value = 0.0;
@@ -443,6 +505,9 @@ impl System {
         if state != State::Active {
             return;
         }
+        self.idled += 1;
+        (variable.since, variable.place) = (self.idled, self.idle.len() as u32);
+        self.idle.push(index);
         if self.leave_alone(index) {
             return;
         }
@@ -451,7 +516,6 @@ impl System {
             let number = self.elements.constraint(element);
             let constraint = &mut self.constraints[number as usize];
             self.elements.unlink(&mut constraint.active, element);
-            self.elements.push_back(&mut constraint.idle, element);
             constraint.remove_demand(self.elements.weight(element), bound);
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
@@ -469,15 +533,15 @@ impl System {
 
     /// Gives the free slots of a constraint to the staged variables, in order.
     fn unstage(&mut self, constraint: u32) {
-        let mut element = self.constraints[constraint as usize].idle.head;
+        let mut element = self.constraints[constraint as usize].staged.head;
         while element != NONE {
-            let Constraint { staged, slots_taken, limit, .. } = self.constraints[constraint as usize];
-            if staged == 0 || slots_taken >= limit {
+            let Constraint { slots_taken, limit, .. } = self.constraints[constraint as usize];
+            if slots_taken >= limit {
                 return;
             }
             let next = self.elements.next(element);
             let variable = self.elements.variable(element);
-            if self.variables[variable as usize].state == State::Staged && self.has_all_slots(variable) {
+            if self.has_all_slots(variable) {
                 self.activate(variable);
             }
             element = next;

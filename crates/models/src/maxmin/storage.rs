@@ -78,6 +78,10 @@ pub(super) struct Variable {
     pub tag: u32,
     /// The solution that visited it last.
     pub mark: u32,
+    /// Where it is among the idle ones, if it is.
+    pub place: u32,
+    /// When it became idle: the order among those that wait for a slot.
+    pub since: u64,
     pub fixed_by: FixedBy,
     pub state: State,
     pub fixed: bool,
@@ -96,6 +100,8 @@ impl Default for Variable {
             count: 0,
             tag: 0,
             mark: 0,
+            place: NONE,
+            since: 0,
             fixed_by: FixedBy::Nothing,
             state: State::Free,
             fixed: false,
@@ -110,71 +116,98 @@ pub(super) struct List {
     pub tail: u32,
 }
 
-const EMPTY: List = List { head: NONE, tail: NONE };
+pub(super) const EMPTY: List = List { head: NONE, tail: NONE };
 
 /// A part of a capacity so far from all of it that no tolerance bridges the gap.
 const NEARLY: f64 = 1.0 - 1e-4;
 
+/// What is asked of a capacity whenever somebody comes or goes: one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Constraint {
     pub capacity: f64,
-    /// The lowest capacity since the last solution, where its level may have fallen or its capacity changed;
-    /// infinite otherwise.
-    pub lowest_capacity: f64,
     /// What its active users would take if each reached its bound, and how many would exceed it on their own: those
     /// without a bound and, of a fat pipe, those that could fill it.
     pub demand: f64,
-    pub greedy: u32,
-    /// At the last solution, it could not be full, whoever got what.
-    pub slack: bool,
-    /// Capacity not given yet, while solving.
-    pub remaining: f64,
-    /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet, while solving.
-    pub usage: f64,
-    /// Where its users are in the list of those that are solved, while solving.
-    pub users: (u32, u32),
+    /// What the owner keeps here (see [`Note`]).
+    pub note: Note,
     pub active: List,
-    pub idle: List,
+    /// Those that have a penalty and wait for a slot, in the order in which they became idle.
+    pub staged: List,
+    pub greedy: u32,
     pub slots_taken: u32,
     pub limit: u32,
-    pub staged: u32,
-    /// The solution that visited it last.
-    pub mark: u32,
     pub sharing: Sharing,
     pub dirty: bool,
+    /// At the last solution, it could not be full, whoever got what.
+    pub slack: bool,
+}
+
+/// What the owner of a capacity keeps with it, so that it need not look elsewhere: a link its latency, say.
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
+pub struct Note {
+    /// A number.
+    pub number: f64,
+    /// Whether the number tells all there is to know.
+    pub plain: bool,
+}
+
+/// What only a solution asks of a capacity.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    /// The lowest capacity since the last solution, where its level may have fallen or its capacity changed;
+    /// infinite otherwise.
+    pub lowest_capacity: f64,
+    /// Capacity not given yet.
+    pub remaining: f64,
+    /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet.
+    pub usage: f64,
+    /// Where its users are in the list of those that are solved.
+    pub users: (u32, u32),
+    /// The solution that visited it last.
+    pub mark: u32,
     /// It is out of the present solution.
     pub gone: bool,
     /// Its usage, a maximum, must be computed again.
     pub stale: bool,
 }
 
-impl Constraint {
-    pub fn new(capacity: f64, sharing: Sharing, limit: u32) -> Constraint {
-        Constraint {
-            capacity,
+impl Default for Work {
+    fn default() -> Work {
+        Work {
             lowest_capacity: f64::INFINITY,
-            demand: 0.0,
-            greedy: 0,
-            slack: true,
             remaining: 0.0,
             usage: 0.0,
             users: (0, 0),
-            active: EMPTY,
-            idle: EMPTY,
-            slots_taken: 0,
-            limit,
-            staged: 0,
             mark: 0,
-            sharing,
-            dirty: false,
             gone: false,
             stale: false,
         }
     }
+}
 
+impl Work {
     /// Its part of a list of users.
     pub fn users_in<'a>(&self, all: &'a [u32]) -> &'a [u32] {
         &all[self.users.0 as usize..self.users.1 as usize]
+    }
+}
+
+impl Constraint {
+    pub fn new(capacity: f64, sharing: Sharing, limit: u32) -> Constraint {
+        Constraint {
+            capacity,
+            demand: 0.0,
+            note: Note::default(),
+            active: EMPTY,
+            staged: EMPTY,
+            greedy: 0,
+            slots_taken: 0,
+            limit,
+            sharing,
+            dirty: false,
+            slack: true,
+        }
     }
 
     /// Whether it cannot be full, even if each of its users reaches its bound, nor ever have so little left that it
@@ -184,7 +217,15 @@ impl Constraint {
         self.greedy == 0 && (self.sharing == Sharing::FatPipe || self.demand <= self.capacity * NEARLY)
     }
 
+    /// The same, if it has no other user than one of this weight and bound.
+    #[inline]
+    pub fn has_slack_for(&self, weight: f64, bound: f64) -> bool {
+        !self.is_greedy(weight, bound)
+            && (self.sharing == Sharing::FatPipe || weight * bound <= self.capacity * NEARLY)
+    }
+
     /// An active user of this weight and bound comes.
+    #[inline]
     pub fn add_demand(&mut self, weight: f64, bound: f64) {
         match self.is_greedy(weight, bound) {
             true => self.greedy += 1,
@@ -193,6 +234,7 @@ impl Constraint {
     }
 
     /// An active user of this weight and bound goes.
+    #[inline]
     pub fn remove_demand(&mut self, weight: f64, bound: f64) {
         match self.is_greedy(weight, bound) {
             true => self.greedy -= 1,
@@ -201,7 +243,8 @@ impl Constraint {
     }
 
     /// A fat pipe that one of its users could fill slows the others down too: all are fixed at one level.
-    fn is_greedy(&self, weight: f64, bound: f64) -> bool {
+    #[inline]
+    pub fn is_greedy(&self, weight: f64, bound: f64) -> bool {
         bound == f64::INFINITY
             || (self.sharing == Sharing::FatPipe && weight * bound > self.capacity * NEARLY)
     }
@@ -225,6 +268,7 @@ pub(super) struct Elements {
 
 impl Elements {
     /// A block of `count` neighbours.
+    #[inline]
     pub fn allocate(&mut self, count: usize) -> u32 {
         if count == 0 {
             return 0;
@@ -240,6 +284,7 @@ impl Elements {
         first as u32
     }
 
+    #[inline]
     pub fn release(&mut self, first: u32, count: usize) {
         if count == 0 {
             return;
@@ -251,6 +296,7 @@ impl Elements {
         self.free[class].push(first);
     }
 
+    #[inline]
     pub fn set(&mut self, element: u32, constraint: u32, variable: u32, weight: f64) {
         self.all[element as usize] = Element { weight, constraint, variable, previous: NONE, next: NONE };
     }
@@ -276,10 +322,12 @@ impl Elements {
     }
 
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
+    #[inline]
     pub fn takes_slot(&self, element: u32) -> bool {
         self.all[element as usize].weight >= 1.0
     }
 
+    #[inline]
     pub fn push_back(&mut self, list: &mut List, element: u32) {
         self.all[element as usize].previous = list.tail;
         self.all[element as usize].next = NONE;
@@ -290,6 +338,31 @@ impl Elements {
         list.tail = element;
     }
 
+    /// Makes an element all there is in a list that was empty.
+    #[inline]
+    pub fn link_only(&mut self, list: &mut List, element: u32) {
+        let only = &mut self.all[element as usize];
+        (only.previous, only.next) = (NONE, NONE);
+        *list = List { head: element, tail: element };
+    }
+
+    /// Adds an element in front of another of a list.
+    pub fn insert_before(&mut self, list: &mut List, element: u32, after: u32) {
+        let previous = std::mem::replace(&mut self.all[after as usize].previous, element);
+        self.all[element as usize].previous = previous;
+        self.all[element as usize].next = after;
+        match previous {
+            NONE => list.head = element,
+            before => self.all[before as usize].next = element,
+        }
+    }
+
+    #[inline]
+    pub fn previous(&self, element: u32) -> u32 {
+        self.all[element as usize].previous
+    }
+
+    #[inline]
     pub fn unlink(&mut self, list: &mut List, element: u32) {
         let Element { previous, next, .. } = self.all[element as usize];
         match previous {

@@ -203,7 +203,7 @@ impl Models {
             let system = self.system(engine);
             tags.extend(system.changed().iter().map(|&user| system.tag(user)));
             for &constraint in system.touched() {
-                tags.extend(system.users(constraint).map(|user| system.tag(user)));
+                tags.extend(system.users(constraint).into_iter().map(|user| system.tag(user)));
             }
             tags.sort_unstable();
             tags.dedup();

@@ -70,10 +70,10 @@ impl Models {
             let resource = Resource::Host(host);
             let mut tags: Vec<u32> = Vec::new();
             if let Some(id) = self.cpu.constraint(host) {
-                tags.extend(self.cpu.system.users(id).map(|user| self.cpu.system.tag(user)));
+                tags.extend(self.cpu.system.users(id).into_iter().map(|user| self.cpu.system.tag(user)));
             }
             if let Some(id) = self.parallel.constraint(resource) {
-                tags.extend(self.parallel.system.users(id).map(|user| self.parallel.system.tag(user)));
+                tags.extend(self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)));
             }
             self.fail(&tags, resource);
         }
@@ -133,16 +133,16 @@ impl Models {
         if self.network.links[slot].on == on {
             return;
         }
-        self.network.links[slot].on = on;
+        self.network.set_on(slot, on);
         self.changes.push(if on { Change::LinkOn(link) } else { Change::LinkOff(link) });
         if !on {
             let resource = Resource::Link(link);
             let mut tags: Vec<u32> = Vec::new();
             if let Some(id) = self.network.constraint(link) {
-                tags.extend(self.network.system.users(id).map(|user| self.network.system.tag(user)));
+                tags.extend(self.network.system.users(id).into_iter().map(|user| self.network.system.tag(user)));
             }
             if let Some(id) = self.parallel.constraint(resource) {
-                tags.extend(self.parallel.system.users(id).map(|user| self.parallel.system.tag(user)));
+                tags.extend(self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)));
             }
             self.fail(&tags, resource);
         }

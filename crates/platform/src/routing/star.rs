@@ -138,6 +138,31 @@ impl Star {
         Ok(ends)
     }
 
+    /// The same between two different members with links of their own, in a star of hosts alone; false, and nothing is
+    /// done, if it is not so simple.
+    #[inline]
+    pub(crate) fn plain_route(&self, from: u32, to: u32, route: &mut Vec<LinkId>) -> bool {
+        if from == to || !self.gateways.is_empty() || !self.zones.is_empty() {
+            return false;
+        }
+        let (Some(up), Some(down)) = (self.entries.get(from as usize), self.entries.get(to as usize)) else {
+            return false;
+        };
+        if up.up_start == UNDECLARED || down.down_start == UNDECLARED {
+            return false;
+        }
+        for &link in &self.links[up.up_start as usize..][..up.up_count as usize] {
+            add_once(route, 0, link);
+        }
+        if let Some(backbone) = self.backbone {
+            add_once(route, 0, backbone);
+        }
+        for &link in &self.links[down.down_start as usize..][..down.down_count as usize] {
+            add_once(route, 0, link);
+        }
+        true
+    }
+
     fn entrance(&self, member: u32) -> Result<Option<Point>, Reason> {
         if self.gateways.is_empty() && self.zones.is_empty() {
             return Ok(None);
@@ -165,6 +190,7 @@ impl Star {
 }
 
 /// Local routes of stars are a few links long: looking through them costs less than a set.
+#[inline]
 pub(crate) fn add_once(route: &mut Vec<LinkId>, start: usize, link: LinkId) {
     if !route[start..].contains(&link) {
         route.push(link);

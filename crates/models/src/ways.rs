@@ -1,0 +1,174 @@
+//! Ways between hosts that were found before: many programs send along the same few again and again.
+//!
+//! A table that forgets: each pair of hosts has one place in it, which the last pair that was found there has. It grows
+//! while it is of too little use, and where it stays so (everybody writes to everybody) it is left alone for a while.
+
+use simurgh_platform::{HostId, LinkId};
+use smallvec::SmallVec;
+
+use crate::maxmin::Use;
+
+/// What a message from a host to another needs to know of the links between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    pub src: HostId,
+    pub dst: HostId,
+    pub latency: f64,
+    /// The smallest bandwidth, infinite if none, and whose it is.
+    pub narrowest: f64,
+    pub narrowest_link: LinkId,
+    /// `L + Σ S / bandwidth`.
+    pub penalty: f64,
+    /// Whether there is no link at all.
+    pub is_empty: bool,
+    /// The links, each once, there and back.
+    pub uses: SmallVec<[Use; 4]>,
+}
+
+impl Way {
+    const NOWHERE: HostId = HostId(u32::MAX);
+}
+
+impl Default for Way {
+    fn default() -> Way {
+        Way {
+            src: Way::NOWHERE,
+            dst: Way::NOWHERE,
+            latency: 0.0,
+            narrowest: f64::INFINITY,
+            narrowest_link: LinkId(0),
+            penalty: 0.0,
+            is_empty: true,
+            uses: SmallVec::new(),
+        }
+    }
+}
+
+const SMALLEST: usize = 64;
+const LARGEST: usize = 4096;
+/// After so many questions it is decided whether the table is of use.
+const TRIAL: u32 = 1024;
+/// It is, if at least one question in so many was answered.
+const WORTH: u32 = 4;
+/// For so many messages it is left alone if not.
+const REST: u32 = 1 << 15;
+
+/// The table.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    entries: Vec<Way>,
+    asked: u32,
+    answered: u32,
+    rest: u32,
+}
+
+impl Ways {
+    /// Whether the way is known; if so, where.
+    #[inline]
+    pub fn find(&mut self, src: HostId, dst: HostId) -> Option<usize> {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return None;
+        }
+        if self.entries.is_empty() {
+            return None;
+        }
+        self.asked += 1;
+        let place = self.place(src, dst);
+        let entry = &self.entries[place];
+        if entry.src == src && entry.dst == dst {
+            self.answered += 1;
+            return Some(place);
+        }
+        None
+    }
+
+    /// The way at a place.
+    #[inline]
+    pub fn at(&self, place: usize) -> &Way {
+        &self.entries[place]
+    }
+
+    /// Remembers a way, if ways are remembered at present.
+    pub fn keep(&mut self, way: &Way) {
+        if self.rest > 0 {
+            return;
+        }
+        if self.asked >= TRIAL {
+            let is_of_use = self.answered >= self.asked / WORTH;
+            (self.asked, self.answered) = (0, 0);
+            if !is_of_use && self.entries.len() >= LARGEST {
+                self.rest = REST;
+                return;
+            }
+            if !is_of_use {
+                let size = self.entries.len() * 2;
+                self.entries.clear();
+                self.entries.resize(size, Way::default());
+            }
+        }
+        if self.entries.is_empty() {
+            self.entries.resize(SMALLEST, Way::default());
+        }
+        let place = self.place(way.src, way.dst);
+        self.entries[place].clone_from(way);
+    }
+
+    /// Forgets all: something about a link changed.
+    pub fn clear(&mut self) {
+        for entry in &mut self.entries {
+            entry.src = Way::NOWHERE;
+        }
+    }
+
+    #[inline]
+    fn place(&self, src: HostId, dst: HostId) -> usize {
+        let pair = u64::from(src.0) << 32 | u64::from(dst.0);
+        // Fibonacci hashing: the upper bits of the product depend on all of the pair.
+        let mixed = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 40) as usize & (self.entries.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(src: u32, dst: u32) -> Way {
+        Way { src: HostId(src), dst: HostId(dst), latency: f64::from(src), ..Way::default() }
+    }
+
+    fn ask(ways: &mut Ways, src: u32, dst: u32) -> bool {
+        match ways.find(HostId(src), HostId(dst)) {
+            Some(place) => {
+                assert_eq!(ways.at(place).latency, f64::from(src));
+                true
+            }
+            None => {
+                ways.keep(&way(src, dst));
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn a_way_is_known_until_something_changes() {
+        let mut ways = Ways::default();
+        assert!(!ask(&mut ways, 1, 2));
+        assert!(ask(&mut ways, 1, 2));
+        assert!(!ask(&mut ways, 2, 1));
+        ways.clear();
+        assert!(!ask(&mut ways, 1, 2));
+    }
+
+    #[test]
+    fn it_grows_while_it_is_too_small_and_rests_where_nothing_comes_again() {
+        let mut ways = Ways::default();
+        let known = (0..20_000).filter(|number| ask(&mut ways, number % 1000, 7)).count();
+        assert!(known > 10_000, "{known}");
+        assert!(ways.entries.len() > 1000);
+        let mut never = Ways::default();
+        assert!((0..20_000).all(|number| !ask(&mut never, number, 7)));
+        assert!(never.rest > 0 && never.entries.len() == LARGEST);
+    }
+}
