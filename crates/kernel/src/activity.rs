@@ -1,7 +1,6 @@
 //! The table of activities: what was started, how far it is, and who waits for it.
 
 use simurgh_models::{DiskAccess, Execution, SimTime};
-use smallvec::SmallVec;
 
 use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::simcall::{Criteria, Envelope, Failure, Payload};
@@ -83,6 +82,56 @@ pub struct Held {
     pub receiver: bool,
 }
 
+/// Who waits for an activity, in the order in which they began to: hardly ever more than its two ends.
+#[derive(Clone, Default, Debug)]
+pub struct Waiters {
+    first: Option<ActorId>,
+    second: Option<ActorId>,
+    #[expect(clippy::box_collection, reason = "almost always empty: eight bytes instead of 24")]
+    more: Option<Box<Vec<ActorId>>>,
+}
+
+impl Waiters {
+    /// The one that has waited longest.
+    #[inline]
+    pub fn first(&self) -> Option<ActorId> {
+        self.first
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = ActorId> + '_ {
+        let more = self.more.iter().flat_map(|more| more.iter().copied());
+        self.first.into_iter().chain(self.second).chain(more)
+    }
+
+    /// One more.
+    #[inline]
+    pub fn push(&mut self, actor: ActorId) {
+        match (self.first, self.second) {
+            (None, _) => self.first = Some(actor),
+            (_, None) => self.second = Some(actor),
+            _ => self.more.get_or_insert_default().push(actor),
+        }
+    }
+
+    /// One less, if it was there.
+    #[inline]
+    pub fn remove(&mut self, actor: ActorId) {
+        if self.first == Some(actor) {
+            (self.first, self.second) = (self.second, self.next());
+        } else if self.second == Some(actor) {
+            self.second = self.next();
+        } else if let Some(more) = &mut self.more {
+            more.retain(|&other| other != actor);
+        }
+    }
+
+    fn next(&mut self) -> Option<ActorId> {
+        let more = self.more.as_mut().filter(|more| !more.is_empty())?;
+        Some(more.remove(0))
+    }
+}
+
 /// An activity in the table.
 #[derive(Debug)]
 pub struct Activity {
@@ -91,7 +140,7 @@ pub struct Activity {
     /// How far it is.
     pub state: State,
     /// Who waits for it, in the order in which they began to.
-    pub waiters: SmallVec<[ActorId; 2]>,
+    pub waiters: Waiters,
     /// Who may still ask about it.
     pub held: Held,
     /// Whether its progress is halted.
@@ -126,11 +175,13 @@ impl Activities {
     }
 
     /// The activity, unless it was forgotten.
+    #[inline]
     pub fn get(&self, id: ActivityId) -> Option<&Activity> {
         self.slots.get(id.index()).filter(|slot| slot.generation == id.generation)?.tenant.as_ref()
     }
 
     /// The activity, unless it was forgotten.
+    #[inline]
     pub fn get_mut(&mut self, id: ActivityId) -> Option<&mut Activity> {
         self.slots.get_mut(id.index()).filter(|slot| slot.generation == id.generation)?.tenant.as_mut()
     }

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -18,7 +19,7 @@ use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
 use crate::ids::ActorId;
-use crate::simcall::{Answer, Follow, Note, SendRequest, Simcall};
+use crate::simcall::{Answer, Note, SendRequest, Simcall};
 
 /// A line of a program.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -101,7 +102,17 @@ pub struct Port {
 /// and finds in it what the actor left. It is not copied: while an actor runs its thread has it.
 pub struct Door {
     /// The port; while it is lent, that of the actor around this one, if an actor itself runs a simulation.
-    port: Option<Box<Port>>,
+    port: Lent,
+}
+
+/// A port, or the place of one that is elsewhere. A thread that has such a place need not watch its own end for it: the
+/// port is always given back.
+type Lent = Option<ManuallyDrop<Box<Port>>>;
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        drop(self.port.take().map(ManuallyDrop::into_inner));
+    }
 }
 
 impl Default for Door {
@@ -126,7 +137,7 @@ impl Door {
             said: Vec::new(),
             place: None,
         };
-        Self { port: Some(Box::new(port)) }
+        Self { port: Some(ManuallyDrop::new(Box::new(port))) }
     }
 
     /// Prepares it for an actor.
@@ -147,14 +158,14 @@ impl Deref for Door {
 
     #[inline]
     fn deref(&self) -> &Port {
-        self.port.as_deref().expect(LENT)
+        self.port.as_ref().expect(LENT)
     }
 }
 
 impl DerefMut for Door {
     #[inline]
     fn deref_mut(&mut self) -> &mut Port {
-        self.port.as_deref_mut().expect(LENT)
+        self.port.as_mut().expect(LENT)
     }
 }
 
@@ -162,7 +173,7 @@ const LENT: &str = "a port is lent only while an actor runs";
 
 thread_local! {
     /// That of the actor that runs.
-    static PORT: RefCell<Option<Box<Port>>> = const { RefCell::new(None) };
+    static PORT: RefCell<Lent> = const { RefCell::new(None) };
     /// Where the last panic was, while panics are remembered.
     static PANICKED: Cell<Option<Place>> = const { Cell::new(None) };
     /// Names of files that places refer to.
@@ -186,7 +197,7 @@ fn keep(file: &str) -> &'static str {
 pub fn stand_at(place: impl Into<Place>) {
     let _ = PORT.try_with(|port| {
         if let Ok(mut port) = port.try_borrow_mut()
-            && let Some(port) = port.as_deref_mut()
+            && let Some(port) = port.as_mut()
         {
             port.place = Some(place.into());
         }
@@ -229,7 +240,7 @@ impl Body {
                 Poll::Pending => None,
             },
             Body::Coroutine(coroutine) => {
-                PORT.with_borrow_mut(|port| coroutine.resume(port.as_deref_mut().expect(LENT)))
+                PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
             }
         }));
         door.swap();
@@ -306,12 +317,9 @@ pub fn violate(message: String) -> ! {
     panic!("{message}")
 }
 
-/// A simcall as a future: asks when first polled, and is done when answered.
+/// A trip through the kernel's door: the request is made when first polled, and the trip is over when it is answered.
 #[derive(Debug)]
-#[must_use = "nothing is asked until it is awaited"]
-pub struct Call {
-    /// The request, while it has not been made yet.
-    simcall: Option<Simcall>,
+pub struct Trip {
     stage: Stage,
     place: &'static Location<'static>,
 }
@@ -323,6 +331,106 @@ enum Stage {
     Over,
 }
 
+impl Trip {
+    /// One that begins at this line.
+    pub fn new(place: &'static Location<'static>) -> Self {
+        Self { stage: Stage::New, place }
+    }
+
+    /// The line on whose behalf it is.
+    pub fn place(&self) -> &'static Location<'static> {
+        self.place
+    }
+
+    /// Goes on with it. The request is made, once, by the actor that asks.
+    ///
+    /// # Panics
+    /// Outside of any actor, when two trips are made at once, and after its end.
+    #[inline]
+    pub fn poll_with(&mut self, request: impl FnOnce(ActorId) -> Simcall) -> Poll<Answer> {
+        PORT.with_borrow_mut(|port| match self.stage {
+            Stage::New => {
+                let Some(port) = port.as_mut() else { outside() };
+                if port.simcall.is_some() || port.answer.is_some() {
+                    several_at_once();
+                }
+                port.simcall = Some(request(port.actor));
+                port.place = Some(self.place.into());
+                self.stage = Stage::Asked;
+                Poll::Pending
+            }
+            Stage::Asked => match port.as_mut().and_then(|port| port.answer.take()) {
+                Some(answer) => {
+                    self.stage = Stage::Over;
+                    Poll::Ready(answer)
+                }
+                None => Poll::Pending,
+            },
+            Stage::Over => panic!("an operation was polled after it was over"),
+        })
+    }
+
+    /// Sends a message that nobody waits for without stopping, where that can be done: then it is over at once.
+    #[inline]
+    pub fn poll_post(&mut self, request: impl FnOnce(ActorId) -> SendRequest) -> Poll<()> {
+        if self.stage != Stage::New {
+            return Poll::Pending;
+        }
+        PORT.with_borrow_mut(|port| match port.as_mut() {
+            Some(port) if port.takes_posts => {
+                let request = request(port.actor);
+                port.posts.push(request);
+                self.stage = Stage::Over;
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        })
+    }
+}
+
+#[cold]
+fn outside() -> ! {
+    panic!("an operation of an actor was awaited outside of any actor")
+}
+
+#[cold]
+fn several_at_once() -> ! {
+    panic!(
+        "an actor does one thing at a time: start the activities, then wait for one or all of them \
+         (ActivitySet), instead of polling several operations at once"
+    )
+}
+
+impl Drop for Trip {
+    fn drop(&mut self) {
+        if self.stage == Stage::Asked {
+            give_up();
+        }
+    }
+}
+
+/// Given up before it was served (by a `select!`, say): then it is not asked at all.
+#[cold]
+fn give_up() {
+    let _ = PORT.try_with(|port| {
+        if let Ok(mut port) = port.try_borrow_mut()
+            && let Some(port) = port.as_mut()
+        {
+            port.simcall = None;
+            port.answer = None;
+        }
+    });
+}
+
+/// A simcall as a future: asks when first polled, and is done when answered.
+#[derive(Debug)]
+#[must_use = "nothing is asked until it is awaited"]
+pub struct Call {
+    /// The request, while it has not been made yet.
+    simcall: Option<Simcall>,
+    trip: Trip,
+}
+
 /// Asks the kernel, on behalf of the line that calls this.
 #[track_caller]
 pub fn call(simcall: Simcall) -> Call {
@@ -331,26 +439,10 @@ pub fn call(simcall: Simcall) -> Call {
 
 /// Asks the kernel, on behalf of this line.
 pub fn call_at(simcall: Simcall, place: &'static Location<'static>) -> Call {
-    Call { simcall: Some(simcall), stage: Stage::New, place }
+    Call { simcall: Some(simcall), trip: Trip::new(place) }
 }
 
 impl Call {
-    /// Sends a message that nobody waits for without stopping, where that can be done: then it is over at once.
-    pub fn poll_post(&mut self) -> Poll<()> {
-        if self.stage != Stage::New {
-            return Poll::Pending;
-        }
-        PORT.with_borrow_mut(|port| match (port.as_deref_mut(), &self.simcall) {
-            (Some(port), Some(Simcall::Send(_, Follow::Detach))) if port.takes_posts => {
-                let Some(Simcall::Send(request, _)) = self.simcall.take() else { return Poll::Pending };
-                port.posts.push(request);
-                self.stage = Stage::Over;
-                Poll::Ready(())
-            }
-            _ => Poll::Pending,
-        })
-    }
-
     /// The request, while it has not been made yet.
     pub fn simcall_mut(&mut self) -> Option<&mut Simcall> {
         self.simcall.as_mut()
@@ -361,60 +453,21 @@ impl Future for Call {
     type Output = Answer;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Answer> {
-        PORT.with_borrow_mut(|port| match self.stage {
-            Stage::New => {
-                let Some(port) = port.as_deref_mut() else {
-                    panic!("an operation of an actor was awaited outside of any actor")
-                };
-                assert!(
-                    port.simcall.is_none() && port.answer.is_none(),
-                    "an actor does one thing at a time: start the activities, then wait for one or all of them \
-                     (ActivitySet), instead of polling several operations at once"
-                );
-                // Requests are long: this moves one once, and straight to where it is read.
-                std::mem::swap(&mut port.simcall, &mut self.simcall);
-                port.place = Some(self.place.into());
-                self.stage = Stage::Asked;
-                Poll::Pending
-            }
-            Stage::Asked => match port.as_deref_mut().and_then(|port| port.answer.take()) {
-                Some(answer) => {
-                    self.stage = Stage::Over;
-                    Poll::Ready(answer)
-                }
-                None => Poll::Pending,
-            },
-            Stage::Over => panic!("an operation was polled after it was over"),
-        })
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        if self.stage == Stage::Asked {
-            // Given up before it was served (by a `select!`, say): then it is not asked at all.
-            let _ = PORT.try_with(|port| {
-                if let Ok(mut port) = port.try_borrow_mut()
-                    && let Some(port) = port.as_deref_mut()
-                {
-                    port.simcall = None;
-                    port.answer = None;
-                }
-            });
-        }
+        let Call { simcall, trip } = &mut *self;
+        trip.poll_with(|_| simcall.take().expect("it is asked once"))
     }
 }
 
 /// Looks at, or adds to, the port of the actor that runs. `None` outside of any actor.
 pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
-    PORT.with_borrow_mut(|port| port.as_deref_mut().map(f))
+    PORT.with_borrow_mut(|port| port.as_mut().map(|port| f(port)))
 }
 
 /// Leaves a note, if an actor runs; says whether it was taken.
 pub fn leave(note: Note) -> bool {
     PORT.try_with(|port| {
         port.try_borrow_mut()
-            .is_ok_and(|mut port| port.as_deref_mut().map(|port| port.notes.push(note)).is_some())
+            .is_ok_and(|mut port| port.as_mut().map(|port| port.notes.push(note)).is_some())
     })
     .unwrap_or(false)
 }

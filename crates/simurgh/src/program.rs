@@ -144,7 +144,7 @@ impl Program {
 
     /// A program without actors, and the seed of its randomness.
     pub fn with_seed(platform: impl Into<Arc<Platform>>, seed: u64) -> Self {
-        Self::in_registry(platform.into(), seed, &Arc::default())
+        Self::in_registry(platform.into(), seed, &Registry::new())
     }
 
     /// A program without actors that is one of several runs of the same.

@@ -38,11 +38,16 @@ impl Kernel {
         actor
     }
 
-    /// Whether an actor whose turn has come may run; a suspended one is held until it is resumed.
-    pub fn may_run(&mut self, actor: ActorId) -> bool {
+    /// Where an actor whose turn has come runs, and what it is answered, if it may run; a suspended one is held until it
+    /// is resumed.
+    #[inline]
+    pub fn wake(&mut self, actor: ActorId) -> Option<(HostId, Option<Answer>)> {
         let record = &mut self.actors[actor.index()];
-        record.held |= record.alive && record.suspended;
-        record.alive && !record.suspended
+        if !record.alive || record.suspended {
+            record.held |= record.alive;
+            return None;
+        }
+        Some((record.host, record.answer.take()))
     }
 
     /// Ends an actor. What it left behind is cancelled: unmatched posts leave their mailboxes, and whoever shares a

@@ -90,11 +90,14 @@ pub enum Served {
 #[derive(Clone, PartialEq, Debug)]
 enum Waiting {
     Nothing,
-    Activities {
-        set: ActivitySet,
+    /// An activity: what most waits are for.
+    One {
+        id: ActivityId,
         on_timeout: OnTimeout,
         release: bool,
     },
+    /// One of several activities, or of none.
+    Several(Box<Several>),
     Sleep,
     Mutex(MutexId),
     Semaphore(SemaphoreId),
@@ -107,6 +110,34 @@ enum Waiting {
     Barrier(BarrierId),
     Join(ActorId),
     Suspended,
+}
+
+/// A wait for one of several activities.
+#[derive(Clone, PartialEq, Debug)]
+struct Several {
+    set: ActivitySet,
+    on_timeout: OnTimeout,
+    release: bool,
+}
+
+impl Waiting {
+    /// The activities that are waited for.
+    fn activities(&self) -> &[ActivityId] {
+        match self {
+            Waiting::One { id, .. } => std::slice::from_ref(id),
+            Waiting::Several(several) => &several.set,
+            _ => &[],
+        }
+    }
+
+    /// Whether what is waited for is forgotten when it is over.
+    fn releases(&self) -> bool {
+        match self {
+            Waiting::One { release, .. } => *release,
+            Waiting::Several(several) => several.release,
+            _ => false,
+        }
+    }
 }
 
 /// What the kernel keeps of an actor. It is short: a large system touches those of its actors in no order.
@@ -139,8 +170,8 @@ impl Actor {
     /// What it started and what ends with it: its own, and what it waits for to the end.
     fn belongings(&self) -> Vec<ActivityId> {
         let mut all = self.owned.clone();
-        if let Waiting::Activities { set, release: true, .. } = &self.waiting {
-            all.extend(set.iter().filter(|id| !self.owned.contains(id)));
+        if self.waiting.releases() {
+            all.extend(self.waiting.activities().iter().filter(|id| !self.owned.contains(id)));
         }
         all
     }
@@ -282,7 +313,14 @@ impl Kernel {
         !self.ready.is_empty()
     }
 
+    /// Whether something is to be done in the world.
+    #[inline]
+    pub fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
     /// The next thing to be done in the world.
+    #[inline]
     pub fn next_effect(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
@@ -396,8 +434,8 @@ impl Kernel {
                 continue;
             };
             let among = match &actor.waiting {
-                Waiting::Activities { set, .. } if set.len() > 1 => {
-                    set.iter().map(|&id| self.purpose(id)).collect()
+                Waiting::Several(several) if several.set.len() > 1 => {
+                    several.set.iter().map(|&id| self.purpose(id)).collect()
                 }
                 _ => Vec::new(),
             };
@@ -564,6 +602,7 @@ impl Kernel {
     }
 
     /// Gives an actor its answer, and lets it run. The driver calls this for [`Served::Answered`].
+    #[inline]
     pub fn answer(&mut self, actor: ActorId, answer: Answer) {
         let record = &mut self.actors[actor.index()];
         if !record.alive {
@@ -624,6 +663,7 @@ impl Kernel {
 
     // --- what the parts of the kernel share -------------------------------------------------------------------
 
+    #[inline]
     fn tell(&mut self, event: impl FnOnce(&Kernel) -> Event) {
         if self.listening {
             let event = event(self);
@@ -631,6 +671,7 @@ impl Kernel {
         }
     }
 
+    #[inline]
     fn block(&mut self, actor: ActorId, waiting: Waiting, timeout: Option<f64>) {
         let now = self.now;
         let record = &mut self.actors[actor.index()];
@@ -653,23 +694,24 @@ impl Kernel {
         self.answer(actor, answer);
     }
 
-    /// Ends the wait of an actor, and gives what it waited for.
-    fn stop_waiting(&mut self, actor: ActorId) -> Waiting {
+    /// Ends the wait of an actor.
+    #[inline]
+    fn stop_waiting(&mut self, actor: ActorId) {
         let record = &mut self.actors[actor.index()];
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
-        let waiting = std::mem::replace(&mut record.waiting, Waiting::Nothing);
+        record.waiting = Waiting::Nothing;
         if std::mem::replace(&mut record.timer, false) {
             self.effects.push_back(Effect::ClearTimer(actor));
         }
         self.tell(|_| Event::Unblocked { actor });
-        waiting
     }
 
     fn time_out(&mut self, actor: ActorId) {
         match self.actors[actor.index()].waiting.clone() {
             Waiting::Sleep => self.unblock(actor, Answer::Ready),
-            Waiting::Activities { set, on_timeout, release } => {
-                self.give_up(actor, &set, on_timeout, release);
+            Waiting::One { id, on_timeout, release } => self.give_up(actor, &[id], on_timeout, release),
+            Waiting::Several(several) => {
+                self.give_up(actor, &several.set, several.on_timeout, several.release);
             }
             Waiting::Mutex(mutex) => {
                 self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
@@ -708,8 +750,11 @@ impl Kernel {
     fn reason(&self, waiting: &Waiting) -> Option<Reason> {
         Some(match waiting {
             Waiting::Nothing => return None,
-            Waiting::Activities { set, .. } if set.len() == 1 => self.purpose(set[0]),
-            Waiting::Activities { set, .. } => Reason::WaitingAny(set.len() as u32),
+            Waiting::One { id, .. } => self.purpose(*id),
+            Waiting::Several(several) => match several.set[..] {
+                [id] => self.purpose(id),
+                _ => Reason::WaitingAny(several.set.len() as u32),
+            },
             Waiting::Sleep => Reason::Sleeping,
             Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => Reason::Locking(*mutex),
             Waiting::Semaphore(semaphore) => Reason::Acquiring(*semaphore),

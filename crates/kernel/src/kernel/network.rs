@@ -1,6 +1,6 @@
 //! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
 
-use super::{Effect, Kernel, Served, Waiting};
+use super::{Effect, Kernel, Served, Several, Waiting};
 use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
@@ -128,7 +128,7 @@ impl Kernel {
         if let Follow::Wait(timeout) = follow
             && self.straight
         {
-            return self.wait_any(actor, ActivitySet::from_slice(&[id]), timeout, OnTimeout::GiveUp, true);
+            return self.wait_one(actor, id, timeout, OnTimeout::GiveUp, true);
         }
         self.own(actor, id);
         self.follow(actor, id, follow)
@@ -259,6 +259,31 @@ impl Kernel {
         });
     }
 
+    /// Waits for one activity: what a wait for a set of one comes to.
+    #[inline]
+    fn wait_one(
+        &mut self,
+        actor: ActorId,
+        id: ActivityId,
+        timeout: Option<f64>,
+        on_timeout: OnTimeout,
+        release: bool,
+    ) -> Served {
+        match self.activities.get_mut(id) {
+            Some(activity) if !matches!(activity.state, State::Over(_)) => activity.waiters.push(actor),
+            _ => {
+                let over = self.first_over(actor, &[id], release);
+                return Served::Answered(over.expect("what is over, or forgotten, is found so"));
+            }
+        }
+        let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
+        self.block(actor, Waiting::One { id, on_timeout, release }, timeout.filter(|_| !at_once));
+        if at_once {
+            self.time_out(actor);
+        }
+        Served::Blocked
+    }
+
     pub(super) fn wait_any(
         &mut self,
         actor: ActorId,
@@ -267,6 +292,9 @@ impl Kernel {
         on_timeout: OnTimeout,
         release: bool,
     ) -> Served {
+        if let [id] = set[..] {
+            return self.wait_one(actor, id, timeout, on_timeout, release);
+        }
         if let Some(answer) = self.first_over(actor, &set, release) {
             return Served::Answered(answer);
         }
@@ -277,7 +305,8 @@ impl Kernel {
         }
         // An empty set, or a timeout of 0, is over at once.
         let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
-        self.block(actor, Waiting::Activities { set, on_timeout, release }, timeout.filter(|_| !at_once));
+        let several = Box::new(Several { set, on_timeout, release });
+        self.block(actor, Waiting::Several(several), timeout.filter(|_| !at_once));
         if at_once {
             self.time_out(actor);
         }
@@ -289,7 +318,7 @@ impl Kernel {
     }
 
     /// The first of the set that is over, in the order of the set. An activity that was forgotten counts as cancelled.
-    fn first_over(&mut self, actor: ActorId, set: &ActivitySet, release: bool) -> Option<Answer> {
+    fn first_over(&mut self, actor: ActorId, set: &[ActivityId], release: bool) -> Option<Answer> {
         for (index, &id) in set.iter().enumerate() {
             let state = self.activities.get(id).map_or(State::Over(Err(Failure::Cancelled)), |a| a.state);
             if let State::Over(result) = state {
@@ -311,35 +340,43 @@ impl Kernel {
         self.activities.comm_mut(id)?.payload.take()
     }
 
-    /// The activity is over: whoever waits for it is woken.
+    /// The activity is over: whoever waits for it is woken, in the order in which they began to.
     pub(super) fn wake_waiters(&mut self, id: ActivityId) {
-        loop {
-            let Some(activity) = self.activities.get_mut(id) else { return };
-            if activity.waiters.is_empty() {
-                return;
-            }
-            let actor = activity.waiters[0];
+        while let Some(activity) = self.activities.get_mut(id)
+            && let Some(actor) = activity.waiters.first()
+        {
             let State::Over(result) = activity.state else {
                 unreachable!("only what is over wakes its waiters")
             };
-            let Waiting::Activities { set, release, .. } = self.stop_waiting(actor) else {
-                unreachable!("whoever is registered with an activity waits for activities")
+            let record = &mut self.actors[actor.index()];
+            let (index, end, release) = match &record.waiting {
+                &Waiting::One { id: end, release, .. } => {
+                    activity.waiters.remove(actor);
+                    (0, end, release)
+                }
+                Waiting::Several(several) => {
+                    let index = several.set.iter().position(|&other| other == id);
+                    let index = index.expect("it waited for this one");
+                    let (end, release) = (several.set[index], several.release);
+                    self.unregister(actor);
+                    (index as u32, end, release)
+                }
+                _ => unreachable!("whoever is registered with an activity waits for activities"),
             };
-            self.unregister(actor, &set);
-            let index = set.iter().position(|&other| other == id).expect("it waited for this one");
-            let end = set[index];
             let result = result.map(|()| self.take_payload(end));
-            self.answer(actor, Answer::Completed { index: index as u32, result });
+            self.stop_waiting(actor);
+            self.answer(actor, Answer::Completed { index, result });
             if release {
-                self.forget(actor, end);
+                self.let_go(actor, end);
             }
         }
     }
 
-    fn unregister(&mut self, actor: ActorId, set: &ActivitySet) {
-        for &id in set {
-            if let Some(activity) = self.activities.get_mut(id) {
-                activity.waiters.retain(|other| *other != actor);
+    /// The actor waits for none of its activities any more.
+    fn unregister(&mut self, actor: ActorId) {
+        for id in self.actors[actor.index()].waiting.activities() {
+            if let Some(activity) = self.activities.get_mut(*id) {
+                activity.waiters.remove(actor);
             }
         }
     }
@@ -348,11 +385,11 @@ impl Kernel {
     pub(super) fn give_up(
         &mut self,
         actor: ActorId,
-        set: &ActivitySet,
+        set: &[ActivityId],
         on_timeout: OnTimeout,
         release: bool,
     ) {
-        self.unregister(actor, set);
+        self.unregister(actor);
         self.unblock(actor, Answer::Completed { index: 0, result: Err(Failure::Timeout) });
         for &id in set {
             let is_comm = matches!(self.activities.get(id), Some(Activity { kind: Kind::Comm(_), .. }));
@@ -367,9 +404,7 @@ impl Kernel {
 
     /// The actor leaves the wait that it was killed in.
     pub(super) fn leave_wait(&mut self, actor: ActorId) {
-        if let Waiting::Activities { set, .. } = self.actors[actor.index()].waiting.clone() {
-            self.unregister(actor, &set);
-        }
+        self.unregister(actor);
     }
 
     /// Stops an activity, whatever it does; for everyone who waits for it, now or later, it failed.
@@ -421,6 +456,13 @@ impl Kernel {
 
     /// The actor will not ask about the activity any more.
     pub(super) fn forget(&mut self, actor: ActorId, id: ActivityId) {
+        self.let_go(actor, id);
+        self.collect(id);
+    }
+
+    /// The same, by somebody who collects what is over.
+    #[inline]
+    fn let_go(&mut self, actor: ActorId, id: ActivityId) {
         let Some(activity) = self.activities.get_mut(id) else { return };
         let held = &mut activity.held;
         *(if id.receiving { &mut held.receiver } else { &mut held.owner }) = false;
@@ -428,7 +470,6 @@ impl Kernel {
         if matches!(activity.state, State::Over(_)) && record.owned.last() == Some(&id) {
             record.owned.pop();
         }
-        self.collect(id);
     }
 
     /// Frees the slot of an activity that is over and that nobody can ask about.

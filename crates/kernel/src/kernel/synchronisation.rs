@@ -208,7 +208,11 @@ impl Kernel {
             Waiting::Join(target) => {
                 self.leave_joiners(target, actor);
             }
-            Waiting::Nothing | Waiting::Activities { .. } | Waiting::Sleep | Waiting::Suspended => {}
+            Waiting::Nothing
+            | Waiting::One { .. }
+            | Waiting::Several(_)
+            | Waiting::Sleep
+            | Waiting::Suspended => {}
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Whether a round is worth waking other threads for: found out by trying both and looking at a clock.
 //!
 //! Rounds are told apart by how many actors run in them, in powers of two. For each of these sizes both ways are tried
-//! in turn at first; then the faster one is taken, and now and then the other is tried again. What is chosen changes how
-//! long a simulation takes, and nothing of what it gives.
+//! in turn at first; then the faster one is taken, and now and then the other is tried again. While rounds are short, the
+//! clock is looked at less and less often: a look costs as much as a message. What is chosen changes how long a simulation
+//! takes, and nothing of what it gives.
 
 /// A clock in nanoseconds, of the world outside.
 pub type Stopwatch = fn() -> u64;
@@ -22,6 +23,8 @@ const LONG: f64 = 500_000.0;
 const SHORT: f64 = 15_000.0;
 /// The way not chosen is tried once in so many rounds.
 const AGAIN: u32 = 512;
+/// Of short rounds, one in so many is watched at least.
+const CALMEST: u32 = 32;
 /// With several threads there must be a gain that is worth it.
 const GAIN: f64 = 0.95;
 
@@ -32,6 +35,18 @@ struct Class {
     cost: [f64; 2],
     tries: [u32; 2],
     rounds: u32,
+    /// How many times in a row the clock showed a short round.
+    calm: u32,
+}
+
+/// A round to come.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) struct Plan {
+    pub(super) way: Way,
+    /// Whether it is to be learned from.
+    pub(super) timed: bool,
+    /// Whether somebody looks at the clock, so that it is shared after all if it takes long.
+    pub(super) watched: bool,
 }
 
 /// The experience.
@@ -41,47 +56,38 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// How the next round of so many actors is run, and whether it is timed.
-    pub(super) fn next(&mut self, actors: usize) -> (Way, bool) {
+    /// How the next round of so many actors is run.
+    pub(super) fn next(&mut self, actors: usize) -> Plan {
         // There is nobody to share with.
         if actors < 2 {
-            return (Way::Alone, false);
+            return Plan { way: Way::Alone, timed: false, watched: false };
         }
         let index = actors.ilog2() as usize;
         if self.classes.len() <= index {
             self.classes.resize(index + 1, Class::default());
         }
         let class = &mut self.classes[index];
-        class.rounds += 1;
-        // Code that takes long is not run by one thread again to be sure.
-        let is_long = class.tries[0] > 0 && class.cost[0] * actors as f64 > LONG;
-        if class.tries[0] < TRIALS && !is_long {
-            return (Way::Alone, true);
+        class.rounds = class.rounds.wrapping_add(1);
+        let gap = 1 << class.calm.min(CALMEST.ilog2());
+        if class.rounds & (gap - 1) != 0 {
+            return Plan { way: Way::Alone, timed: false, watched: false };
         }
-        // Others are not woken for what is done sooner than they come.
-        if class.cost[0] * (actors as f64) < SHORT {
-            return (Way::Alone, class.rounds.is_multiple_of(AGAIN / 16));
-        }
-        if class.tries[1] < TRIALS {
-            return (Way::Together, true);
-        }
-        let best = class.best();
-        if class.rounds.is_multiple_of(AGAIN) {
-            (if best == Way::Alone { Way::Together } else { Way::Alone }, true)
-        } else {
-            (best, class.rounds.is_multiple_of(AGAIN / 16))
-        }
+        let (way, timed) = class.next(actors as f64);
+        Plan { way, timed, watched: true }
     }
 
     /// A round took so long.
     pub(super) fn learn(&mut self, actors: usize, way: Way, nanoseconds: u64) {
         let Some(class) = self.classes.get_mut(actors.max(1).ilog2() as usize) else { return };
         let cost = nanoseconds as f64 / actors as f64;
+        class.calm = if way == Way::Alone && (nanoseconds as f64) < SHORT { class.calm + 1 } else { 0 };
         let way = way as usize;
         class.tries[way] += 1;
         let known = &mut class.cost[way];
-        // The first round of a kind pays for starting threads and for cold memory.
-        *known = if class.tries[way] <= 2 { cost } else { *known * 0.75 + cost * 0.25 };
+        // The first round of a kind pays for starting threads and for cold memory; and what is quite another cost is that
+        // of other code.
+        let is_other = cost > 4.0 * *known || cost < *known / 4.0;
+        *known = if class.tries[way] <= 2 || is_other { cost } else { *known * 0.75 + cost * 0.25 };
     }
 
     /// The smallest rounds that several threads run, if any are.
@@ -93,6 +99,28 @@ impl Choice {
 }
 
 impl Class {
+    /// How a round of so many actors is run, and whether it is timed.
+    fn next(&self, actors: f64) -> (Way, bool) {
+        // Code that takes long is not run by one thread again to be sure.
+        let is_long = self.tries[0] > 0 && self.cost[0] * actors > LONG;
+        if self.tries[0] < TRIALS && !is_long {
+            return (Way::Alone, true);
+        }
+        // Others are not woken for what is done sooner than they come.
+        if self.cost[0] * actors < SHORT {
+            return (Way::Alone, true);
+        }
+        if self.tries[1] < TRIALS {
+            return (Way::Together, true);
+        }
+        let best = self.best();
+        if self.rounds.is_multiple_of(AGAIN) {
+            (if best == Way::Alone { Way::Together } else { Way::Alone }, true)
+        } else {
+            (best, self.rounds.is_multiple_of(AGAIN / 16))
+        }
+    }
+
     fn best(&self) -> Way {
         let [alone, together] = self.cost;
         if together < alone * GAIN { Way::Together } else { Way::Alone }
@@ -108,7 +136,7 @@ mod tests {
         let mut choice = Choice::default();
         let mut shared = 0;
         for _ in 0..10_000 {
-            let (way, timed) = choice.next(actors);
+            let Plan { way, timed, .. } = choice.next(actors);
             shared += u32::from(way == Way::Together);
             if timed {
                 choice.learn(actors, way, if way == Way::Alone { alone } else { together });
@@ -130,11 +158,27 @@ mod tests {
     }
 
     #[test]
+    fn short_rounds_are_hardly_watched_and_a_long_one_is_noticed() {
+        let mut choice = Choice::default();
+        let run = |choice: &mut Choice, cost| {
+            let plan = choice.next(2);
+            if plan.timed {
+                choice.learn(2, plan.way, if plan.way == Way::Alone { cost } else { cost * 6 / 10 });
+            }
+            plan
+        };
+        let watched = (0..3200).filter(|_| run(&mut choice, 300).watched).count();
+        assert!((95..120).contains(&watched), "{watched}");
+        let shared = (0..200).filter(|_| run(&mut choice, 2_000_000).way == Way::Together).count();
+        assert!(shared > 150, "{shared}");
+    }
+
+    #[test]
     fn a_change_is_noticed() {
         let mut choice = Choice::default();
         let mut last = Vec::new();
         for round in 0..20_000 {
-            let (way, timed) = choice.next(8);
+            let Plan { way, timed, .. } = choice.next(8);
             let cost = match (way, round < 5_000) {
                 (Way::Alone, true) | (Way::Together, false) => 30_000,
                 _ => 90_000,

@@ -11,7 +11,16 @@ use crate::simcall::{Failure, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
+    #[inline]
     pub(super) fn settle(&mut self) -> Result<(), Error> {
+        if self.kernel.has_effects() {
+            self.settle_all()?;
+        }
+        self.publish();
+        Ok(())
+    }
+
+    fn settle_all(&mut self) -> Result<(), Error> {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, src, dst, bytes, rate } => {
@@ -77,7 +86,6 @@ impl Simulation {
                 Effect::Ended { actor, failed } => self.drop_code(actor, failed),
             }
         }
-        self.publish();
         Ok(())
     }
 

@@ -56,9 +56,8 @@ impl Simulation {
 
     /// A timeout at the instant of the completion wins, also where the two come in the other order.
     fn time_out_waiters(&mut self, activity: ActivityId, ended: &[Ended]) {
-        let Some(waiters) = self.kernel.activities().get(activity).map(|found| found.waiters.clone()) else {
-            return;
-        };
+        let Some(found) = self.kernel.activities().get(activity) else { return };
+        let waiters: Vec<ActorId> = found.waiters.iter().collect();
         for actor in waiters {
             let timer = &mut self.code[actor.index()].timer;
             if timer.is_some_and(|timer| ended.iter().any(|ended| ended.action == timer)) {
@@ -122,10 +121,14 @@ impl Simulation {
     }
 
     /// Tells the observers what has happened since the last time.
+    #[inline]
     pub(super) fn publish(&mut self) {
-        if self.observers.is_empty() {
-            return;
+        if !self.observers.is_empty() {
+            self.publish_all();
         }
+    }
+
+    fn publish_all(&mut self) {
         let now = self.models.now();
         let mut events = std::mem::take(&mut self.events);
         self.kernel.take_events(&mut events);

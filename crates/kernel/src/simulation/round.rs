@@ -3,9 +3,9 @@
 
 use simurgh_models::Step;
 
-use super::choice::{Stopwatch, Way};
+use super::choice::{Plan, Stopwatch, Way};
 use super::crew::Crew;
-use super::{Error, Simulation};
+use super::{Code, Error, Simulation};
 use crate::context::{Body, Door, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::Served;
@@ -82,11 +82,11 @@ impl Simulation {
 
     /// Runs the actors by one thread or by all, as experience tells.
     fn run_as_chosen(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>) {
-        let (way, timed) = match self.workers.stopwatch {
-            None if actors.len() > 1 => (Way::Together, false),
+        let Plan { way, timed, watched } = match self.workers.stopwatch {
+            None if actors.len() > 1 => Plan { way: Way::Together, timed: false, watched: false },
             _ => self.workers.choice.next(actors.len()),
         };
-        let watch = self.workers.stopwatch.filter(|_| actors.len() > 1);
+        let watch = self.workers.stopwatch.filter(|_| watched);
         let start = watch.map(|watch| watch());
         let alone = match way {
             Way::Alone => self.run_alone(actors, slots, watch.zip(start)),
@@ -111,10 +111,7 @@ impl Simulation {
         clock: Option<(Stopwatch, u64)>,
     ) -> usize {
         for (place, &actor) in actors.iter().enumerate() {
-            let slot = &mut slots[place];
-            self.prepare(actor, slot);
-            slot.run();
-            self.put_back(slot);
+            self.run_in_place(actor, &mut slots[place]);
             let done = place + 1;
             if let Some((watch, start)) = clock
                 && done < actors.len()
@@ -138,7 +135,9 @@ impl Simulation {
     /// Lets all threads run the actors from a place on.
     fn share(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>, from: usize) {
         for (&actor, slot) in actors[from..].iter().zip(&mut slots[from..]) {
-            self.prepare(actor, slot);
+            if let Some(code) = prepare(self, actor, slot) {
+                slot.body = code.body.take();
+            }
         }
         let count = self.workers.count;
         let crew = self.workers.crew.get_or_insert_with(|| Crew::new(count));
@@ -149,18 +148,17 @@ impl Simulation {
         self.workers.rounds += 1;
     }
 
-    /// Gives the code of an actor what it needs to run, unless it is not its turn.
-    fn prepare(&mut self, actor: ActorId, slot: &mut Slot) {
-        slot.actor = Some(actor);
-        let code = &mut self.code[actor.index()];
-        if code.held.is_some() || !self.kernel.may_run(actor) {
-            return;
+    /// Runs the code of an actor where it is, unless it is not its turn.
+    #[inline]
+    fn run_in_place(&mut self, actor: ActorId, slot: &mut Slot) {
+        if let Some(code) = prepare(self, actor, slot)
+            && let Some(body) = &mut code.body
+        {
+            slot.resumed = Some(body.resume(&mut slot.door));
+            if !slot.door.on_exit.is_empty() {
+                code.rare.get_or_insert_default().on_exit.append(&mut slot.door.on_exit);
+            }
         }
-        self.turns += 1;
-        slot.body = code.body.take();
-        let answer = self.kernel.take_answer(actor);
-        slot.door.takes_posts = self.pacing == Pacing::Single;
-        slot.door.prepare(actor, self.kernel.actor_host(actor), self.models.now(), answer);
     }
 
     /// Puts the code back in its place.
@@ -292,6 +290,21 @@ impl Simulation {
             }
         }
     }
+}
+
+/// Gives an actor what it needs to run, unless it is not its turn; then its code is the answer.
+#[inline]
+fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) -> Option<&'a mut Code> {
+    slot.actor = Some(actor);
+    let code = &mut simulation.code[actor.index()];
+    if code.held.is_some() {
+        return None;
+    }
+    let (host, answer) = simulation.kernel.wake(actor)?;
+    simulation.turns += 1;
+    slot.door.takes_posts = simulation.pacing == Pacing::Single;
+    slot.door.prepare(actor, host, simulation.models.now(), answer);
+    Some(code)
 }
 
 /// For how many turns a simcall is held before it is served, at the pace of the reference. Its programs ask several

@@ -3,18 +3,18 @@
 use std::any::type_name;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use simurgh_kernel::context::{Call, call, with_port};
+use simurgh_kernel::context::{Call, Trip, call_at, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
     Answer, Criteria, Envelope, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 use super::activity::Start;
-use super::shared::Shared;
+use super::shared::{Shared, mailbox_name};
 use super::{Ask, unexpected};
 use crate::error::{Error, Result};
 
@@ -52,13 +52,14 @@ use crate::error::{Error, Result};
 /// ```
 pub struct Mailbox<T> {
     id: MailboxId,
-    shared: Arc<Shared>,
+    /// Where its name is. It is no `Copy` all the same: then closures would borrow it that are to take it along.
+    registry: u32,
     carries: PhantomData<fn(T) -> T>,
 }
 
 impl<T> Clone for Mailbox<T> {
     fn clone(&self) -> Self {
-        Self { id: self.id, shared: Arc::clone(&self.shared), carries: PhantomData }
+        Self { id: self.id, registry: self.registry, carries: PhantomData }
     }
 }
 
@@ -69,8 +70,8 @@ impl<T> std::fmt::Debug for Mailbox<T> {
 }
 
 impl<T: std::marker::Send + 'static> Mailbox<T> {
-    pub(crate) fn new(shared: &Arc<Shared>, name: &str) -> Self {
-        Self { id: shared.mailbox(name), shared: Arc::clone(shared), carries: PhantomData }
+    pub(crate) fn new(shared: &Shared, name: &str) -> Self {
+        Self { id: shared.mailbox(name), registry: shared.registry(), carries: PhantomData }
     }
 
     /// Its number.
@@ -81,33 +82,27 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     /// Sends a message of so many bytes. Awaited as it is, it is over when the message has arrived; see [`Send`] for
     /// the other ways.
     #[track_caller]
+    #[inline]
     pub fn send(&self, message: T, bytes: f64) -> Send<T> {
-        let sender = with_port(|port| port.actor);
-        let envelope = Envelope { source: sender.map_or(0, |actor| actor.0), ..Envelope::default() };
+        let payload: Option<Payload> = Some(Box::new(message));
         Send {
-            call: call(Simcall::Send(
-                SendRequest {
-                    mailbox: self.id,
-                    bytes,
-                    rate: None,
-                    envelope,
-                    payload: Some(Box::new(message)),
-                },
-                Follow::Wait(None),
-            )),
+            message: Message { mailbox: self.id, tag: 0, bytes, rate: None, payload },
+            timeout: None,
+            trip: Trip::new(Location::caller()),
             carries: PhantomData,
         }
     }
 
     /// Receives a message. Awaited as it is, it is over when a message has arrived; see [`Recv`] for the other ways.
     #[track_caller]
+    #[inline]
     pub fn recv(&self) -> Recv<T> {
         Recv {
-            call: call(Simcall::Recv(
-                RecvRequest { mailbox: self.id, rate: None, criteria: Criteria::default() },
-                Follow::Wait(None),
-            )),
             mailbox: self.clone(),
+            criteria: Criteria::default(),
+            rate: None,
+            timeout: None,
+            trip: Trip::new(Location::caller()),
         }
     }
 
@@ -124,7 +119,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
 impl<T> Mailbox<T> {
     /// Its name.
     pub fn name(&self) -> String {
-        self.shared.mailbox_name(self.id)
+        mailbox_name(self.registry, self.id)
     }
 }
 
@@ -151,8 +146,34 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
 #[derive(Debug)]
 #[must_use = "nothing is sent until it is awaited"]
 pub struct Send<T> {
-    call: Call,
+    message: Message,
+    timeout: Option<f64>,
+    trip: Trip,
     carries: PhantomData<fn(T)>,
+}
+
+/// What is sent, until it is.
+#[derive(Debug)]
+struct Message {
+    mailbox: MailboxId,
+    tag: i32,
+    bytes: f64,
+    rate: Option<f64>,
+    payload: Option<Payload>,
+}
+
+impl Message {
+    /// As its sender posts it.
+    #[inline]
+    fn request(&mut self, sender: ActorId) -> SendRequest {
+        SendRequest {
+            mailbox: self.mailbox,
+            bytes: self.bytes,
+            rate: self.rate,
+            envelope: Envelope { source: sender.0, tag: self.tag, ..Envelope::default() },
+            payload: self.payload.take(),
+        }
+    }
 }
 
 impl<T: Clone + std::marker::Send + 'static> Send<T> {
@@ -170,70 +191,56 @@ impl<T: Clone + std::marker::Send + 'static> Send<T> {
     /// # Ok::<(), simurgh::Error>(())
     /// ```
     pub fn repeatable(mut self) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.payload = request.payload.take().map(Repeatable::wrap::<T>);
-        }
+        self.message.payload = self.message.payload.take().map(Repeatable::wrap::<T>);
         self
     }
 }
 
 impl<T> Send<T> {
-    fn request(&mut self) -> Option<(&mut SendRequest, &mut Follow)> {
-        match self.call.simcall_mut() {
-            Some(Simcall::Send(request, follow)) => Some((request, follow)),
-            _ => None,
-        }
-    }
-
     /// At most so many bytes a second.
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.rate = Some(bytes_per_second);
-        }
+        self.message.rate = Some(bytes_per_second);
         self
     }
 
     /// Writes a label on it, by which receives may choose ([`Recv::tag`]); it is 0 if nothing is said.
     pub fn tag(mut self, tag: i32) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.envelope.tag = tag;
-        }
+        self.message.tag = tag;
         self
     }
 
     /// Gives up after so many seconds, for both sides.
     pub fn timeout(mut self, seconds: f64) -> Self {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Wait(Some(seconds));
-        }
+        self.timeout = Some(seconds);
         self
     }
 
     /// Sends in the background: gives an activity that can be waited for.
     pub fn start(mut self) -> Start<()> {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Return;
-        }
-        Start::new(self.call, |_, _| Ok(()))
+        let sender = with_port(|port| port.actor).unwrap_or(ActorId(0));
+        let simcall = Simcall::Send(self.message.request(sender), Follow::Return);
+        Start::new(call_at(simcall, self.trip.place()), |_, _| Ok(()))
     }
 
     /// Sends in the background, and nobody waits for it.
-    pub fn detach(mut self) -> Detach {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Detach;
-        }
-        Detach { call: self.call }
+    #[inline]
+    pub fn detach(self) -> Detach {
+        Detach { message: self.message, trip: self.trip }
     }
 }
 
 impl<T> Future for Send<T> {
     type Output = Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.call).poll(cx).map(|answer| match answer {
-            Answer::Completed { result, .. } => result.map(drop).map_err(Error::from),
-            other => unexpected(&other),
-        })
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let Send { message, timeout, trip, .. } = &mut *self;
+        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Wait(*timeout))).map(
+            |answer| match answer {
+                Answer::Completed { result, .. } => result.map(drop).map_err(Error::from),
+                other => unexpected(&other),
+            },
+        )
     }
 }
 
@@ -241,17 +248,20 @@ impl<T> Future for Send<T> {
 #[derive(Debug)]
 #[must_use = "nothing is sent until it is awaited"]
 pub struct Detach {
-    call: Call,
+    message: Message,
+    trip: Trip,
 }
 
 impl Future for Detach {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.call.poll_post().is_ready() {
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let Detach { message, trip } = &mut *self;
+        if trip.poll_post(|sender| message.request(sender)).is_ready() {
             return Poll::Ready(());
         }
-        Pin::new(&mut self.call).poll(cx).map(super::nothing)
+        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Detach)).map(super::nothing)
     }
 }
 
@@ -263,76 +273,67 @@ impl Future for Detach {
 #[derive(Debug)]
 #[must_use = "nothing is received until it is awaited"]
 pub struct Recv<T> {
-    call: Call,
     mailbox: Mailbox<T>,
+    criteria: Criteria,
+    rate: Option<f64>,
+    timeout: Option<f64>,
+    trip: Trip,
 }
 
 impl<T: std::marker::Send + 'static> Recv<T> {
-    fn request(&mut self) -> Option<(&mut RecvRequest, &mut Follow)> {
-        match self.call.simcall_mut() {
-            Some(Simcall::Recv(request, follow)) => Some((request, follow)),
-            _ => None,
-        }
-    }
-
     /// At most so many bytes a second.
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.rate = Some(bytes_per_second);
-        }
+        self.rate = Some(bytes_per_second);
         self
     }
 
     /// Takes only messages with this label ([`Send::tag`]).
     pub fn tag(mut self, tag: i32) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.criteria.tag = Some(tag);
-        }
+        self.criteria.tag = Some(tag);
         self
     }
 
     /// Takes only messages that this actor sent.
     pub fn from(mut self, sender: impl Into<ActorId>) -> Self {
-        if let Some((request, _)) = self.request() {
-            request.criteria.source = Some(sender.into().0);
-        }
+        self.criteria.source = Some(sender.into().0);
         self
     }
 
     /// Gives up after so many seconds; a message under way is then lost, for both sides.
+    #[inline]
     pub fn timeout(mut self, seconds: f64) -> Self {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Wait(Some(seconds));
-        }
+        self.timeout = Some(seconds);
         self
     }
 
     /// Receives in the background: gives an activity that can be waited for.
-    pub fn start(mut self) -> Start<T> {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Return;
-        }
-        Start::with_mailbox(self.call, self.mailbox)
+    pub fn start(self) -> Start<T> {
+        Start::with_mailbox(self.call(), self.mailbox)
     }
 
     /// As [`start`](Self::start), when it only matters that a message came: it can be waited for again and again.
-    pub(crate) fn start_discarding(mut self) -> Start<()> {
-        if let Some((_, follow)) = self.request() {
-            *follow = Follow::Return;
-        }
-        Start::new(self.call, |_, _| Ok(()))
+    pub(crate) fn start_discarding(self) -> Start<()> {
+        Start::new(self.call(), |_, _| Ok(()))
+    }
+
+    fn call(&self) -> Call {
+        let request = RecvRequest { mailbox: self.mailbox.id, rate: self.rate, criteria: self.criteria };
+        call_at(Simcall::Recv(request, Follow::Return), self.trip.place())
     }
 }
 
 impl<T: std::marker::Send + 'static> Future for Recv<T> {
     type Output = Result<T>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = std::task::ready!(Pin::new(&mut self.call).poll(cx));
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let Recv { mailbox, criteria, rate, timeout, trip } = &mut *self;
+        let answer = std::task::ready!(trip.poll_with(|_| {
+            let request = RecvRequest { mailbox: mailbox.id, rate: *rate, criteria: *criteria };
+            Simcall::Recv(request, Follow::Wait(*timeout))
+        }));
         Poll::Ready(match answer {
-            Answer::Completed { result, .. } => {
-                result.map_err(Error::from).and_then(|p| self.mailbox.open(p))
-            }
+            Answer::Completed { result, .. } => result.map_err(Error::from).and_then(|p| mailbox.open(p)),
             other => unexpected(&other),
         })
     }

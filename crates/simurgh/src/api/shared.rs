@@ -1,8 +1,8 @@
 //! What all actors of a program share: the platform, names of mailboxes, and numbers for new objects.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use simurgh_kernel::context::with_port;
 use simurgh_kernel::ids::{ActorId, MailboxId};
@@ -25,8 +25,35 @@ pub(crate) struct Shared {
 /// The numbers of mailboxes and other objects. A program that is run again and again, each time in another order, has
 /// one registry for all its runs: so a mailbox and a lock have the same number in all of them, whoever comes first. An
 /// exploration compares the steps of one run with those of another, and relies on it.
-#[derive(Debug, Default)]
-pub(crate) struct Registry(Mutex<Tables>);
+///
+/// Registries have a number by which they are found, so that a mailbox is two numbers that are copied freely: it is its
+/// name alone that needs the registry, for somebody to read.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    number: u32,
+    tables: Mutex<Tables>,
+}
+
+/// The registries that are in use.
+static REGISTRIES: Mutex<BTreeMap<u32, Weak<Registry>>> = Mutex::new(BTreeMap::new());
+/// How many there were so far.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+fn registries() -> MutexGuard<'static, BTreeMap<u32, Weak<Registry>>> {
+    REGISTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The name of a mailbox of a registry, as long as that is in use.
+pub(crate) fn mailbox_name(registry: u32, id: MailboxId) -> String {
+    let found = registries().get(&registry).and_then(Weak::upgrade);
+    found.map_or_else(|| format!("#{id}"), |registry| registry.mailbox_name(id))
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        registries().remove(&self.number);
+    }
+}
 
 #[derive(Debug, Default)]
 struct Tables {
@@ -37,8 +64,16 @@ struct Tables {
 }
 
 impl Registry {
+    /// A registry without names.
+    pub(crate) fn new() -> Arc<Self> {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let registry = Arc::new(Self { number, tables: Mutex::default() });
+        registries().insert(number, Arc::downgrade(&registry));
+        registry
+    }
+
     fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn mailbox(&self, name: &str) -> MailboxId {
@@ -85,6 +120,11 @@ impl Shared {
 
     pub(crate) fn mailbox_name(&self, id: MailboxId) -> String {
         self.registry.mailbox_name(id)
+    }
+
+    /// The number of the registry, by which names are found.
+    pub(crate) fn registry(&self) -> u32 {
+        self.registry.number
     }
 
     /// The number of an object that the actor that runs makes, or the program before it runs.
@@ -135,9 +175,9 @@ mod tests {
 
     #[test]
     fn numbers_do_not_depend_on_the_order_of_a_run() {
-        let registry = Arc::new(Registry::default());
+        let registry = Registry::new();
         assert_eq!(numbers(&registry, [0, 1]), numbers(&registry, [1, 0]));
         // Without a common registry they do.
-        assert_ne!(numbers(&Arc::default(), [0, 1]), numbers(&Arc::default(), [1, 0]));
+        assert_ne!(numbers(&Registry::new(), [0, 1]), numbers(&Registry::new(), [1, 0]));
     }
 }

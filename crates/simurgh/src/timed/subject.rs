@@ -41,7 +41,7 @@ impl<'a> Subject<'a> {
             fill: Box::new(fill),
             settings: Box::new(Settings::default),
             seed: 0,
-            registry: Arc::default(),
+            registry: Registry::new(),
         }
     }
 

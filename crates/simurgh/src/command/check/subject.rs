@@ -63,7 +63,7 @@ impl<'a> Subject<'a> {
         origin: Origin,
         fill: impl Fn(&mut Program) -> Result + Sync + 'a,
     ) -> Result<Self> {
-        let subject = Self { fill: Box::new(fill), platform, registry: Arc::default(), origin };
+        let subject = Self { fill: Box::new(fill), platform, registry: Registry::new(), origin };
         // What does not depend on anything succeeds again, later.
         subject.fresh()?;
         Ok(subject)
