@@ -162,6 +162,7 @@ struct Slot {
 
 impl Activities {
     /// Puts an activity into the table.
+    #[inline]
     pub fn insert(&mut self, activity: Activity) -> ActivityId {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -187,13 +188,15 @@ impl Activities {
     }
 
     /// Forgets an activity.
-    pub fn remove(&mut self, id: ActivityId) -> Option<Activity> {
-        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.generation == id.generation)?;
-        let tenant = slot.tenant.take()?;
-        // Two bits stay free, for the drivers' tokens.
-        slot.generation = (slot.generation + 1) & 0x3fff_ffff;
-        self.free.push(id.index);
-        Some(tenant)
+    #[inline]
+    pub fn remove(&mut self, id: ActivityId) {
+        let Some(slot) = self.slots.get_mut(id.index()) else { return };
+        if slot.generation == id.generation && slot.tenant.is_some() {
+            slot.tenant = None;
+            // Two bits stay free, for the drivers' tokens.
+            slot.generation = (slot.generation + 1) & 0x3fff_ffff;
+            self.free.push(id.index);
+        }
     }
 
     /// The communication, unless it was forgotten or is something else.

@@ -304,8 +304,12 @@ impl Kernel {
     }
 
     /// Moves the actors that can run into `ready`, in the order in which they became so.
+    #[inline]
     pub fn take_ready(&mut self, ready: &mut Vec<ActorId>) {
-        ready.append(&mut self.ready);
+        match ready.is_empty() {
+            true => std::mem::swap(ready, &mut self.ready),
+            false => ready.append(&mut self.ready),
+        }
     }
 
     /// Whether some actor can run.
@@ -458,6 +462,7 @@ impl Kernel {
     }
 
     /// Makes sure that a mailbox is there.
+    #[inline]
     pub fn open_mailbox(&mut self, mailbox: MailboxId) {
         if self.mailboxes.len() <= mailbox.index() {
             self.mailboxes.resize(mailbox.index() + 1, Mailbox::default());

@@ -10,6 +10,24 @@ use crate::simcall::{
 };
 
 impl Kernel {
+    /// Serves a send; [`Kernel::serve`] without the way round.
+    #[inline]
+    pub fn post_send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
+        match self.actors[actor.index()].alive {
+            true => self.send(actor, request, follow),
+            false => Served::Gone,
+        }
+    }
+
+    /// Serves a receive; [`Kernel::serve`] without the way round.
+    #[inline]
+    pub fn post_recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
+        match self.actors[actor.index()].alive {
+            true => self.recv(actor, request, follow),
+            false => Served::Gone,
+        }
+    }
+
     pub(super) fn send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox) = (self.now, request.mailbox);

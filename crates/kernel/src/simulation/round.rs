@@ -211,14 +211,31 @@ impl Simulation {
         if !slot.door.notes.is_empty() {
             self.serve_notes(actor, &mut slot.door.notes)?;
         }
-        self.serve(actor, simcall)
+        // What most of them ask, straight away.
+        let served = match simcall {
+            Simcall::Send(request, follow) => self.kernel.post_send(actor, request, follow),
+            Simcall::Recv(request, follow) => self.kernel.post_recv(actor, request, follow),
+            other => return self.serve(actor, other),
+        };
+        match served {
+            Served::Answered(answer) => {
+                self.settle()?;
+                self.kernel.answer(actor, answer);
+                Ok(())
+            }
+            Served::Blocked | Served::Gone => self.settle(),
+            Served::Then(next) => {
+                self.settle()?;
+                self.serve(actor, next)
+            }
+        }
     }
 
     /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.
     fn serve_posts(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
         for post in posts.drain(..) {
             if self.kernel.is_alive(actor) {
-                self.kernel.serve(actor, Simcall::Send(post, Follow::Detach));
+                self.kernel.post_send(actor, post, Follow::Detach);
                 self.settle()?;
             }
         }

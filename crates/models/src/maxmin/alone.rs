@@ -58,6 +58,7 @@ impl System {
             variable.value = value;
             variable.settled = true;
             self.settled.push(VariableId(index));
+            self.pending = true;
         }
         true
     }

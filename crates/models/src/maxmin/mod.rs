@@ -46,6 +46,8 @@ pub struct System {
     threshold: f64,
     /// Active variables to be solved again: they are new, or their penalty or bound changed.
     unsettled: Vec<u32>,
+    /// Whether anything changed since the last solution.
+    pending: bool,
     /// Whether `touched` must name every constraint whose load may have changed.
     watched: bool,
     changed: Vec<VariableId>,
@@ -84,6 +86,7 @@ impl System {
             dirty: Vec::new(),
             threshold: f64::INFINITY,
             unsettled: Vec::new(),
+            pending: false,
             watched: false,
             changed: Vec::new(),
             keyed: Vec::new(),
@@ -220,11 +223,12 @@ impl System {
     /// Whether there is anything to solve, or to tell, since the last solution. Who watches is told each time.
     #[inline]
     pub fn is_changed(&self) -> bool {
-        self.watched || !(self.dirty.is_empty() && self.unsettled.is_empty() && self.settled.is_empty())
+        self.pending || self.watched
     }
 
     /// Gives a value to every variable that a change since the last time may touch. False if there was none.
     pub fn solve(&mut self) -> bool {
+        self.pending = false;
         self.changed.clear();
         self.touched.clear();
         self.tell_settled();
@@ -370,6 +374,7 @@ impl System {
         if !self.constraints[constraint as usize].dirty {
             self.constraints[constraint as usize].dirty = true;
             self.dirty.push(constraint);
+            self.pending = true;
         }
     }
 
@@ -386,6 +391,7 @@ impl System {
             self.soil(number);
         }
         self.unsettled.push(variable);
+        self.pending = true;
     }
 
     /// Counts again what the active users of a constraint would take at most.

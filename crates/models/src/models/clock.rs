@@ -69,7 +69,15 @@ impl Models {
     }
 
     /// Computes the shares that changed, and thereby the dates.
+    #[inline]
     fn solve(&mut self) {
+        let changed = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
+        if changed.iter().any(|system| system.is_changed()) {
+            self.solve_changed();
+        }
+    }
+
+    fn solve_changed(&mut self) {
         let Models { cpu, network, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
         let now = *now;
         let mut solved = false;
@@ -197,15 +205,18 @@ impl Models {
             step.changes.append(&mut self.changes);
         }
         // Far from 0 the precision is lost in the date; what is dated now ends now all the same.
-        let limit = (self.now + self.precision).max(self.now.next_up());
+        let mut limit = self.now + self.precision;
+        if limit <= self.now {
+            limit = self.now.next_up();
+        }
         self.tell_failed(Class::Host, step);
         loop {
-            let date = self.host_dates.next_moment();
             let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
                 let Some(index) = self.host_dates.pop_before(limit) else { break };
                 self.reach_date(index, step);
                 continue;
             };
+            let date = self.host_dates.next_moment();
             if date.is_some_and(|date| date.is_before(&alarm)) {
                 let index = self.host_dates.pop_before(limit).expect("it comes before an alarm that is due");
                 self.reach_date(index, step);
@@ -221,7 +232,11 @@ impl Models {
             self.reach_date(index, step);
         }
         self.tell_failed(Class::Disk, step);
-        self.advance_disks(step);
+        if self.disks.running.is_empty() {
+            self.disks.last_stop = self.now;
+        } else {
+            self.advance_disks(step);
+        }
     }
 
     fn tell_failed(&mut self, class: Class, step: &mut Step) {
