@@ -466,8 +466,7 @@ pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
 /// Leaves a note, if an actor runs; says whether it was taken.
 pub fn leave(note: Note) -> bool {
     PORT.try_with(|port| {
-        port.try_borrow_mut()
-            .is_ok_and(|mut port| port.as_mut().map(|port| port.notes.push(note)).is_some())
+        port.try_borrow_mut().is_ok_and(|mut port| port.as_mut().map(|port| port.notes.push(note)).is_some())
     })
     .unwrap_or(false)
 }

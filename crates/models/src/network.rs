@@ -28,6 +28,8 @@ pub(crate) struct Network {
     /// are neighbours, and so stay together in memory.
     slots: Vec<u32>,
     pub links: Vec<LinkState>,
+    /// By host, once asked for: where its links in a star are.
+    legs: Vec<Leg>,
     /// By variable.
     flows: Vec<Flow>,
     /// Which wifi rate each station was given, where not the first.
@@ -59,6 +61,20 @@ pub(crate) struct LinkState {
     place: u32,
 }
 
+/// Where the links of a host to the centre of its star are in `links`, if it has one each way.
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct Leg {
+    /// The star, [`Leg::UNKNOWN`] or [`Leg::NONE`].
+    zone: u32,
+    up: u32,
+    down: u32,
+}
+
+impl Leg {
+    const UNKNOWN: u32 = u32::MAX;
+    const NONE: u32 = u32::MAX - 1;
+}
+
 /// How long the wait is and how much there is to move, of a flow just started.
 pub(crate) struct Started {
     pub variable: VariableId,
@@ -85,9 +101,9 @@ struct Numbers {
 struct Flow {
     latency: f64,
     factor: f64,
-    /// The smallest bandwidth of the route at the start, infinite if none, and whose it was.
+    /// The smallest bandwidth of the route at the start, infinite if none, and where that link is.
     narrowest: f64,
-    narrowest_link: LinkId,
+    narrowest_at: u32,
     user_rate: f64,
     /// `L + Σ S / bandwidth`.
     penalty: f64,
@@ -112,6 +128,7 @@ impl Network {
             system: System::new(method, config.precision_work_amount),
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
+            legs: vec![Leg { zone: Leg::UNKNOWN, up: 0, down: 0 }; platform.host_count()],
             flows: Vec::new(),
             stations: BTreeMap::new(),
             contention: (config.network == NetworkKind::Infiniband)
@@ -256,31 +273,109 @@ impl Network {
         let bytes = what.bytes.max(0.0).trunc();
         if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
-            self.keep(variable, Flow::empty(what));
+            keep(&mut self.flows, variable, Flow::empty(what));
             return Ok(Started { variable, wait, bytes: 0.0 });
+        }
+        if let Some(started) = self.start_in_star(platform, what, bytes, tag) {
+            return Ok(started);
         }
         let known = self.ways.find(what.src, what.dst);
         if known.is_none() {
             self.find_way(platform, what)?;
             self.ways.keep(&self.way);
         }
-        let Network { ways, way, numbers, system, .. } = self;
+        let Network { ways, way, numbers, system, flows, .. } = self;
         let way = known.map_or(&*way, |place| ways.at(place));
         let flow = Flow {
             latency: way.latency,
             factor: numbers.bandwidth_factor.of(bytes),
             narrowest: way.narrowest,
-            narrowest_link: way.narrowest_link,
+            narrowest_at: way.narrowest_at,
             penalty: way.penalty,
             without_latency: way.latency == 0.0,
             ..Flow::empty(what)
         };
-        let wait = numbers.latency_factor.of(bytes) * way.latency;
-        let bytes = if way.is_empty { 0.0 } else { bytes };
-        let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
-        let variable = system.add_variable(tag, penalty, numbers.bound(&flow), &way.uses);
-        self.keep(variable, flow);
-        Ok(Started { variable, wait, bytes })
+        let amount = if way.is_empty { 0.0 } else { bytes };
+        Ok(begin(system, flows, numbers, flow, &way.uses, bytes, amount, tag))
+    }
+
+    /// The same between two hosts of a star, each with its own link up and its own link down, about which there is
+    /// nothing special: what most messages of large systems are. `None` if it is not so.
+    #[inline]
+    fn start_in_star(
+        &mut self,
+        platform: &Platform,
+        what: &Transfer,
+        bytes: f64,
+        tag: u32,
+    ) -> Option<Started> {
+        let (from, to) = (self.leg(platform, what.src), self.leg(platform, what.dst));
+        let shared = from.up == to.up || from.up == to.down || from.down == to.up || from.down == to.down;
+        let both_ways = from.up == from.down;
+        if from.zone != to.zone || from.zone == Leg::NONE || shared || both_ways != (to.up == to.down) {
+            return None;
+        }
+        let id = ConstraintId;
+        let Network { numbers, system, flows, .. } = self;
+        let (up_bandwidth, up) = system.noted(id(from.up));
+        let (down_bandwidth, down) = system.noted(id(to.down));
+        if !(up.plain && down.plain) {
+            return None;
+        }
+        let back = numbers.reverse_weight;
+        let mut uses = [
+            Use { constraint: id(from.up), weight: 1.0 },
+            Use { constraint: id(to.down), weight: 1.0 },
+            Use { constraint: id(to.up), weight: back },
+            Use { constraint: id(from.down), weight: back },
+        ];
+        let mut count = 2;
+        if back > 0.0 && both_ways {
+            uses[0].weight = 1.0 + back;
+            uses[1].weight = 1.0 + back;
+        } else if back > 0.0 {
+            if !(system.noted(id(to.up)).1.plain && system.noted(id(from.down)).1.plain) {
+                return None;
+            }
+            count = 4;
+        }
+        let latency = up.number + down.number;
+        let penalty = latency + part(numbers.weight_s, up_bandwidth) + part(numbers.weight_s, down_bandwidth);
+        let (narrowest, slot) = match down_bandwidth < up_bandwidth {
+            true => (down_bandwidth, to.down),
+            false => (up_bandwidth, from.up),
+        };
+        let flow = Flow {
+            latency,
+            factor: numbers.bandwidth_factor.of(bytes),
+            narrowest,
+            narrowest_at: slot,
+            penalty,
+            without_latency: latency == 0.0,
+            ..Flow::empty(what)
+        };
+        Some(begin(system, flows, numbers, flow, &uses[..count], bytes, bytes, tag))
+    }
+
+    /// The leg of a host.
+    #[inline]
+    fn leg(&mut self, platform: &Platform, host: HostId) -> Leg {
+        let known = self.legs[host.index()];
+        if known.zone != Leg::UNKNOWN { known } else { self.find_leg(platform, host) }
+    }
+
+    #[cold]
+    fn find_leg(&mut self, platform: &Platform, host: HostId) -> Leg {
+        let found = match platform.star_leg(host) {
+            // A fat pipe that is passed both ways is counted once, not twice: let it be found the long way.
+            Some(leg) if leg.up != leg.down || platform.link(leg.up).sharing == LinkSharing::Shared => {
+                let (up, down) = (self.slot(platform, leg.up), self.slot(platform, leg.down));
+                Leg { zone: leg.zone.0, up: up as u32, down: down as u32 }
+            }
+            _ => Leg { zone: Leg::NONE, up: 0, down: 0 },
+        };
+        self.legs[host.index()] = found;
+        found
     }
 
     /// Bytes move at this times the value of the variable.
@@ -372,7 +467,7 @@ impl Network {
         } else if window <= flow.narrowest {
             Limit::TcpWindow
         } else {
-            Limit::Bandwidth(flow.narrowest_link)
+            Limit::Bandwidth(self.links[flow.narrowest_at as usize].id)
         }
     }
 
@@ -399,7 +494,10 @@ impl Network {
             latency: flow.latency,
             latency_factor: self.numbers.latency_factor.of(what.bytes.max(0.0).trunc()),
             bandwidth_factor: flow.factor,
-            bandwidth: flow.narrowest.is_finite().then_some((flow.narrowest_link, flow.narrowest)),
+            bandwidth: flow
+                .narrowest
+                .is_finite()
+                .then(|| (self.links[flow.narrowest_at as usize].id, flow.narrowest)),
             window_bound: window.is_finite().then_some(window),
             rate: what.rate,
             penalty: flow.penalty_now(),
@@ -422,8 +520,8 @@ impl Network {
     fn find_way(&mut self, platform: &Platform, what: &Transfer) -> Result<(), Refused> {
         let latency = self.find_route(platform, what.src, what.dst)?;
         let has_reverse = self.find_reverse(platform, what)?;
-        let (mut penalty, mut narrowest, mut narrowest_link) = (latency, f64::INFINITY, LinkId(0));
-        for (&slot, &link) in self.forward.iter().zip(&self.route.links) {
+        let (mut penalty, mut narrowest, mut narrowest_at) = (latency, f64::INFINITY, 0);
+        for &slot in &self.forward {
             let (capacity, note) = self.system.noted(ConstraintId(slot));
             let bandwidth = if note.plain {
                 capacity
@@ -436,12 +534,12 @@ impl Network {
             };
             penalty += part(self.numbers.weight_s, bandwidth);
             if bandwidth < narrowest {
-                (narrowest, narrowest_link) = (bandwidth, link);
+                (narrowest, narrowest_at) = (bandwidth, slot);
             }
         }
         let way = &mut self.way;
         (way.src, way.dst, way.latency, way.penalty) = (what.src, what.dst, latency, penalty);
-        (way.narrowest, way.narrowest_link) = (narrowest, narrowest_link);
+        (way.narrowest, way.narrowest_at) = (narrowest, narrowest_at);
         way.is_empty = self.route.links.is_empty();
         self.collect_uses(platform, what, has_reverse);
         Ok(())
@@ -570,13 +668,6 @@ impl Network {
             change(self, user);
         }
     }
-
-    fn keep(&mut self, variable: VariableId, flow: Flow) {
-        if self.flows.len() <= variable.index() {
-            self.flows.resize(variable.index() + 1, flow);
-        }
-        self.flows[variable.index()] = flow;
-    }
 }
 
 impl Numbers {
@@ -599,7 +690,7 @@ impl Flow {
             latency: 0.0,
             factor: 1.0,
             narrowest: f64::INFINITY,
-            narrowest_link: LinkId(0),
+            narrowest_at: 0,
             user_rate: what.rate.filter(|&rate| rate > 0.0).unwrap_or(f64::INFINITY),
             penalty: 0.0,
             without_latency: true,
@@ -614,6 +705,35 @@ impl Flow {
         let plain = if self.without_latency || self.penalty <= 0.0 { 1.0 } else { self.penalty };
         plain / self.priority
     }
+}
+
+/// A variable for a flow, and what there is to wait for and to move. The number of bytes that was asked for counts for the
+/// factors, even where none of them has to move.
+#[inline]
+#[expect(clippy::too_many_arguments, reason = "parts of the network that are borrowed one by one")]
+fn begin(
+    system: &mut System,
+    flows: &mut Vec<Flow>,
+    numbers: &Numbers,
+    flow: Flow,
+    uses: &[Use],
+    asked: f64,
+    bytes: f64,
+    tag: u32,
+) -> Started {
+    let wait = numbers.latency_factor.of(asked) * flow.latency;
+    let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
+    let variable = system.add_variable(tag, penalty, numbers.bound(&flow), uses);
+    keep(flows, variable, flow);
+    Started { variable, wait, bytes }
+}
+
+#[inline]
+fn keep(flows: &mut Vec<Flow>, variable: VariableId, flow: Flow) {
+    if flows.len() <= variable.index() {
+        flows.resize(variable.index() + 1, flow);
+    }
+    flows[variable.index()] = flow;
 }
 
 /// The part of a link in a penalty; a link of no bandwidth gives no share anyway.

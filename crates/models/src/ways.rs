@@ -3,7 +3,7 @@
 //! A table that forgets: each pair of hosts has one place in it, which the last pair that was found there has. It grows
 //! while it is of too little use, and where it stays so (everybody writes to everybody) it is left alone for a while.
 
-use simurgh_platform::{HostId, LinkId};
+use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use crate::maxmin::Use;
@@ -14,9 +14,9 @@ pub(crate) struct Way {
     pub src: HostId,
     pub dst: HostId,
     pub latency: f64,
-    /// The smallest bandwidth, infinite if none, and whose it is.
+    /// The smallest bandwidth, infinite if none, and where that link is.
     pub narrowest: f64,
-    pub narrowest_link: LinkId,
+    pub narrowest_at: u32,
     /// `L + Σ S / bandwidth`.
     pub penalty: f64,
     /// Whether there is no link at all.
@@ -36,7 +36,7 @@ impl Default for Way {
             dst: Way::NOWHERE,
             latency: 0.0,
             narrowest: f64::INFINITY,
-            narrowest_link: LinkId(0),
+            narrowest_at: 0,
             penalty: 0.0,
             is_empty: true,
             uses: SmallVec::new(),

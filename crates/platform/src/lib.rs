@@ -58,5 +58,5 @@ pub use ids::{DiskId, HostId, LinkId, Point, RouterId, ZoneId};
 pub use inventory::Sharing;
 pub use platform::{Disk, Host, Link, Platform, Zone};
 pub use profile::{Profile, ProfileBinding, ProfileIter, ProfilePoint, ProfileTarget, Repeat};
-pub use routing::Route;
+pub use routing::{Route, StarLeg};
 pub use zone::Routing;

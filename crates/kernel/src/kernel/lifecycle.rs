@@ -34,7 +34,7 @@ impl Kernel {
             let (name, host) = (request.name.clone(), request.host);
             self.events.push(Event::ActorStarted { actor, name, host });
         }
-        self.effects.push_back(Effect::Started(actor, Box::new(request)));
+        self.effects.push(Effect::Started(actor, Box::new(request)));
         actor
     }
 
@@ -83,7 +83,7 @@ impl Kernel {
             self.unblock(joiner, Answer::Flag(true));
         }
         self.tell(|_| Event::ActorEnded { actor, failed });
-        self.effects.push_back(Effect::Ended { actor, failed });
+        self.effects.push(Effect::Ended { actor, failed });
     }
 
     pub(super) fn make_daemon(&mut self, actor: ActorId) {
@@ -163,9 +163,9 @@ impl Kernel {
                 && activity.state == State::Running
             {
                 what.host = host;
-                self.effects.push_back(Effect::Move(id, what.clone()));
+                self.effects.push(Effect::Move(id, what.clone()));
                 if activity.paused {
-                    self.effects.push_back(Effect::Pause(id));
+                    self.effects.push(Effect::Pause(id));
                 }
             }
         }

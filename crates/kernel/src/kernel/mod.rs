@@ -8,7 +8,6 @@ mod lifecycle;
 mod network;
 mod synchronisation;
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
@@ -212,7 +211,7 @@ pub struct Kernel {
     barriers: Vec<Barrier>,
     exposure: Exposure,
     ready: Vec<ActorId>,
-    effects: VecDeque<Effect>,
+    effects: Vec<Effect>,
     events: Vec<Event>,
     listening: bool,
     holding: bool,
@@ -239,7 +238,7 @@ impl Kernel {
             barriers: Vec::new(),
             exposure: Exposure::default(),
             ready: Vec::new(),
-            effects: VecDeque::new(),
+            effects: Vec::new(),
             events: Vec::new(),
             listening: false,
             holding: false,
@@ -326,7 +325,12 @@ impl Kernel {
     /// The next thing to be done in the world.
     #[inline]
     pub fn next_effect(&mut self) -> Option<Effect> {
-        self.effects.pop_front()
+        match self.effects.len() {
+            0 => None,
+            // Hardly ever is there more than one or two.
+            1 => self.effects.pop(),
+            _ => Some(self.effects.remove(0)),
+        }
     }
 
     /// How many messages have been delivered.
@@ -491,7 +495,7 @@ impl Kernel {
                     threads: request.threads,
                 };
                 let id = self.begin(actor, Kind::Execution { actor, what: what.clone() });
-                self.effects.push_back(Effect::Execute(id, what));
+                self.effects.push(Effect::Execute(id, what));
                 self.tell(|_| Event::ExecutionStarted { activity: id, actor, host, flops: request.flops });
                 self.follow(actor, id, follow)
             }
@@ -499,14 +503,14 @@ impl Kernel {
                 let id = self.begin(actor, Kind::Access { actor, what: what.clone() });
                 let (disk, bytes) = (what.disk, what.bytes);
                 let write = what.direction == simurgh_models::Direction::Write;
-                self.effects.push_back(Effect::Access(id, what));
+                self.effects.push(Effect::Access(id, what));
                 self.tell(|_| Event::AccessStarted { activity: id, actor, disk, bytes, write });
                 self.follow(actor, id, follow)
             }
             Simcall::Parallel(what, follow) => {
                 let id = self.begin(actor, Kind::Parallel { actor });
                 let hosts = what.hosts.clone();
-                self.effects.push_back(Effect::Parallel(id, what));
+                self.effects.push(Effect::Parallel(id, what));
                 self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
                 self.follow(actor, id, follow)
             }
@@ -685,7 +689,7 @@ impl Kernel {
         record.since = now;
         if let Some(duration) = timeout {
             record.timer = true;
-            self.effects.push_back(Effect::SetTimer(actor, duration));
+            self.effects.push(Effect::SetTimer(actor, duration));
         }
         if self.listening {
             let reason = self.reason(&self.actors[actor.index()].waiting);
@@ -706,7 +710,7 @@ impl Kernel {
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
         record.waiting = Waiting::Nothing;
         if std::mem::replace(&mut record.timer, false) {
-            self.effects.push_back(Effect::ClearTimer(actor));
+            self.effects.push(Effect::ClearTimer(actor));
         }
         self.tell(|_| Event::Unblocked { actor });
     }

@@ -80,7 +80,7 @@ impl Kernel {
                     paused: false,
                 });
                 if self.holding {
-                    self.effects.push_back(Effect::UnderWay(id));
+                    self.effects.push(Effect::UnderWay(id));
                 } else {
                     self.mailboxes[mailbox.index()].sends.push(id, &mut self.activities);
                 }
@@ -261,9 +261,9 @@ impl Kernel {
         let dst = self.actors[receiver.index()].host;
         let rate = comm.rate.is_finite().then_some(comm.rate);
         let (bytes, mailbox, posted) = (comm.bytes, comm.mailbox, comm.posted);
-        self.effects.push_back(Effect::Transfer { activity: id, src, dst, bytes, rate });
+        self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate });
         if paused {
-            self.effects.push_back(Effect::Pause(id));
+            self.effects.push(Effect::Pause(id));
         }
         self.tell(|_| Event::TransferStarted {
             activity: id,
@@ -432,7 +432,7 @@ impl Kernel {
             State::Over(_) => return,
             State::Running => {
                 activity.state = State::Over(Err(failure));
-                self.effects.push_back(Effect::Stop(id));
+                self.effects.push(Effect::Stop(id));
                 self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
             }
             State::UnderWay => activity.state = State::Over(Err(failure)),
@@ -455,7 +455,7 @@ impl Kernel {
         {
             activity.paused = paused;
             if activity.state == State::Running {
-                self.effects.push_back(if paused { Effect::Pause(id) } else { Effect::Continue(id) });
+                self.effects.push(if paused { Effect::Pause(id) } else { Effect::Continue(id) });
             }
         }
         Served::Answered(Answer::Ready)

@@ -3,7 +3,7 @@
 use simurgh_models::{ActionId, Change, Ended, Explanation, Outcome, Step};
 use simurgh_platform::HostId;
 
-use super::{Error, Purpose, Simulation, purpose};
+use super::{Error, KIND, Purpose, Simulation, TIMER, purpose};
 use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{Failure, SpawnRequest};
@@ -19,8 +19,9 @@ impl Simulation {
         for (place, ended) in all.iter().enumerate() {
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
-                    if place + 1 < all.len() {
-                        self.time_out_waiters(activity, &all[place + 1..]);
+                    let later = &all[place + 1..];
+                    if later.iter().any(|ended| ended.token & KIND == TIMER) {
+                        self.time_out_waiters(activity, later);
                     }
                     if self.action(activity) != Some(ended.action) {
                         continue;

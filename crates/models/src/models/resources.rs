@@ -73,7 +73,9 @@ impl Models {
                 tags.extend(self.cpu.system.users(id).into_iter().map(|user| self.cpu.system.tag(user)));
             }
             if let Some(id) = self.parallel.constraint(resource) {
-                tags.extend(self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)));
+                tags.extend(
+                    self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)),
+                );
             }
             self.fail(&tags, resource);
         }
@@ -139,10 +141,14 @@ impl Models {
             let resource = Resource::Link(link);
             let mut tags: Vec<u32> = Vec::new();
             if let Some(id) = self.network.constraint(link) {
-                tags.extend(self.network.system.users(id).into_iter().map(|user| self.network.system.tag(user)));
+                tags.extend(
+                    self.network.system.users(id).into_iter().map(|user| self.network.system.tag(user)),
+                );
             }
             if let Some(id) = self.parallel.constraint(resource) {
-                tags.extend(self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)));
+                tags.extend(
+                    self.parallel.system.users(id).into_iter().map(|user| self.parallel.system.tag(user)),
+                );
             }
             self.fail(&tags, resource);
         }

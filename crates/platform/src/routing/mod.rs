@@ -18,6 +18,7 @@ pub(crate) mod wifi;
 
 use crate::error::RouteError;
 use crate::ids::{HostId, LinkId, Point, ZoneId};
+use crate::inventory::HostRecord;
 use crate::platform::Platform;
 use crate::zone::{ZoneBypass, ZoneRecord};
 
@@ -46,6 +47,19 @@ impl Platform {
         Ok(())
     }
 
+    /// The way of a host to the centre of its star and back, where that is one link each: then the route to any other
+    /// host of the same zone that has such a leg is the link up of the one and the link down of the other.
+    pub fn star_leg(&self, host: HostId) -> Option<StarLeg> {
+        let HostRecord { zone, member, .. } = self.things.hosts[host.index()];
+        let record = &self.zones[zone.index()];
+        match &record.local {
+            Local::Star(star) if record.bypasses.is_empty() => {
+                star.leg(member).map(|(up, down)| StarLeg { zone, up, down })
+            }
+            _ => None,
+        }
+    }
+
     /// The same, for those who know the links' latencies: that of the route is only what the links do not have.
     pub fn links_into(&self, src: HostId, dst: HostId, route: &mut Route) -> Result<(), RouteError> {
         route.links.clear();
@@ -64,6 +78,17 @@ impl Platform {
         route.latency = finder.extra_latency;
         found.map_err(|dead_end| dead_end.explain(self, src, dst))
     }
+}
+
+/// What joins a host to the centre of its star.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct StarLeg {
+    /// The star.
+    pub zone: ZoneId,
+    /// From the host to the centre.
+    pub up: LinkId,
+    /// From the centre to the host.
+    pub down: LinkId,
 }
 
 /// The ways in which zones route between their members.

@@ -138,8 +138,19 @@ impl Star {
         Ok(ends)
     }
 
-    /// The same between two different members with links of their own, in a star of hosts alone; false, and nothing is
-    /// done, if it is not so simple.
+    /// The one link up and the one link down of a member, in a star of hosts alone whose centre costs nothing.
+    pub(crate) fn leg(&self, member: u32) -> Option<(LinkId, LinkId)> {
+        if !self.gateways.is_empty() || !self.zones.is_empty() || self.backbone.is_some() {
+            return None;
+        }
+        match (self.up(member), self.down(member)) {
+            (&[up], &[down]) => Some((up, down)),
+            _ => None,
+        }
+    }
+
+    /// [`Star::route`] between two different members with links of their own, in a star of hosts alone; false, and
+    /// nothing is done, if it is not so simple.
     #[inline]
     pub(crate) fn plain_route(&self, from: u32, to: u32, route: &mut Vec<LinkId>) -> bool {
         if from == to || !self.gateways.is_empty() || !self.zones.is_empty() {
