@@ -3,7 +3,7 @@
 use simurgh_models::{DiskAccess, Execution, SimTime};
 
 use crate::ids::{ActivityId, ActorId, MailboxId};
-use crate::simcall::{Criteria, Envelope, Failure, Payload};
+use crate::simcall::{Criteria, Envelope, Failure, Payload, RecvRequest, SendRequest};
 
 /// A message, a receive, or both once they have met.
 #[derive(Debug)]
@@ -11,27 +11,163 @@ pub struct Comm {
     /// Where the two meet.
     pub mailbox: MailboxId,
     /// Who sends, once a send is there.
-    pub sender: Option<ActorId>,
+    sender: Maybe,
     /// Who receives, once a receive is there.
-    pub receiver: Option<ActorId>,
+    receiver: Maybe,
     /// At most so many bytes a second, whoever said so; infinite if nobody did.
     pub rate: f64,
     /// How long the message is.
     pub bytes: f64,
-    /// What is written on the message.
-    pub envelope: Envelope,
+    /// What is written on the message; nothing, as long as there is none.
+    envelope: Envelope,
     /// Which messages the receive accepts.
-    pub criteria: Criteria,
+    criteria: Packed,
     /// What is in the message, until it is received.
     pub payload: Option<Payload>,
     /// Whether the sender let go of it.
     pub detached: bool,
     /// When the send was posted.
     pub posted: SimTime,
-    /// The next in the mailbox.
-    pub(crate) next: Option<ActivityId>,
-    /// The one before in the mailbox.
-    pub(crate) previous: Option<ActivityId>,
+    /// The slot of the next in the mailbox, and of the one before.
+    pub(crate) next: u32,
+    pub(crate) previous: u32,
+}
+
+/// No slot: the end of a queue.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// An actor, or none, in four bytes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+struct Maybe(u32);
+
+impl Maybe {
+    const NOBODY: Maybe = Maybe(u32::MAX);
+
+    #[inline]
+    fn get(self) -> Option<ActorId> {
+        (self != Self::NOBODY).then_some(ActorId(self.0))
+    }
+}
+
+/// [`Criteria`] in 16 bytes.
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
+struct Packed {
+    context: u32,
+    source: u32,
+    tag: i32,
+    has_source: bool,
+    has_tag: bool,
+}
+
+impl Packed {
+    #[inline]
+    fn new(criteria: Criteria) -> Self {
+        Self {
+            context: criteria.context,
+            source: criteria.source.unwrap_or(0),
+            tag: criteria.tag.unwrap_or(0),
+            has_source: criteria.source.is_some(),
+            has_tag: criteria.tag.is_some(),
+        }
+    }
+}
+
+impl Comm {
+    /// A message that was sent.
+    #[inline]
+    pub(crate) fn sent(sender: ActorId, request: SendRequest, detached: bool, posted: SimTime) -> Self {
+        Self {
+            mailbox: request.mailbox,
+            sender: Maybe(sender.0),
+            receiver: Maybe::NOBODY,
+            rate: request.rate.unwrap_or(f64::INFINITY),
+            bytes: request.bytes,
+            envelope: request.envelope,
+            criteria: Packed::default(),
+            payload: request.payload,
+            detached,
+            posted,
+            next: NO_SLOT,
+            previous: NO_SLOT,
+        }
+    }
+
+    /// A receive.
+    #[inline]
+    pub(crate) fn awaited(receiver: ActorId, request: &RecvRequest, posted: SimTime) -> Self {
+        Self {
+            mailbox: request.mailbox,
+            sender: Maybe::NOBODY,
+            receiver: Maybe(receiver.0),
+            rate: request.rate.unwrap_or(f64::INFINITY),
+            bytes: 0.0,
+            envelope: Envelope::default(),
+            criteria: Packed::new(request.criteria),
+            payload: None,
+            detached: false,
+            posted,
+            next: NO_SLOT,
+            previous: NO_SLOT,
+        }
+    }
+
+    /// Who sends, once a send is there.
+    #[inline]
+    pub fn sender(&self) -> Option<ActorId> {
+        self.sender.get()
+    }
+
+    /// Who receives, once a receive is there.
+    #[inline]
+    pub fn receiver(&self) -> Option<ActorId> {
+        self.receiver.get()
+    }
+
+    /// A message has met a receive.
+    #[inline]
+    pub(crate) fn set_receive(&mut self, receiver: ActorId, criteria: Criteria) {
+        (self.receiver, self.criteria) = (Maybe(receiver.0), Packed::new(criteria));
+    }
+
+    /// Who receives is known.
+    #[inline]
+    pub(crate) fn set_receiver(&mut self, receiver: Option<ActorId>) {
+        self.receiver = receiver.map_or(Maybe::NOBODY, |actor| Maybe(actor.0));
+    }
+
+    /// A receive has met a message.
+    #[inline]
+    pub(crate) fn set_message(
+        &mut self,
+        sender: Option<ActorId>,
+        envelope: Envelope,
+        bytes: f64,
+        payload: Option<Payload>,
+        posted: SimTime,
+    ) {
+        self.sender = sender.map_or(Maybe::NOBODY, |actor| Maybe(actor.0));
+        (self.envelope, self.bytes, self.payload, self.posted) = (envelope, bytes, payload, posted);
+    }
+
+    /// What is written on the message; nothing, as long as there is none.
+    #[inline]
+    pub fn envelope(&self) -> Envelope {
+        self.envelope
+    }
+
+    /// Which messages the receive accepts.
+    #[inline]
+    pub fn criteria(&self) -> Criteria {
+        let Packed { context, source, tag, has_source, has_tag } = self.criteria;
+        Criteria { context, source: has_source.then_some(source), tag: has_tag.then_some(tag) }
+    }
+
+    /// A copy of a message that nobody has received, and that nobody waits for.
+    pub(crate) fn copied(&self, payload: Option<Payload>) -> Self {
+        let (next, previous) = (NO_SLOT, NO_SLOT);
+        let criteria = Packed::default();
+        Self { payload, criteria, receiver: Maybe::NOBODY, detached: true, next, previous, ..*self }
+    }
 }
 
 /// What an activity is.
@@ -83,33 +219,39 @@ pub struct Held {
 }
 
 /// Who waits for an activity, in the order in which they began to: hardly ever more than its two ends.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Waiters {
-    first: Option<ActorId>,
-    second: Option<ActorId>,
+    first: Maybe,
+    second: Maybe,
     #[expect(clippy::box_collection, reason = "almost always empty: eight bytes instead of 24")]
     more: Option<Box<Vec<ActorId>>>,
+}
+
+impl Default for Waiters {
+    fn default() -> Self {
+        Self { first: Maybe::NOBODY, second: Maybe::NOBODY, more: None }
+    }
 }
 
 impl Waiters {
     /// The one that has waited longest.
     #[inline]
     pub fn first(&self) -> Option<ActorId> {
-        self.first
+        self.first.get()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = ActorId> + '_ {
         let more = self.more.iter().flat_map(|more| more.iter().copied());
-        self.first.into_iter().chain(self.second).chain(more)
+        self.first.get().into_iter().chain(self.second.get()).chain(more)
     }
 
     /// One more.
     #[inline]
     pub fn push(&mut self, actor: ActorId) {
         match (self.first, self.second) {
-            (None, _) => self.first = Some(actor),
-            (_, None) => self.second = Some(actor),
+            (Maybe::NOBODY, _) => self.first = Maybe(actor.0),
+            (_, Maybe::NOBODY) => self.second = Maybe(actor.0),
             _ => self.more.get_or_insert_default().push(actor),
         }
     }
@@ -117,18 +259,20 @@ impl Waiters {
     /// One less, if it was there.
     #[inline]
     pub fn remove(&mut self, actor: ActorId) {
-        if self.first == Some(actor) {
+        if self.first == Maybe(actor.0) {
             (self.first, self.second) = (self.second, self.next());
-        } else if self.second == Some(actor) {
+        } else if self.second == Maybe(actor.0) {
             self.second = self.next();
         } else if let Some(more) = &mut self.more {
             more.retain(|&other| other != actor);
         }
     }
 
-    fn next(&mut self) -> Option<ActorId> {
-        let more = self.more.as_mut().filter(|more| !more.is_empty())?;
-        Some(more.remove(0))
+    fn next(&mut self) -> Maybe {
+        match self.more.as_mut().filter(|more| !more.is_empty()) {
+            Some(more) => Maybe(more.remove(0).0),
+            None => Maybe::NOBODY,
+        }
     }
 }
 
@@ -145,6 +289,13 @@ pub struct Activity {
     pub held: Held,
     /// Whether its progress is halted.
     pub paused: bool,
+    /// What the driver keeps with it.
+    pub note: u64,
+}
+
+impl Activity {
+    /// The note of an activity that has none.
+    pub const NO_NOTE: u64 = u64::MAX;
 }
 
 /// The table. Slots of forgotten activities are used again.
@@ -197,6 +348,21 @@ impl Activities {
             slot.generation = (slot.generation + 1) & 0x3fff_ffff;
             self.free.push(id.index);
         }
+    }
+
+    /// The communication in a slot, which is there.
+    #[inline]
+    pub(crate) fn comm_at(&mut self, slot: u32) -> &mut Comm {
+        match &mut self.slots[slot as usize].tenant {
+            Some(Activity { kind: Kind::Comm(comm), .. }) => comm,
+            _ => unreachable!("a mailbox holds living communications only"),
+        }
+    }
+
+    /// The identity of what is in a slot.
+    #[inline]
+    pub(crate) fn id_at(&self, slot: u32) -> ActivityId {
+        ActivityId { index: slot, generation: self.slots[slot as usize].generation, receiving: false }
     }
 
     /// The communication, unless it was forgotten or is something else.

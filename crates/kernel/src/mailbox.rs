@@ -1,16 +1,22 @@
 //! Mailboxes: queues of sends and of receives that have not met, oldest first.
 //!
 //! Without criteria one of the two queues is always empty; with them both may hold posts that do not match. The queues
-//! are threaded through the communications themselves, so that an idle mailbox costs sixteen bytes a queue.
+//! are threaded through the communications themselves, so that an idle mailbox costs eight bytes a queue.
 
-use crate::activity::{Activities, Comm, Kind};
+use crate::activity::{Activities, Comm, Kind, NO_SLOT};
 use crate::ids::ActivityId;
 
-/// One queue of a mailbox.
-#[derive(Copy, Clone, Debug, Default)]
+/// One queue of a mailbox: the slots of its oldest and newest posts.
+#[derive(Copy, Clone, Debug)]
 pub struct Queue {
-    head: Option<ActivityId>,
-    tail: Option<ActivityId>,
+    head: u32,
+    tail: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { head: NO_SLOT, tail: NO_SLOT }
+    }
 }
 
 /// A meeting point.
@@ -25,55 +31,56 @@ pub struct Mailbox {
 impl Queue {
     /// Whether nothing waits here.
     pub fn is_empty(&self) -> bool {
-        self.head.is_none()
+        self.head == NO_SLOT
     }
 
     /// The posts, oldest first.
     pub fn iter<'a>(&self, activities: &'a Activities) -> impl Iterator<Item = ActivityId> + use<'a> {
-        std::iter::successors(self.head, |&id| match &activities.get(id)?.kind {
-            Kind::Comm(comm) => comm.next,
+        let first = (self.head != NO_SLOT).then(|| activities.id_at(self.head));
+        std::iter::successors(first, |&id| match &activities.get(id)?.kind {
+            Kind::Comm(comm) => (comm.next != NO_SLOT).then(|| activities.id_at(comm.next)),
             _ => None,
         })
     }
 
     /// Adds a post as the newest.
+    #[inline]
     pub fn push(&mut self, id: ActivityId, activities: &mut Activities) {
-        let tail = self.tail.replace(id);
-        link(activities, id).previous = tail;
+        let tail = std::mem::replace(&mut self.tail, id.index);
+        activities.comm_at(id.index).previous = tail;
         match tail {
-            Some(tail) => link(activities, tail).next = Some(id),
-            None => self.head = Some(id),
+            NO_SLOT => self.head = id.index,
+            tail => activities.comm_at(tail).next = id.index,
         }
     }
 
     /// Takes a post out of the queue.
+    #[inline]
     pub fn remove(&mut self, id: ActivityId, activities: &mut Activities) {
-        let comm = link(activities, id);
-        let (previous, next) = (comm.previous.take(), comm.next.take());
+        let comm = activities.comm_at(id.index);
+        let previous = std::mem::replace(&mut comm.previous, NO_SLOT);
+        let next = std::mem::replace(&mut comm.next, NO_SLOT);
         match previous {
-            Some(previous) => link(activities, previous).next = next,
-            None => self.head = next,
+            NO_SLOT => self.head = next,
+            previous => activities.comm_at(previous).next = next,
         }
         match next {
-            Some(next) => link(activities, next).previous = previous,
-            None => self.tail = previous,
+            NO_SLOT => self.tail = previous,
+            next => activities.comm_at(next).previous = previous,
         }
     }
 
     /// The oldest post that fits.
+    #[inline]
     pub fn find(&self, activities: &mut Activities, fits: impl Fn(&Comm) -> bool) -> Option<ActivityId> {
         let mut at = self.head;
-        while let Some(id) = at {
-            let comm = link(activities, id);
+        while at != NO_SLOT {
+            let comm = activities.comm_at(at);
             if fits(comm) {
-                return Some(id);
+                return Some(activities.id_at(at));
             }
             at = comm.next;
         }
         None
     }
-}
-
-fn link(activities: &mut Activities, id: ActivityId) -> &mut Comm {
-    activities.comm_mut(id).expect("a mailbox holds living communications only")
 }

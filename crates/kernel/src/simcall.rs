@@ -419,7 +419,7 @@ pub enum Answer {
     /// A quantity.
     Number(f64),
     /// The envelope and length of the first message that the criteria admit, if there is one.
-    Probed(Option<(Envelope, f64)>),
+    Probed(Option<Box<(Envelope, f64)>>),
     /// What the platform said.
-    Platform(PlatformAnswer),
+    Platform(Box<PlatformAnswer>),
 }

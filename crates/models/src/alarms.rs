@@ -82,6 +82,12 @@ impl Alarms {
         }
     }
 
+    /// Whether a thing has an alarm.
+    #[inline]
+    pub fn is_set(&self, thing: u32) -> bool {
+        self.alarms.get(thing as usize).is_some_and(|alarm| alarm.moment != Moment::NEVER)
+    }
+
     /// The next one to go off, and whose it is.
     pub fn next(&mut self) -> Option<(Moment, u32)> {
         while let Some(&Reverse(Entry { moment, thing })) = self.heap.peek() {

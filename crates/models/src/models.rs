@@ -135,19 +135,23 @@ impl Models {
     }
 
     /// Sets the alarm of one of many, in place of the one it had: it goes off after `duration` (at least 1e-9 s), once.
-    /// As a [`timer`](Self::timer), but cheap to set and to take back again and again. The answer names it when it is
-    /// told ([`Ended::action`]); it cannot be suspended.
-    pub fn set_alarm(&mut self, whose: u32, duration: f64) -> ActionId {
+    /// As a [`timer`](Self::timer), but cheap to set and to take back again and again. It cannot be suspended.
+    pub fn set_alarm(&mut self, whose: u32, duration: f64) {
         let duration = if duration > self.precision { duration } else { self.precision };
         self.statistics.started += 1;
         let sequence = self.host_dates.next_sequence();
         self.alarms.set(whose, Moment { date: self.now + duration, sequence });
-        ActionId::alarm(sequence)
     }
 
     /// Takes the alarm of one of many back.
     pub fn clear_alarm(&mut self, whose: u32) {
         self.alarms.clear(whose);
+    }
+
+    /// Whether one of many has an alarm that has not gone off.
+    #[inline]
+    pub fn alarm_is_set(&self, whose: u32) -> bool {
+        self.alarms.is_set(whose)
     }
 
     /// What is told of an alarm that goes off: its owner as [`Ended::token`], with these bits.

@@ -19,6 +19,18 @@ impl ActionId {
     pub(crate) fn alarm(sequence: u64) -> ActionId {
         ActionId { index: u32::MAX, generation: sequence as u32 }
     }
+
+    /// The id as a number, for others to carry; none is `u64::MAX`.
+    #[inline]
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Reads back what [`to_bits`](Self::to_bits) wrote.
+    #[inline]
+    pub fn from_bits(bits: u64) -> ActionId {
+        ActionId { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
 }
 
 impl fmt::Display for ActionId {

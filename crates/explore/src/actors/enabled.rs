@@ -157,7 +157,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         } else {
             (comm.send?, Side::Send, comm.recv)
         };
-        let (envelope, criteria) = (posted.envelope, posted.criteria);
+        let (envelope, criteria) = (posted.envelope(), posted.criteria());
         // Nothing else is over that neither met somebody nor failed.
         let lost = partner.is_none() && side == Side::Send && activity.state == State::Over(Ok(()));
         Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner, lost })

@@ -219,7 +219,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         else {
             unreachable!("a message was sent")
         };
-        let (mailbox, envelope, detached) = (comm.mailbox.0, comm.envelope, comm.detached);
+        let (mailbox, envelope, detached) = (comm.mailbox.0, comm.envelope(), comm.detached);
         if !detached {
             let (side, criteria) = (Side::Send, Criteria::default());
             let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None, lost: false };
@@ -315,21 +315,24 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Carries out what the kernel wants done in the world: all work is over at once.
     pub(super) fn settle(&mut self) {
+        if self.kernel.has_timers() {
+            self.kernel.take_timers(&mut self.timers);
+            for (actor, duration) in self.timers.drain(..) {
+                let process = &mut self.processes[actor.index()];
+                process.timer = duration.is_some();
+                process.timed |= process.timer;
+            }
+        }
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, .. }
                 | Effect::Execute(activity, _)
                 | Effect::Access(activity, _)
                 | Effect::Parallel(activity, _) => self.kernel.finish(activity, Ok(())),
-                Effect::SetTimer(actor, _) => {
-                    let process = &mut self.processes[actor.index()];
-                    (process.timer, process.timed) = (true, true);
-                }
-                Effect::ClearTimer(actor) => self.processes[actor.index()].timer = false,
                 Effect::Started(actor, request) => self.keep_code(actor, *request),
                 Effect::Ended { actor, failed } => self.drop_code(actor, failed),
                 Effect::UnderWay(_) => unreachable!("a send takes its message itself"),
-                Effect::Stop(_) | Effect::Pause(_) | Effect::Continue(_) | Effect::Move(..) => {}
+                Effect::Stop(..) | Effect::Pause(_) | Effect::Continue(_) | Effect::Move(..) => {}
             }
         }
     }
@@ -425,7 +428,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Some(Answer::Flag(flag)) => mix(4, u64::from(*flag)),
             Some(Answer::Chosen(number)) => mix(5, u64::from(*number)),
             Some(Answer::Probed(probed)) => {
-                fold(&(6u8, probed.map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits()))))
+                fold(&(6u8, probed.as_deref().map(|(e, bytes)| {
+                    (e.context, e.source, e.tag, bytes.to_bits())
+                })))
             }
             Some(Answer::Number(_) | Answer::Platform(_)) => 7,
         };
@@ -490,7 +495,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let simcall = match simcall {
             Simcall::Sleep(_) | Simcall::Yield => return Ok(Answer::Ready),
             Simcall::Remaining(_) => return Ok(Answer::Number(0.0)),
-            Simcall::Platform(request) => return Ok(Answer::Platform(answer_platform(&request))),
+            Simcall::Platform(request) => return Ok(Answer::Platform(Box::new(answer_platform(&request)))),
             Simcall::Cancel(id) if self.is_over(id) && self.awaited(id).is_none() => {
                 return Ok(Answer::Ready);
             }

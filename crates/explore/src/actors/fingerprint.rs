@@ -47,14 +47,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 sum = sum.wrapping_add(fold(&(post, side)));
                 for (before, envelope, criteria) in &earlier {
                     let seen = match side {
-                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope),
-                        Side::Recv => dependence::overlap(criteria, &posted.criteria),
+                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
+                        Side::Recv => dependence::overlap(criteria, &posted.criteria()),
                     };
                     if seen {
                         sum = sum.wrapping_add(fold(&(*before, post)));
                     }
                 }
-                earlier.push((post, posted.envelope, posted.criteria));
+                earlier.push((post, posted.envelope(), posted.criteria()));
             }
         }
         sum

@@ -311,7 +311,9 @@ impl<F: Factory> Actors<F> {
                 Ok(Asked::Local(Answer::Ready))
             }
             Simcall::Remaining(_) => Ok(Asked::Local(Answer::Number(0.0))),
-            Simcall::Platform(request) => Ok(Asked::Local(Answer::Platform(answer_platform(&request)))),
+            Simcall::Platform(request) => {
+                Ok(Asked::Local(Answer::Platform(Box::new(answer_platform(&request)))))
+            },
             Simcall::Spawn(request) => {
                 let child = self.living as u32;
                 self.add(*request);

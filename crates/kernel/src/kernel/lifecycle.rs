@@ -22,9 +22,7 @@ impl Kernel {
             since: self.now,
             answer: None,
             held: false,
-            owned: Vec::new(),
-            owned_limit: 8,
-            joiners: None,
+            more: None,
         });
         self.names.push(request.name.as_str().into());
         self.living += 1;
@@ -69,7 +67,7 @@ impl Kernel {
         if let Some(Answer::Flag(true)) = record.answer.take() {
             self.give_back_all(actor);
         }
-        self.actors[actor.index()].owned = Vec::new();
+        let more = self.actors[actor.index()].more.take();
         for id in belongings {
             let Some(activity) = self.activities.get(id) else { continue };
             let failure = match activity.kind {
@@ -79,7 +77,7 @@ impl Kernel {
             self.cancel(id, failure);
             self.forget(actor, id);
         }
-        for joiner in self.actors[actor.index()].joiners.take().into_iter().flat_map(|joiners| *joiners) {
+        for joiner in more.map_or_else(Vec::new, |more| more.joiners) {
             self.unblock(joiner, Answer::Flag(true));
         }
         self.tell(|_| Event::ActorEnded { actor, failed });
@@ -100,15 +98,15 @@ impl Kernel {
         if timeout.is_some_and(|seconds| seconds <= 0.0) {
             return Served::Answered(Answer::Flag(false));
         }
-        other.joiners.get_or_insert_default().push(actor);
+        other.more.get_or_insert_default().joiners.push(actor);
         self.block(actor, Waiting::Join(target), timeout);
         Served::Blocked
     }
 
     /// An actor does not wait for the end of another any more.
     pub(super) fn leave_joiners(&mut self, target: ActorId, actor: ActorId) {
-        if let Some(joiners) = &mut self.actors[target.index()].joiners {
-            joiners.retain(|&other| other != actor);
+        if let Some(more) = &mut self.actors[target.index()].more {
+            more.joiners.retain(|&other| other != actor);
         }
     }
 
@@ -156,7 +154,7 @@ impl Kernel {
         if from == host {
             return;
         }
-        for id in self.actors[target.index()].owned.clone() {
+        for id in self.actors[target.index()].owned().to_vec() {
             let Some(activity) = self.activities.get_mut(id) else { continue };
             if let Kind::Execution { what, .. } = &mut activity.kind
                 && what.host == from

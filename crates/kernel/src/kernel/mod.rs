@@ -48,19 +48,15 @@ pub enum Effect {
     /// A disk access begins.
     Access(ActivityId, DiskAccess),
     /// A parallel task begins.
-    Parallel(ActivityId, ParallelTask),
-    /// An activity under way is dropped.
-    Stop(ActivityId),
+    Parallel(ActivityId, Box<ParallelTask>),
+    /// An activity under way is dropped, and with it what the driver noted.
+    Stop(ActivityId, Option<u64>),
     /// An activity under way is halted.
     Pause(ActivityId),
     /// A halted activity goes on.
     Continue(ActivityId),
     /// What is left of an execution goes on elsewhere: as this one, whose amount is the one of its start.
     Move(ActivityId, Execution),
-    /// The actor is to be woken after so many seconds, with [`Kernel::timer_fired`]. It has one timer at most.
-    SetTimer(ActorId, f64),
-    /// The actor's timer is not needed any more.
-    ClearTimer(ActorId),
     /// A new actor; its code is to be kept, and run when the actor is ready.
     Started(ActorId, Box<SpawnRequest>),
     /// An actor ended; its code is to be dropped.
@@ -153,24 +149,31 @@ struct Actor {
     answer: Option<Answer>,
     /// Whether the actor became ready while suspended.
     held: bool,
+    more: Option<Box<More>>,
+}
+
+/// What the kernel keeps of an actor that starts activities without waiting for them, or that others wait for.
+#[derive(Debug, Default)]
+struct More {
     /// What it started and has not forgotten, in order; ended ones are swept now and then.
     owned: Vec<ActivityId>,
     /// How long `owned` may grow before it is swept.
     owned_limit: u32,
     /// Who waits for its end.
-    #[expect(
-        clippy::box_collection,
-        reason = "almost nobody's end is waited for: eight bytes instead of 24"
-    )]
-    joiners: Option<Box<Vec<ActorId>>>,
+    joiners: Vec<ActorId>,
 }
 
 impl Actor {
+    /// What it started and has not forgotten.
+    fn owned(&self) -> &[ActivityId] {
+        self.more.as_ref().map_or(&[], |more| &more.owned)
+    }
+
     /// What it started and what ends with it: its own, and what it waits for to the end.
     fn belongings(&self) -> Vec<ActivityId> {
-        let mut all = self.owned.clone();
+        let mut all = self.owned().to_vec();
         if self.waiting.releases() {
-            all.extend(self.waiting.activities().iter().filter(|id| !self.owned.contains(id)));
+            all.extend(self.waiting.activities().iter().filter(|id| !self.owned().contains(id)));
         }
         all
     }
@@ -212,6 +215,8 @@ pub struct Kernel {
     exposure: Exposure,
     ready: Vec<ActorId>,
     effects: Vec<Effect>,
+    /// Whose timers are to be set, and to what, or not needed any more.
+    timers: Vec<(ActorId, Option<f64>)>,
     events: Vec<Event>,
     listening: bool,
     holding: bool,
@@ -239,6 +244,7 @@ impl Kernel {
             exposure: Exposure::default(),
             ready: Vec::new(),
             effects: Vec::new(),
+            timers: Vec::new(),
             events: Vec::new(),
             listening: false,
             holding: false,
@@ -265,6 +271,7 @@ impl Kernel {
         self.exposure.clear();
         self.ready.clear();
         self.effects.clear();
+        self.timers.clear();
         self.events.clear();
         self.random = Random::new(seed, u64::MAX);
         self.messages = 0;
@@ -333,6 +340,30 @@ impl Kernel {
         }
     }
 
+    /// Moves the timers that are to be changed into `timers`, in order: the actor is to be woken after so many seconds,
+    /// with [`Kernel::timer_fired`], or not any more. It has one timer at most, and a change replaces the one before.
+    #[inline]
+    pub fn take_timers(&mut self, timers: &mut Vec<(ActorId, Option<f64>)>) {
+        match timers.is_empty() {
+            true => std::mem::swap(timers, &mut self.timers),
+            false => timers.append(&mut self.timers),
+        }
+    }
+
+    /// Whether timers are to be changed.
+    #[inline]
+    pub fn has_timers(&self) -> bool {
+        !self.timers.is_empty()
+    }
+
+    /// Keeps a number with an activity, for the driver.
+    #[inline]
+    pub fn note(&mut self, id: ActivityId, note: u64) {
+        if let Some(activity) = self.activities.get_mut(id) {
+            activity.note = note;
+        }
+    }
+
     /// How many messages have been delivered.
     pub fn messages(&self) -> u64 {
         self.messages
@@ -398,12 +429,14 @@ impl Kernel {
 
     /// What an actor started and has not forgotten, oldest first; what is over may still be among it.
     pub fn owned(&self, actor: ActorId) -> &[ActivityId] {
-        &self.actors[actor.index()].owned
+        self.actors[actor.index()].owned()
     }
 
     /// What an actor started does not end with it any more.
     pub fn disown(&mut self, actor: ActorId) {
-        self.actors[actor.index()].owned.clear();
+        if let Some(more) = &mut self.actors[actor.index()].more {
+            more.owned.clear();
+        }
     }
 
     /// A mailbox, to look at.
@@ -510,7 +543,7 @@ impl Kernel {
             Simcall::Parallel(what, follow) => {
                 let id = self.begin(actor, Kind::Parallel { actor });
                 let hosts = what.hosts.clone();
-                self.effects.push(Effect::Parallel(id, what));
+                self.effects.push(Effect::Parallel(id, Box::new(what)));
                 self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
                 self.follow(actor, id, follow)
             }
@@ -652,6 +685,7 @@ impl Kernel {
             return;
         }
         activity.state = State::Over(result);
+        activity.note = Activity::NO_NOTE;
         if let (Kind::Comm(comm), Ok(())) = (&activity.kind, result) {
             self.messages += 1;
             self.bytes += comm.bytes;
@@ -689,7 +723,7 @@ impl Kernel {
         record.since = now;
         if let Some(duration) = timeout {
             record.timer = true;
-            self.effects.push(Effect::SetTimer(actor, duration));
+            self.timers.push((actor, Some(duration)));
         }
         if self.listening {
             let reason = self.reason(&self.actors[actor.index()].waiting);
@@ -710,7 +744,7 @@ impl Kernel {
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
         record.waiting = Waiting::Nothing;
         if std::mem::replace(&mut record.timer, false) {
-            self.effects.push(Effect::ClearTimer(actor));
+            self.timers.push((actor, None));
         }
         self.tell(|_| Event::Unblocked { actor });
     }
@@ -751,6 +785,7 @@ impl Kernel {
             waiters: Default::default(),
             held: Held { owner: true, receiver: false },
             paused: false,
+            note: Activity::NO_NOTE,
         });
         self.own(actor, id);
         id
@@ -777,9 +812,9 @@ impl Kernel {
     fn probe(&mut self, mailbox: MailboxId, criteria: Criteria) -> Served {
         self.open_mailbox(mailbox);
         let sends = self.mailboxes[mailbox.index()].sends;
-        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope));
+        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope()));
         let probed =
-            found.and_then(|id| self.activities.comm_mut(id)).map(|comm| (comm.envelope, comm.bytes));
+            found.and_then(|id| self.activities.comm_mut(id)).map(|comm| Box::new((comm.envelope(), comm.bytes)));
         Served::Answered(Answer::Probed(probed))
     }
 }

@@ -5,7 +5,7 @@ use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable,
+    ActivitySet, Answer, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable,
     SendRequest, Simcall,
 };
 
@@ -31,14 +31,13 @@ impl Kernel {
     pub(super) fn send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox) = (self.now, request.mailbox);
-        let rate = request.rate.unwrap_or(f64::INFINITY);
         let detached = follow == Follow::Detach;
         let envelope = request.envelope;
         let receives = self.mailboxes[mailbox.index()].receives;
         let found = if self.holding {
             None
         } else {
-            receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope))
+            receives.find(&mut self.activities, |comm| comm.criteria().admits(&envelope))
         };
         let id = match found {
             Some(id) => {
@@ -48,36 +47,20 @@ impl Kernel {
                 let Kind::Comm(comm) = &mut activity.kind else {
                     unreachable!("mailboxes hold communications")
                 };
-                comm.sender = Some(actor);
-                comm.rate = comm.rate.min(rate);
-                comm.bytes = request.bytes;
-                comm.envelope = envelope;
-                comm.payload = request.payload;
+                comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 comm.detached = detached;
-                comm.posted = now;
+                comm.set_message(Some(actor), envelope, request.bytes, request.payload, now);
                 self.set_out(id);
                 id
             }
             None => {
                 let id = self.activities.insert(Activity {
-                    kind: Kind::Comm(Comm {
-                        mailbox,
-                        sender: Some(actor),
-                        receiver: None,
-                        rate,
-                        bytes: request.bytes,
-                        envelope,
-                        criteria: Criteria::default(),
-                        payload: request.payload,
-                        detached,
-                        posted: now,
-                        next: None,
-                        previous: None,
-                    }),
+                    kind: Kind::Comm(Comm::sent(actor, request, detached, now)),
                     state: if self.holding { State::UnderWay } else { State::Posted },
                     waiters: Default::default(),
                     held: Held { owner: !detached, receiver: false },
                     paused: false,
+                    note: Activity::NO_NOTE,
                 });
                 if self.holding {
                     self.effects.push(Effect::UnderWay(id));
@@ -96,9 +79,8 @@ impl Kernel {
     pub(super) fn recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox, criteria) = (self.now, request.mailbox, request.criteria);
-        let rate = request.rate.unwrap_or(f64::INFINITY);
         let sends = self.mailboxes[mailbox.index()].sends;
-        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope));
+        let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope()));
         let id = match found {
             Some(id) => {
                 self.mailboxes[mailbox.index()].sends.remove(id, &mut self.activities);
@@ -107,32 +89,19 @@ impl Kernel {
                 let Kind::Comm(comm) = &mut activity.kind else {
                     unreachable!("mailboxes hold communications")
                 };
-                comm.receiver = Some(actor);
-                comm.rate = comm.rate.min(rate);
-                comm.criteria = criteria;
+                comm.set_receive(actor, criteria);
+                comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 self.set_out(id);
                 id
             }
             None => {
                 let id = self.activities.insert(Activity {
-                    kind: Kind::Comm(Comm {
-                        mailbox,
-                        sender: None,
-                        receiver: Some(actor),
-                        rate,
-                        bytes: 0.0,
-                        envelope: Envelope::default(),
-                        criteria,
-                        payload: None,
-                        detached: false,
-                        posted: now,
-                        next: None,
-                        previous: None,
-                    }),
+                    kind: Kind::Comm(Comm::awaited(actor, &request, now)),
                     state: State::Posted,
                     waiters: Default::default(),
                     held: Held { owner: false, receiver: true },
                     paused: false,
+                    note: Activity::NO_NOTE,
                 });
                 self.mailboxes[mailbox.index()].receives.push(id, &mut self.activities);
                 id
@@ -159,21 +128,20 @@ impl Kernel {
         let activity = self.activities.get_mut(id).filter(|activity| activity.state == State::UnderWay)?;
         activity.state = State::Posted;
         let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are under way") };
-        let (mailbox, envelope) = (comm.mailbox.index(), comm.envelope);
+        let (mailbox, envelope) = (comm.mailbox.index(), comm.envelope());
         let receives = self.mailboxes[mailbox].receives;
-        let found = receives.find(&mut self.activities, |comm| comm.criteria.admits(&envelope));
+        let found = receives.find(&mut self.activities, |comm| comm.criteria().admits(&envelope));
         let Some(receive) = found else {
             self.mailboxes[mailbox].sends.push(id, &mut self.activities);
             return None;
         };
         self.mailboxes[mailbox].receives.remove(receive, &mut self.activities);
         let sent = self.activities.comm_mut(id).expect("it was under way");
-        let (sender, bytes, posted, payload) = (sent.sender, sent.bytes, sent.posted, sent.payload.take());
+        let (sender, bytes, posted, payload) = (sent.sender(), sent.bytes, sent.posted, sent.payload.take());
         let received = self.activities.comm_mut(receive).expect("found in the mailbox");
-        (received.sender, received.bytes, received.posted) = (sender, bytes, posted);
-        (received.envelope, received.payload) = (envelope, payload);
-        let receiver = received.receiver;
-        self.activities.comm_mut(id).expect("it was under way").receiver = receiver;
+        received.set_message(sender, envelope, bytes, payload, posted);
+        let receiver = received.receiver();
+        self.activities.comm_mut(id).expect("it was under way").set_receiver(receiver);
         self.messages += 1;
         self.bytes += bytes;
         for over in [id, receive] {
@@ -207,26 +175,14 @@ impl Kernel {
             None => None,
             Some(payload) => Some(Repeatable::copy(payload)?),
         };
-        let copy = Comm {
-            mailbox: comm.mailbox,
-            sender: comm.sender,
-            receiver: None,
-            rate: comm.rate,
-            bytes: comm.bytes,
-            envelope: comm.envelope,
-            criteria: Criteria::default(),
-            payload,
-            detached: true,
-            posted: comm.posted,
-            next: None,
-            previous: None,
-        };
+        let copy = comm.copied(payload);
         Some(self.activities.insert(Activity {
             kind: Kind::Comm(copy),
             state: State::UnderWay,
             waiters: Default::default(),
             held: Held::default(),
             paused: false,
+            note: Activity::NO_NOTE,
         }))
     }
 
@@ -254,7 +210,7 @@ impl Kernel {
         activity.state = State::Running;
         let paused = activity.paused;
         let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are matched") };
-        let (Some(sender), Some(receiver)) = (comm.sender, comm.receiver) else {
+        let (Some(sender), Some(receiver)) = (comm.sender(), comm.receiver()) else {
             unreachable!("a matched communication has both ends")
         };
         let src = self.actors[sender.index()].host;
@@ -432,14 +388,15 @@ impl Kernel {
             State::Over(_) => return,
             State::Running => {
                 activity.state = State::Over(Err(failure));
-                self.effects.push(Effect::Stop(id));
+                let note = Some(std::mem::replace(&mut activity.note, Activity::NO_NOTE));
+                self.effects.push(Effect::Stop(id, note.filter(|&note| note != Activity::NO_NOTE)));
                 self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
             }
             State::UnderWay => activity.state = State::Over(Err(failure)),
             State::Posted => {
                 activity.state = State::Over(Err(failure));
                 let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are posted") };
-                let (mailbox, is_send) = (comm.mailbox.index(), comm.sender.is_some());
+                let (mailbox, is_send) = (comm.mailbox.index(), comm.sender().is_some());
                 let mailbox = &mut self.mailboxes[mailbox];
                 let queue = if is_send { &mut mailbox.sends } else { &mut mailbox.receives };
                 queue.remove(id, &mut self.activities);
@@ -463,13 +420,13 @@ impl Kernel {
 
     /// Records that the actor is to blame for the activity: it ends with it.
     pub(super) fn own(&mut self, actor: ActorId, id: ActivityId) {
-        let record = &mut self.actors[actor.index()];
-        if record.owned.len() >= record.owned_limit as usize {
+        let more = self.actors[actor.index()].more.get_or_insert_default();
+        if more.owned.len() >= (more.owned_limit as usize).max(8) {
             let activities = &self.activities;
-            record.owned.retain(|&owned| activities.get(owned).is_some());
-            record.owned_limit = (2 * record.owned.len() as u32).max(8);
+            more.owned.retain(|&owned| activities.get(owned).is_some());
+            more.owned_limit = 2 * more.owned.len() as u32;
         }
-        record.owned.push(id);
+        more.owned.push(id);
     }
 
     /// The actor will not ask about the activity any more.
@@ -484,9 +441,11 @@ impl Kernel {
         let Some(activity) = self.activities.get_mut(id) else { return };
         let held = &mut activity.held;
         *(if id.receiving { &mut held.receiver } else { &mut held.owner }) = false;
-        let record = &mut self.actors[actor.index()];
-        if matches!(activity.state, State::Over(_)) && record.owned.last() == Some(&id) {
-            record.owned.pop();
+        if matches!(activity.state, State::Over(_))
+            && let Some(more) = &mut self.actors[actor.index()].more
+            && more.owned.last() == Some(&id)
+        {
+            more.owned.pop();
         }
     }
 

@@ -2,8 +2,8 @@
 
 use simurgh_models::{ActionId, Refused, Transfer};
 
-use super::{ActorFailure, Code, Error, KILL, Rare, Simulation};
-use crate::activity::Kind;
+use super::{ActorFailure, Code, Error, KILL, Rare, Simulation, action_of};
+use crate::activity::{Kind, State};
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::Effect;
@@ -16,6 +16,9 @@ impl Simulation {
         if self.kernel.has_effects() {
             self.settle_all()?;
         }
+        if self.kernel.has_timers() {
+            self.settle_timers();
+        }
         self.publish();
         Ok(())
     }
@@ -24,9 +27,12 @@ impl Simulation {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, src, dst, bytes, rate } => {
-                    let what = Transfer { src, dst, bytes, rate };
-                    let started = self.models.transfer(what, activity.to_bits());
-                    self.started(activity, started)?;
+                    // One that was given up at once never sets out.
+                    if self.is_running(activity) {
+                        let what = Transfer { src, dst, bytes, rate };
+                        let started = self.models.transfer(what, activity.to_bits());
+                        self.started(activity, started)?;
+                    }
                 }
                 Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
                 Effect::Execute(activity, what) => {
@@ -38,7 +44,7 @@ impl Simulation {
                     self.started(activity, started)?;
                 }
                 Effect::Parallel(activity, what) => {
-                    let started = self.models.parallel(what, activity.to_bits());
+                    let started = self.models.parallel(*what, activity.to_bits());
                     self.started(activity, started)?;
                 }
                 Effect::Move(activity, mut what) => {
@@ -52,8 +58,8 @@ impl Simulation {
                         self.started(activity, started)?;
                     }
                 }
-                Effect::Stop(activity) => {
-                    if let Some(action) = self.actions[activity.index()].take() {
+                Effect::Stop(activity, note) => {
+                    if let Some(action) = note.map(ActionId::from_bits) {
                         self.models.cancel(action);
                         self.explained(activity, action);
                     }
@@ -68,14 +74,6 @@ impl Simulation {
                         self.models.resume(action);
                     }
                 }
-                Effect::SetTimer(actor, duration) => {
-                    let alarm = self.models.set_alarm(actor.0, duration);
-                    self.code[actor.index()].timer = Some(alarm);
-                }
-                Effect::ClearTimer(actor) => {
-                    self.code[actor.index()].timer = None;
-                    self.models.clear_alarm(actor.0);
-                }
                 Effect::Started(actor, request) => {
                     let host = request.host;
                     self.keep_code(actor, *request);
@@ -89,17 +87,28 @@ impl Simulation {
         Ok(())
     }
 
+    fn settle_timers(&mut self) {
+        self.kernel.take_timers(&mut self.timers);
+        for (actor, duration) in self.timers.drain(..) {
+            match duration {
+                Some(duration) => self.models.set_alarm(actor.0, duration),
+                None => self.models.clear_alarm(actor.0),
+            }
+        }
+    }
+
+    #[inline]
+    fn is_running(&self, activity: ActivityId) -> bool {
+        self.kernel.activities().get(activity).is_some_and(|activity| activity.state == State::Running)
+    }
+
     pub(super) fn action(&self, activity: ActivityId) -> Option<ActionId> {
-        self.actions.get(activity.index()).copied().flatten()
+        action_of(&self.kernel, activity)
     }
 
     fn started(&mut self, activity: ActivityId, started: Result<ActionId, Refused>) -> Result<(), Error> {
-        if self.actions.len() <= activity.index() {
-            self.actions.resize(activity.index() + 1, None);
-        }
-        self.actions[activity.index()] = None;
         match started {
-            Ok(action) => self.actions[activity.index()] = Some(action),
+            Ok(action) => self.kernel.note(activity, action.to_bits()),
             Err(Refused::Off(resource)) => self.kernel.finish(activity, Err(Failure::Resource(resource))),
             Err(Refused::NoRoute(source)) => {
                 let (sender, receiver) = self.ends_of(activity);
@@ -118,7 +127,7 @@ impl Simulation {
         let name = |actor: ActorId| format!("actor {:?}", self.kernel.actor_name(actor));
         match self.kernel.activities().get(activity).map(|activity| &activity.kind) {
             Some(Kind::Comm(comm)) => {
-                (comm.sender.map_or_else(String::new, name), comm.receiver.map_or_else(String::new, name))
+                (comm.sender().map_or_else(String::new, name), comm.receiver().map_or_else(String::new, name))
             }
             Some(Kind::Execution { actor, .. } | Kind::Access { actor, .. } | Kind::Parallel { actor }) => {
                 (name(*actor), String::new())

@@ -15,7 +15,7 @@ impl Simulation {
             self.changed(change)?;
         }
         let all = std::mem::take(&mut step.ended);
-        // What happens to an actor before its turn in this list may have set its alarm anew: its number tells.
+        // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
@@ -26,7 +26,6 @@ impl Simulation {
                     if self.action(activity) != Some(ended.action) {
                         continue;
                     }
-                    self.actions[activity.index()] = None;
                     self.explained(activity, ended.action);
                     let result = match ended.outcome {
                         Outcome::Done => Ok(()),
@@ -35,9 +34,7 @@ impl Simulation {
                     self.kernel.finish(activity, result);
                 }
                 Purpose::Timer(actor) => {
-                    let timer = &mut self.code[actor.index()].timer;
-                    if *timer == Some(ended.action) {
-                        *timer = None;
+                    if !self.models.alarm_is_set(actor.0) {
                         self.kernel.timer_fired(actor);
                     }
                 }
@@ -60,9 +57,8 @@ impl Simulation {
         let Some(found) = self.kernel.activities().get(activity) else { return };
         let waiters: Vec<ActorId> = found.waiters.iter().collect();
         for actor in waiters {
-            let timer = &mut self.code[actor.index()].timer;
-            if timer.is_some_and(|timer| ended.iter().any(|ended| ended.action == timer)) {
-                *timer = None;
+            let token = TIMER | u64::from(actor.0);
+            if !self.models.alarm_is_set(actor.0) && ended.iter().any(|ended| ended.token == token) {
                 self.kernel.timer_fired(actor);
             }
         }

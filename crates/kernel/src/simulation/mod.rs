@@ -27,6 +27,7 @@ use std::sync::Arc;
 use simurgh_models::{ActionId, Models, Progress, SimTime, Step, Token};
 use simurgh_platform::{HostId, Platform, ProfileTarget, Repeat};
 
+use crate::activity::Activity;
 use crate::context::{Body, Door, OnExit};
 use crate::event::{Event, Observer};
 use crate::exposed::Invariant;
@@ -42,8 +43,6 @@ use round::{Held, Slot};
 #[derive(Default)]
 struct Code {
     body: Option<Body>,
-    /// Its alarm, while it waits with a timeout.
-    timer: Option<ActionId>,
     /// A simcall that is not served yet.
     held: Option<Box<Held>>,
     rare: Option<Box<Rare>>,
@@ -67,7 +66,8 @@ pub struct Simulation {
     slots: Vec<Slot>,
     /// For actors that end.
     parting: Door,
-    actions: Vec<Option<ActionId>>,
+    /// Timers that the kernel wants changed, while they are.
+    timers: Vec<(ActorId, Option<f64>)>,
     /// Actors to be created later.
     late: Vec<Option<SpawnRequest>>,
     /// Actors that start again when their host does.
@@ -117,6 +117,13 @@ pub fn activity_of(token: Token) -> Option<ActivityId> {
     (token & KIND == 0).then(|| ActivityId::from_bits(token))
 }
 
+/// What the models do for an activity: noted with it.
+#[inline]
+fn action_of(kernel: &Kernel, activity: ActivityId) -> Option<ActionId> {
+    let note = kernel.activities().get(activity)?.note;
+    (note != Activity::NO_NOTE).then(|| ActionId::from_bits(note))
+}
+
 fn purpose(token: Token) -> Purpose {
     let number = token & !KIND;
     match token & KIND {
@@ -141,7 +148,7 @@ impl Simulation {
             code: Vec::new(),
             slots: Vec::new(),
             parting: Door::new(),
-            actions: Vec::new(),
+            timers: Vec::new(),
             late: Vec::new(),
             boots: Vec::new(),
             observers: Vec::new(),
@@ -348,13 +355,13 @@ impl Simulation {
         match simcall {
             Simcall::Platform(request) => {
                 self.kernel.retune(request);
-                let action = |id: ActivityId| self.actions.get(id.index()).copied().flatten();
-                Some(Answer::Platform(platform_requests::answer(&mut self.models, request, &action)))
+                let kernel = &self.kernel;
+                let action = |id: ActivityId| action_of(kernel, id);
+                let answer = platform_requests::answer(&mut self.models, request, &action);
+                Some(Answer::Platform(Box::new(answer)))
             }
             Simcall::Remaining(id) => {
-                let action = self.actions.get(id.index()).copied().flatten();
-                let is_there = self.kernel.activities().get(*id).is_some();
-                let left = action.filter(|_| is_there).and_then(|action| self.models.remaining(action));
+                let left = self.action(*id).and_then(|action| self.models.remaining(action));
                 Some(Answer::Number(left.unwrap_or(0.0)))
             }
             _ => None,

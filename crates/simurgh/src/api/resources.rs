@@ -74,33 +74,41 @@ fn ask<T>(request: PlatformRequest, read: fn(Answer) -> T) -> Ask<T> {
     Ask::new(Simcall::Platform(request), read)
 }
 
-fn quantity(answer: Answer) -> f64 {
+/// What the platform said.
+fn said(answer: Answer) -> PlatformAnswer {
     match answer {
-        Answer::Platform(PlatformAnswer::Number(number)) => number,
+        Answer::Platform(answer) => *answer,
         other => unexpected(&other),
+    }
+}
+
+fn quantity(answer: Answer) -> f64 {
+    match said(answer) {
+        PlatformAnswer::Number(number) => number,
+        other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }
 
 fn quantity_or_error(answer: Answer) -> Result<f64> {
-    match answer {
-        Answer::Platform(PlatformAnswer::Number(number)) => Ok(number),
-        Answer::Platform(PlatformAnswer::Refused(why)) => Err(Error::Refused(why)),
-        other => unexpected(&other),
+    match said(answer) {
+        PlatformAnswer::Number(number) => Ok(number),
+        PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
+        other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }
 
 fn yes(answer: Answer) -> bool {
-    match answer {
-        Answer::Platform(PlatformAnswer::Flag(flag)) => flag,
-        other => unexpected(&other),
+    match said(answer) {
+        PlatformAnswer::Flag(flag) => flag,
+        other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }
 
 pub(super) fn done(answer: Answer) -> Result<()> {
-    match answer {
-        Answer::Platform(PlatformAnswer::Done) => Ok(()),
-        Answer::Platform(PlatformAnswer::Refused(why)) => Err(Error::Refused(why)),
-        other => unexpected(&other),
+    match said(answer) {
+        PlatformAnswer::Done => Ok(()),
+        PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
+        other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }
 
