@@ -25,7 +25,7 @@ fn line_after<Fut>(answers: Vec<Answer>, code: impl FnOnce(Ctx) -> Fut + Send + 
 where
     Fut: Future<Output = ()> + Send + 'static,
 {
-    let shared = Arc::new(Shared::new(Arc::new(Platform::builtin()), 0, Arc::default()));
+    let shared = Arc::new(Shared::new(Arc::new(Platform::builtin()), 0, super::Registry::new()));
     let mut body = body(&shared, code);
     let mut place = None;
     for answer in std::iter::once(None).chain(answers.into_iter().map(Some)) {
