@@ -157,7 +157,7 @@ impl Player {
             }
             Answer::Nothing => Raw::Nothing,
             Answer::Chosen(number) => Raw::Chosen(number),
-            Answer::Probed(found) => Raw::Probed(found.map(|found| found.0)),
+            Answer::Probed(ref found) => Raw::Probed(found.as_ref().map(|found| found.0)),
             _ => Raw::Other,
         };
         let mut report = self.report.lock().expect("nobody panics with it");
