@@ -34,11 +34,13 @@ pub enum Count {
     QueueFull,
     /// Dropped: a message to nobody of this deployment.
     NoSuchNode,
+    /// Dropped on purpose: the deployment asks for losses.
+    Lost,
     /// Connections closed because they did not prove in time that they come from a peer, or were too many.
     Refused,
 }
 
-const NAMES: [(Count, &str); 15] = [
+const NAMES: [(Count, &str); 16] = [
     (Count::Sent, "sent"),
     (Count::Received, "received"),
     (Count::Timeouts, "timeouts"),
@@ -53,6 +55,7 @@ const NAMES: [(Count, &str); 15] = [
     (Count::NotUnderstood, "dropped as not understood"),
     (Count::QueueFull, "dropped from full queues"),
     (Count::NoSuchNode, "dropped to nobody"),
+    (Count::Lost, "dropped on purpose"),
     (Count::Refused, "connections refused"),
 ];
 

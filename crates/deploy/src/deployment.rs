@@ -41,6 +41,7 @@ pub struct Peer {
 /// storage = "state"            # a folder for what survives crashes, if the program keeps something
 /// message_bytes_max = 65000    # what is longer is dropped
 /// queue_max = 1024             # messages that wait for each peer, and for the actor
+/// loss = 0.0                   # the share of messages that are lost on purpose, to see what a protocol does then
 ///
 /// [[node]]                     # the first is actor 0
 /// name = "alice"
@@ -56,6 +57,7 @@ pub struct Deployment {
     pub(crate) storage: Option<PathBuf>,
     pub(crate) message_bytes_max: usize,
     pub(crate) queue_max: usize,
+    pub(crate) loss: f64,
     pub(crate) nodes: Vec<Peer>,
 }
 
@@ -68,6 +70,8 @@ struct File {
     storage: Option<PathBuf>,
     message_bytes_max: Option<usize>,
     queue_max: Option<usize>,
+    #[serde(default)]
+    loss: f64,
     #[serde(default)]
     node: Vec<Peer>,
 }
@@ -132,6 +136,10 @@ impl Deployment {
         if queue_max == 0 {
             return Err(wrong("queue_max is 0, so that nothing could be sent; take 1 or more".into()));
         }
+        if !(0.0..=1.0).contains(&file.loss) {
+            let what = format!("loss is {}; it is a share from 0 to 1, such as 0.1", file.loss);
+            return Err(wrong(what));
+        }
         if file.node.is_empty() {
             return Err(wrong("there are no nodes; add [[node]] with `name` and `address`".into()));
         }
@@ -153,6 +161,7 @@ impl Deployment {
             storage: file.storage.map(beside),
             message_bytes_max,
             queue_max,
+            loss: file.loss,
             nodes: file.node,
         })
     }
@@ -225,6 +234,10 @@ mod tests {
         assert_eq!(
             refused(&GOOD.replace("127.0.0.1:2", "127.0.0.1:1")),
             "d.toml: nodes (\"a\", \"b\") share a name or an address; change one"
+        );
+        assert_eq!(
+            refused(&GOOD.replace("key =", "loss = 2.0\nkey =")),
+            "d.toml: loss is 2; it is a share from 0 to 1, such as 0.1"
         );
         let unknown = refused(&GOOD.replace("\"udp\"", "\"ip\""));
         assert!(unknown.starts_with("d.toml: line 1: unknown variant `ip`"), "{unknown}");

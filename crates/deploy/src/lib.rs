@@ -3,6 +3,7 @@
 //! - [`Deployment`]: who takes part, at which addresses, over UDP or TCP, with which key; read from a TOML file.
 //! - [`Node`]: an actor at its place in a deployment; [`run`] and [`run_durable`] for those who need nothing more.
 //! - [`Counters`], [`Count`]: what came and went, and what was dropped for which reason.
+//! - [`wire_bytes`]: how long a message is on its way, for simulations.
 //! - [`Arguments`], [`main`]: the command line `NAME deploy FILE --node N`.
 //! - [`Error`]: what can go wrong, each in one line.
 //!
@@ -61,4 +62,4 @@ pub use command::{Arguments, main};
 pub use counters::{Count, Counters};
 pub use deployment::{Deployment, Peer, Transport};
 pub use error::Error;
-pub use node::{Node, run, run_durable};
+pub use node::{Node, run, run_durable, wire_bytes};

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::counters::{Count, Counters};
 use crate::deployment::{Deployment, Transport};
 use crate::error::Error;
-use crate::frame::Key;
+use crate::frame::{EMPTY, Key};
 use crate::queue::Queue;
 use crate::session::Sessions;
 use crate::storage::Storage;
@@ -43,6 +43,16 @@ impl Shared {
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How many bytes a message takes on its way to another node, with all that is around it; nothing if it cannot be encoded.
+///
+/// ```
+/// assert_eq!(simurgh_deploy::wire_bytes(&(1_u8, "hello")), Some(79));
+/// ```
+pub fn wire_bytes<M: Serialize + ?Sized>(message: &M) -> Option<u64> {
+    let message = postcard::serialize_with_flavor(message, postcard::ser_flavors::Size::default()).ok()?;
+    Some((EMPTY + message) as u64)
 }
 
 /// Runs an actor as a node of a deployment, given by its name or number, until Ctrl-C or SIGTERM. It begins anew whenever it is started.
@@ -83,6 +93,7 @@ pub struct Node<A: Actor> {
     inputs: Option<mpsc::Receiver<A::Msg>>,
     reader: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     until: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    crash: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
 impl<A: Actor> Node<A>
@@ -104,6 +115,7 @@ where
             inputs: None,
             reader: None,
             until: None,
+            crash: None,
         })
     }
 
@@ -163,6 +175,13 @@ where
         self
     }
 
+    /// Ends when this is done as a crash does: at once, and whatever waits to be sent is gone. For tests.
+    #[must_use]
+    pub fn crash_when(mut self, crash: impl Future<Output = ()> + 'static) -> Self {
+        self.crash = Some(Box::pin(crash));
+        self
+    }
+
     /// Runs until it is told to stop, and gives what was counted.
     ///
     /// # Errors
@@ -209,6 +228,8 @@ where
             }
         }
         let mut stop = std::pin::pin!(stopped(self.until.take())?);
+        let crash = self.crash.take().unwrap_or_else(|| Box::pin(std::future::pending()));
+        let mut crash = std::pin::pin!(crash);
         let mut inputs = self.inputs.take();
         if let Some(reader) = self.reader.take() {
             receiving.spawn(reader);
@@ -224,6 +245,11 @@ where
             let far = Instant::now() + Duration::from_secs(3600);
             tokio::select! {
                 () = &mut stop => break,
+                () = &mut crash => {
+                    receiving.shutdown().await;
+                    sending.shutdown().await;
+                    return Ok(running.shared.counters.clone());
+                }
                 () = sleep_until(due.as_ref().map_or(far, |(_, due)| *due)) => {
                     if let Some((timer, _)) = due {
                         running.timeout(&timer)?;
@@ -323,6 +349,8 @@ where
             // Through the queue of what comes in, so that the handler ends first, as on any network.
             let sent = self.shared.inbound.try_send((to, bytes)).is_ok();
             counters.add(if sent { Count::Sent } else { Count::QueueFull });
+        } else if self.node.deployment.loss > 0.0 && rand::random_bool(self.node.deployment.loss) {
+            counters.add(Count::Lost);
         } else if queue.push(bytes) {
             counters.add(Count::QueueFull);
         }

@@ -117,10 +117,13 @@ impl fmt::Display for Report {
             write!(f, ", {count} {name}")?;
         }
         write!(f, "; {} bytes, {} timeouts", counts.bytes, counts.timeouts)?;
-        let rest =
-            [(counts.inputs, "inputs"), (counts.crashes, "crashes"), (counts.recoveries, "recoveries")];
-        for (count, name) in rest.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, ", {count} {name}")?;
+        let rest = [
+            (counts.inputs, "input", "inputs"),
+            (counts.crashes, "crash", "crashes"),
+            (counts.recoveries, "recovery", "recoveries"),
+        ];
+        for (count, one, many) in rest.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, ", {count} {}", if count == 1 { one } else { many })?;
         }
         writeln!(f)?;
         for Property { name, mode, at } in &self.properties {

@@ -117,6 +117,7 @@ pub struct Register<V>(pub V);
 
 /// What a register can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RegisterAsk<V> {
     /// To keep a value.
     Write(V),
@@ -126,6 +127,7 @@ pub enum RegisterAsk<V> {
 
 /// What a register answers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RegisterAnswer<V> {
     /// It has kept it.
     Written,

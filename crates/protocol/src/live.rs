@@ -104,6 +104,8 @@ pub struct Live<M> {
     letters: BTreeMap<LetterId, (ActorId, ActorId, M)>,
     letters_made: u64,
     recorder: Option<Box<dyn Recorder<M>>>,
+    /// Whether the history is another one than when it was looked at last.
+    told: bool,
     decided: Vec<bool>,
     news: Vec<usize>,
     schedule: Option<Schedule>,
@@ -155,6 +157,7 @@ impl<M: Data> Live<M> {
             letters: BTreeMap::new(),
             letters_made: 0,
             recorder: system.recorder.as_ref().map(|make| make()),
+            told: true,
             decided: vec![false; system.properties.len()],
             news: Vec::new(),
             schedule: None,
@@ -379,6 +382,7 @@ impl<M: Data> Live<M> {
         {
             let history = recorder.record(0, from, to, msg, received);
             recorder.forget_others(history);
+            self.told = true;
         }
     }
 
@@ -392,6 +396,7 @@ impl<M: Data> Live<M> {
                 self.news.push(property);
             }
         }
+        self.told = false;
     }
 
     fn decides(&self, property: usize, changed: Option<usize>) -> bool {
@@ -429,8 +434,8 @@ impl<M: Data> Live<M> {
             }
             Kind::Global(holds) => decided(&mut std::iter::once(holds(&self.states()))),
             Kind::History(holds) => {
-                let history = self.recorder.as_ref().map(|recorder| holds(recorder.value(0)));
-                decided(&mut history.into_iter())
+                let history = self.recorder.as_ref().filter(|_| self.told);
+                history.is_some_and(|recorder| decided(&mut std::iter::once(holds(recorder.value(0)))))
             }
             Kind::World(holds) => decided(&mut std::iter::once(holds(&World::new(&moment)))),
         }

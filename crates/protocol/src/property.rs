@@ -56,6 +56,25 @@ impl<'a> States<'a> {
         (0..nodes.count()).filter_map(move |at| Some((ActorId::from(at), nodes.state(at)?.downcast_ref()?)))
     }
 
+    /// Shows the state of every actor that is up, of whichever kind.
+    pub fn each(&self, mut see: impl FnMut(ActorId, &dyn Any)) {
+        for at in 0..self.nodes.count() {
+            if let Some(state) = self.nodes.state(at) {
+                see(ActorId::from(at), state);
+            }
+        }
+    }
+
+    /// How many actors there are, up or down.
+    pub fn len(&self) -> usize {
+        self.nodes.count()
+    }
+
+    /// Whether there is no actor.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether an actor is down.
     pub fn is_down(&self, actor: ActorId) -> bool {
         self.nodes.state(actor.index()).is_none()

@@ -58,6 +58,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-protocol",
         "simurgh-protocol-sim",
         "simurgh-deploy",
+        "simurgh-worlds",
         "simurgh-trace",
         "simurgh",
         "simurgh-examples",
