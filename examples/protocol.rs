@@ -1,141 +1,84 @@
-//! The `check` of the protocols among the examples: which search, how long, and how what it found is told.
+//! The commands of the protocols among the examples: `check` looks at everything that can happen, `run` simulates one way on a
+//! platform, `deploy` runs a node over real sockets. All three run the same actors.
+
+mod check;
+mod run;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use simurgh::clap;
-use simurgh_protocol::local::Options;
-use simurgh_protocol::{Data, Outcome, Report, System, Verdict};
+use peak_alloc::PeakAlloc;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use simurgh::clap::{self, Args, Parser, Subcommand};
+use simurgh_deploy::Arguments;
+use simurgh_protocol::{Data, System};
 
-/// Which search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Engine {
-    /// All global states, the nearest first: the shortest counterexample
-    Bfs,
-    /// All global states in depth: the least memory
-    Dfs,
-    /// The local states of each node, and all system states made of them (LMC-GEN)
-    LocalGen,
-    /// The local states of each node, and system states only where something seems to be wrong (LMC-OPT)
-    #[default]
-    Local,
+pub use check::{CheckOptions, Engine, check};
+pub use run::{RunOptions, run};
+
+/// Prints something; who does not read on is no reason to fail.
+fn print(text: impl std::fmt::Display) {
+    use std::io::Write;
+    let _ = write!(std::io::stdout().lock(), "{text}");
 }
 
-/// What all protocols can be asked.
-#[derive(clap::Args)]
-pub struct CheckOptions {
-    /// Which search
-    #[arg(long, value_enum, default_value_t)]
-    engine: Engine,
-    /// For machines
-    #[arg(long)]
-    json: bool,
-    /// Stops after so many seconds, and says how far it came
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    time: f64,
-    /// Goes no further than so many steps from the start; of one node, in a local search
-    #[arg(long, value_name = "STEPS")]
-    depth: Option<usize>,
-    /// How many threads a breadth-first search uses
-    #[arg(long, default_value_t = 1)]
-    workers: usize,
-    /// Local search: lets every message be received again and again
-    #[arg(long)]
-    no_histories: bool,
-    /// Local search: lets everything meet everything, as the paper does
-    #[arg(long)]
-    no_company: bool,
-    /// Local search: verifies only when all local states are known
-    #[arg(long)]
-    late: bool,
+/// A protocol as a command. `O` are its options, `C` those of `check` alone.
+pub struct Protocol<O, C, M> {
+    /// The search if none is asked for.
+    pub engine: Engine,
+    /// What is checked.
+    pub check: fn(&O, &C) -> System<M>,
+    /// What is simulated.
+    pub run: fn(&O) -> System<M>,
+    /// Runs a node over real sockets.
+    pub deploy: fn(&Arguments, &O) -> ExitCode,
 }
 
-/// Checks a system, tells what was found, and gives the exit code: 0 holds, 1 violated, 2 cannot run, 3 not exhausted.
-///
-/// `peak` gives the most bytes that were allocated so far.
-#[allow(clippy::disallowed_methods, reason = "how long a search took is told, and nothing depends on it")]
-pub fn check<M: Data>(system: &System<M>, options: &CheckOptions, peak: impl Fn() -> usize) -> ExitCode {
-    let before = peak();
-    let begin = Instant::now();
-    let time = Duration::try_from_secs_f64(options.time).unwrap_or(Duration::MAX);
-    let local = Options {
-        histories: !options.no_histories,
-        company: !options.no_company,
-        early: !options.late,
-        ..Options::default()
-    };
-    let checker = system
-        .checker()
-        .depth_max(options.depth.unwrap_or(usize::MAX))
-        .workers(options.workers)
-        .local_options(local)
-        .stop_when(move |_| begin.elapsed() > time);
-    let report = match options.engine {
-        Engine::Bfs => checker.bfs(),
-        Engine::Dfs => checker.dfs(),
-        Engine::LocalGen => checker.local_gen(),
-        Engine::Local => checker.local(),
-    };
-    let seconds = begin.elapsed().as_secs_f64();
-    let bytes = peak().saturating_sub(before);
-    if options.json {
-        println!("{}", as_json(&report, seconds, bytes));
-    } else if report.verdict == Verdict::CannotRun {
-        eprintln!("{}", report.note.as_deref().unwrap_or("the search is not possible"));
-    } else {
-        as_text(system, &report, seconds, bytes);
-    }
-    ExitCode::from(report.verdict.exit_code())
+#[derive(Parser)]
+struct Cli<O: Args, C: Args> {
+    #[command(subcommand)]
+    verb: Verb<O, C>,
 }
 
-fn as_json(report: &Report, seconds: f64, bytes: usize) -> Value {
-    let properties: Vec<Value> = report
-        .findings
-        .iter()
-        .map(|finding| {
-            let (outcome, schedule) = match &finding.outcome {
-                Outcome::Holds(schedule) => ("holds", schedule.as_ref()),
-                Outcome::Violated(schedule) => ("violated", schedule.as_ref()),
-                Outcome::Unknown => ("unknown", None),
-            };
-            let steps = schedule.map(|schedule| schedule.steps.iter().map(ToString::to_string).collect::<Vec<_>>());
-            let back_to = schedule.and_then(|schedule| schedule.back_to);
-            let mode = format!("{:?}", finding.mode).to_lowercase();
-            json!({ "name": finding.name, "mode": mode, "outcome": outcome, "schedule": steps, "back_to": back_to })
-        })
-        .collect();
-    json!({
-        "verdict": report.verdict.to_string(),
-        "engine": report.engine,
-        "transitions": report.transitions,
-        "states": report.states,
-        "system_states": report.system_states,
-        "handlers": report.handlers,
-        "suspicions": report.suspicions,
-        "verified_states": report.verified_states,
-        "depth": report.depth,
-        "seconds": seconds,
-        "peak_bytes": bytes,
-        "note": report.note,
-        "properties": properties,
-    })
+#[derive(Subcommand)]
+enum Verb<O: Args, C: Args> {
+    /// Looks at everything that can happen
+    Check {
+        #[command(flatten)]
+        check: CheckOptions,
+        #[command(flatten)]
+        options: O,
+        #[command(flatten)]
+        only: C,
+    },
+    /// Simulates one way that it can go, on a platform
+    Run {
+        #[command(flatten)]
+        run: RunOptions,
+        #[command(flatten)]
+        options: O,
+    },
+    /// Runs one node over real sockets
+    Deploy {
+        #[command(flatten)]
+        arguments: Arguments,
+        #[command(flatten)]
+        options: O,
+    },
 }
 
-fn as_text<M: Data>(system: &System<M>, report: &Report, seconds: f64, bytes: usize) {
-    print!("{report}");
-    if let Some(Outcome::Violated(Some(schedule))) = report.violation().map(|finding| &finding.outcome)
-        && let Ok(replayed) = system.replay(schedule)
-    {
-        println!("in the end:");
-        for (name, state) in replayed.names().iter().zip(replayed.actors_after(schedule.steps.len())) {
-            println!("  {name}: {state}");
+impl<O: Args, C: Args, M: Data + Serialize + DeserializeOwned> Protocol<O, C, M> {
+    /// Does what the command line says; `memory` knows how many bytes are allocated.
+    pub fn main(&self, memory: &PeakAlloc) -> ExitCode {
+        let verb = Cli::<O, C>::parse().verb;
+        memory.reset_peak_usage();
+        let peak = || memory.peak_usage();
+        match verb {
+            Verb::Check { check: how, options, only } => {
+                check(&(self.check)(&options, &only), &how, self.engine, peak)
+            }
+            Verb::Run { run: how, options } => run((self.run)(&options), &how, peak),
+            Verb::Deploy { arguments, options } => (self.deploy)(&arguments, &options),
         }
     }
-    let Report { handlers, system_states, suspicions, verified_states, .. } = report;
-    print!("{handlers} handlers ran, {system_states} system states");
-    if report.engine.starts_with("local") {
-        print!(", {suspicions} suspicions verified through {verified_states} states");
-    }
-    println!(", {:.1} ms, {} KiB", seconds * 1e3, bytes / 1024);
 }

@@ -12,8 +12,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use simurgh::clap::{self, Parser};
-use simurgh_examples::protocol::{CheckOptions, check};
+use serde::{Deserialize, Serialize};
+use simurgh::clap;
+use simurgh_deploy::Arguments;
+use simurgh_examples::protocol::{Engine, Protocol};
 use simurgh_protocol::{Actor, ActorId, Out, System, agree, local};
 
 use synod::{Ballot, Place, Synod, SynodMsg};
@@ -21,35 +23,28 @@ use synod::{Ballot, Place, Synod, SynodMsg};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-#[derive(Parser)]
-enum Command {
-    /// Looks at everything that can happen
-    Check {
-        #[command(flatten)]
-        check: CheckOptions,
-        #[command(flatten)]
-        options: Options,
-    },
-}
-
 #[derive(clap::Args)]
 struct Options {
     /// At the start, nodes take the first member for the acceptor, as `*(members.begin()++)` gives it, in place of the second
     #[arg(long)]
     bug: bool,
+}
+
+#[derive(clap::Args)]
+struct CheckOnly {
     /// Starts where node 2 has become the leader, its value was accepted by node 1, and nodes 1 and 2 have learned it
     #[arg(long)]
     live: bool,
 }
 
 /// What the log of PaxosUtility is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Entry {
     LeaderChange(ActorId),
     AcceptorChange(ActorId),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Msg {
     /// Will you follow this leader?
     Prepare(Ballot),
@@ -91,6 +86,8 @@ struct State {
 
 struct Node {
     members: Vec<ActorId>,
+    /// Whether it tries again as long as it knows of nothing that was chosen: messages may have been lost.
+    persistent: bool,
     bug: bool,
 }
 
@@ -108,6 +105,11 @@ impl Node {
             Entry::LeaderChange(_) => None,
         });
         acceptors.expect("the log begins with an acceptor")
+    }
+
+    /// Whether a leader that is followed has not heard so.
+    fn asks_again(&self, state: &State, ballot: Ballot) -> bool {
+        self.persistent && state.promised == Some(ballot)
     }
 
     fn value(me: ActorId) -> Value {
@@ -128,10 +130,10 @@ impl Actor for Node {
         let (me, leader) = (out.me(), self.members[0]);
         let acceptor = if self.bug { self.members[0] } else { self.members[1] };
         if me == leader {
-            out.set_timer(Timer::Propose, Duration::ZERO..Duration::from_secs(60));
+            out.set_timer(Timer::Propose, Duration::ZERO..Duration::from_secs(2));
         }
         if me == self.members[2] {
-            out.set_timer(Timer::Suspect, Duration::ZERO..Duration::from_secs(600));
+            out.set_timer(Timer::Suspect, Duration::ZERO..Duration::from_secs(4));
         }
         State {
             leader,
@@ -146,6 +148,15 @@ impl Actor for Node {
 
     fn on_timeout(&self, state: &mut State, timer: &Timer, out: &mut Out<Self>) {
         let me = out.me();
+        if self.persistent {
+            if state.chosen.is_some() {
+                return;
+            }
+            out.set_timer(timer.clone(), Duration::from_secs(1)..Duration::from_secs(2));
+            if *timer == Timer::Suspect && state.leader == me {
+                return out.send(state.acceptor, Msg::Prepare(state.ballot));
+            }
+        }
         match timer {
             // Who takes itself for the leader goes straight to the acceptor, without asking PaxosUtility who that is.
             Timer::Propose if state.leader == me => {
@@ -178,7 +189,7 @@ impl Actor for Node {
                     }
                 }
             }
-            Msg::Prepare(ballot) if state.promised < Some(*ballot) => {
+            Msg::Prepare(ballot) if state.promised < Some(*ballot) || self.asks_again(state, *ballot) => {
                 state.promised = Some(*ballot);
                 out.send(from, Msg::Promise(*ballot, state.accepted));
             }
@@ -199,10 +210,10 @@ impl Actor for Node {
     }
 }
 
-fn system(options: &Options) -> System<Msg> {
+fn checked(options: &Options, only: &CheckOnly) -> System<Msg> {
     let members: Vec<ActorId> = (0..3).map(ActorId).collect();
-    let node = || Node { members: members.clone(), bug: options.bug };
-    let system = if options.live {
+    let node = || Node { members: members.clone(), persistent: false, bug: options.bug };
+    let system = if only.live {
         let [first, second, third] = [members[0], members[1], members[2]];
         let ballot = (1, third);
         let at_first = |me: ActorId| State {
@@ -233,13 +244,34 @@ fn system(options: &Options) -> System<Msg> {
     } else {
         System::new().actors((0..3).map(|_| node()))
     };
-    system
-        .always("no two nodes choose different values", agree(|state: &State| state.chosen))
-        .sometimes("the third is followed", local(|state: &State| state.chosen == Some(3)))
+    agreement(system).sometimes("the third is followed", local(|state: &State| state.chosen == Some(3)))
+}
+
+fn simulated(options: &Options) -> System<Msg> {
+    let members: Vec<ActorId> = (0..3).map(ActorId).collect();
+    let node = |_| Node { members: members.clone(), persistent: true, bug: options.bug };
+    agreement(System::new().actors((0..3).map(node)))
+        .eventually("all know what is chosen", local(|state: &State| state.chosen.is_some()))
+}
+
+fn agreement(system: System<Msg>) -> System<Msg> {
+    system.always("no two nodes choose different values", agree(|state: &State| state.chosen))
+}
+
+fn deploy(arguments: &Arguments, options: &Options) -> ExitCode {
+    arguments.run(|name, deployment| {
+        let node = Node { members: deployment.actors().collect(), persistent: true, bug: options.bug };
+        let mut told = None;
+        Ok(simurgh_deploy::Node::new(node, name, deployment)?.watch(move |state: &State| {
+            if state.chosen != told {
+                told = state.chosen;
+                told.iter().for_each(|value| println!("{value} is chosen, {} leads", state.leader));
+            }
+        }))
+    })
 }
 
 fn main() -> ExitCode {
-    let Command::Check { check: how, options } = Command::parse();
-    MEMORY.reset_peak_usage();
-    check(&system(&options), &how, || MEMORY.peak_usage())
+    let protocol = Protocol { engine: Engine::Local, check: checked, run: simulated, deploy };
+    protocol.main(&MEMORY)
 }

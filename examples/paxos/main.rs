@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use simurgh::clap::{self, Parser};
-use simurgh_examples::protocol::{CheckOptions, check};
+use simurgh::clap;
+use simurgh_deploy::Arguments;
+use simurgh_examples::protocol::{Engine, Protocol};
 use simurgh_protocol::{Actor, ActorId, IdMap, Out, System, agree, local};
 
 use synod::{Place, Proposer, Synod, SynodMsg};
@@ -16,25 +17,18 @@ use synod::{Place, Proposer, Synod, SynodMsg};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-#[derive(Parser)]
-enum Command {
-    /// Looks at everything that can happen
-    Check {
-        #[command(flatten)]
-        check: CheckOptions,
-        #[command(flatten)]
-        options: Options,
-    },
-}
-
 #[derive(clap::Args)]
 struct Options {
-    /// How many of the nodes propose, each a value of its own and once
+    /// How many of the nodes propose, each a value of its own
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=3))]
     proposals: u32,
     /// A proposer takes the value of the last response, in place of that with the highest ballot
     #[arg(long)]
     bug: bool,
+}
+
+#[derive(clap::Args)]
+struct CheckOnly {
     /// Starts where node 0 has proposed, nodes 0 and 1 have accepted, and only node 0 has learned it; now node 1 proposes
     #[arg(long)]
     live: bool,
@@ -43,6 +37,9 @@ struct Options {
 struct Node {
     all: Vec<ActorId>,
     proposes: bool,
+    /// Whether it proposes again as long as it knows of nothing that was chosen, and does so even if it has nothing to
+    /// propose: messages may have been lost.
+    persistent: bool,
     bug: bool,
 }
 
@@ -63,8 +60,11 @@ impl Actor for Node {
     type Timer = Propose;
 
     fn on_start(&self, out: &mut Out<Self>) -> Self::State {
-        if self.proposes {
-            out.set_timer(Propose, Duration::ZERO..Duration::from_secs(60));
+        let seconds = Duration::from_secs;
+        match (self.proposes, self.persistent) {
+            (true, _) => out.set_timer(Propose, Duration::ZERO..seconds(1)),
+            (false, true) => out.set_timer(Propose, seconds(2)..seconds(4)),
+            (false, false) => {}
         }
         Synod::default()
     }
@@ -75,15 +75,21 @@ impl Actor for Node {
 
     fn on_timeout(&self, state: &mut Self::State, Propose: &Propose, out: &mut Out<Self>) {
         let me = out.me();
+        if self.persistent && state.chosen.is_some() {
+            return;
+        }
         state.propose(&self.place(me), me.0 + 1, &mut |to, msg| out.send(to, msg));
+        if self.persistent {
+            out.set_timer(Propose, Duration::from_secs(1)..Duration::from_secs(2));
+        }
     }
 }
 
-fn system(options: &Options) -> System<SynodMsg<Value>> {
+fn checked(options: &Options, only: &CheckOnly) -> System<SynodMsg<Value>> {
     let all: Vec<ActorId> = (0..3).map(ActorId).collect();
     let bug = options.bug;
-    let node = |proposes: bool| Node { all: all.clone(), proposes, bug };
-    let system = if options.live {
+    let node = |proposes: bool| Node { all: all.clone(), proposes, persistent: false, bug };
+    let system = if only.live {
         let ballot = (1, ActorId(0));
         let acceptor = || Synod { promised: Some(ballot), accepted: Some((ballot, 1)), ..Synod::default() };
         let mut heard = IdMap::default();
@@ -97,16 +103,45 @@ fn system(options: &Options) -> System<SynodMsg<Value>> {
     } else {
         System::new().actors((0..3).map(|place| node(place < options.proposals)))
     };
-    let system =
-        system.always("no two nodes choose different values", agree(|state: &Synod<Value>| state.chosen));
-    if options.proposals == 0 && !options.live {
+    let system = agreement(system);
+    if options.proposals == 0 && !only.live {
         return system;
     }
     system.sometimes("a value is chosen", local(|state: &Synod<Value>| state.chosen.is_some()))
 }
 
+fn simulated(options: &Options) -> System<SynodMsg<Value>> {
+    let all: Vec<ActorId> = (0..3).map(ActorId).collect();
+    let node = |place| Node {
+        all: all.clone(),
+        proposes: place < options.proposals,
+        persistent: true,
+        bug: options.bug,
+    };
+    agreement(System::new().actors((0..3).map(node)))
+        .eventually("all know what is chosen", local(|state: &Synod<Value>| state.chosen.is_some()))
+}
+
+fn agreement(system: System<SynodMsg<Value>>) -> System<SynodMsg<Value>> {
+    system.always("no two nodes choose different values", agree(|state: &Synod<Value>| state.chosen))
+}
+
+fn deploy(arguments: &Arguments, options: &Options) -> ExitCode {
+    arguments.run(|name, deployment| {
+        let me = deployment.find(name)?;
+        let (all, proposes) = (deployment.actors().collect(), me.0 < options.proposals);
+        let mut told = None;
+        let node = Node { all, proposes, persistent: true, bug: options.bug };
+        Ok(simurgh_deploy::Node::new(node, name, deployment)?.watch(move |state: &Synod<Value>| {
+            if state.chosen != told {
+                told = state.chosen;
+                told.iter().for_each(|value| println!("{value} is chosen"));
+            }
+        }))
+    })
+}
+
 fn main() -> ExitCode {
-    let Command::Check { check: how, options } = Command::parse();
-    MEMORY.reset_peak_usage();
-    check(&system(&options), &how, || MEMORY.peak_usage())
+    let protocol = Protocol { engine: Engine::Local, check: checked, run: simulated, deploy };
+    protocol.main(&MEMORY)
 }

@@ -1,12 +1,13 @@
 //! Single-decree Paxos as a part of a node: proposer, acceptor and learner in one.
 
+use serde::{Deserialize, Serialize};
 use simurgh_protocol::{ActorId, Data, IdMap, IdSet};
 
 /// A round, and who proposes in it.
 pub type Ballot = (u32, ActorId);
 
 /// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SynodMsg<V> {
     /// Will you follow this ballot?
     Prepare(Ballot),

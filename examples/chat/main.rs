@@ -1,23 +1,23 @@
-//! A chat: what one types, all others read, in the order in which it was typed. Checked, and run over real sockets.
+//! A chat: what one types, all others read, in the order in which it was typed.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use peak_alloc::PeakAlloc;
 use serde::{Deserialize, Serialize};
+use simurgh::{NoOptions, clap};
 use simurgh_deploy::{Arguments, Node};
+use simurgh_examples::protocol::{Engine, Protocol};
 use simurgh_protocol::{Actor, ActorId, Durable, IdMap, Network, Out, System, local};
 
-#[derive(Parser)]
-enum Command {
-    /// Looks at everything that can happen when two speak and one reads
-    Check {
-        /// Shows whatever comes, in whatever order
-        #[arg(long)]
-        bug: bool,
-    },
-    /// Runs one node over real sockets; what is typed is said to all others
-    Deploy(Arguments),
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+#[derive(clap::Args)]
+struct Options {
+    /// Shows whatever comes, in whatever order
+    #[arg(long)]
+    bug: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,7 +102,8 @@ fn in_order(state: &State) -> bool {
 }
 
 /// Two speak, one reads, and the network may lose and exchange what is said.
-fn system(bug: bool) -> System<Msg> {
+fn system(options: &Options) -> System<Msg> {
+    let bug = options.bug;
     let chatter = |opening: &[&'static str]| Chatter { people: 3, opening: opening.to_vec(), bug };
     System::new()
         .durable(chatter(&["who comes?", "I do"]))
@@ -113,24 +114,22 @@ fn system(bug: bool) -> System<Msg> {
         .always("lines are read in order", local(in_order))
 }
 
+fn deploy(arguments: &Arguments, options: &Options) -> ExitCode {
+    arguments.run(|node, deployment| {
+        let names: Vec<String> = deployment.nodes().iter().map(|peer| peer.name.clone()).collect();
+        let chatter = Chatter { people: names.len(), opening: Vec::new(), bug: options.bug };
+        let mut told = 0;
+        let node = Node::durable(chatter, node, deployment)?.lines(Msg::Typed);
+        Ok(node.watch(move |state: &State| {
+            for (from, _, line) in state.shown.iter().skip(told) {
+                println!("{}: {line}", names[from.index()]);
+            }
+            told = state.shown.len();
+        }))
+    })
+}
+
 fn main() -> ExitCode {
-    match Command::parse() {
-        Command::Check { bug } => {
-            let report = system(bug).checker().bfs();
-            print!("{report}");
-            ExitCode::from(report.verdict.exit_code())
-        }
-        Command::Deploy(arguments) => arguments.run(|node, deployment| {
-            let names: Vec<String> = deployment.nodes().iter().map(|peer| peer.name.clone()).collect();
-            let chatter = Chatter { people: names.len(), opening: Vec::new(), bug: false };
-            let mut told = 0;
-            let node = Node::durable(chatter, node, deployment)?.lines(Msg::Typed);
-            Ok(node.watch(move |state: &State| {
-                for (from, _, line) in state.shown.iter().skip(told) {
-                    println!("{}: {line}", names[from.index()]);
-                }
-                told = state.shown.len();
-            }))
-        }),
-    }
+    let check = |options: &Options, _: &NoOptions| system(options);
+    Protocol { engine: Engine::Bfs, check, run: system, deploy }.main(&MEMORY)
 }
