@@ -27,6 +27,9 @@ pub struct Arguments {
     /// Stops after so many seconds, as well as on Ctrl-C and SIGTERM
     #[arg(long)]
     pub seconds: Option<u64>,
+    /// Makes a key for the node, where the deployment file asks for one, and prints what the others have to know
+    #[arg(long)]
+    pub make_key: bool,
 }
 
 impl Arguments {
@@ -35,6 +38,18 @@ impl Arguments {
     where
         A::Msg: Serialize + DeserializeOwned,
     {
+        if self.make_key {
+            return match Deployment::make_key(&self.file, &self.node) {
+                Ok(public) => {
+                    println!("public_key = \"{public}\"");
+                    ExitCode::SUCCESS
+                }
+                Err(error) => {
+                    eprintln!("error: {error}");
+                    ExitCode::from(2)
+                }
+            };
+        }
         match self.counted(make) {
             Ok(counters) => {
                 eprintln!("stopped: {counters}");

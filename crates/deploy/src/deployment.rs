@@ -6,6 +6,7 @@ use serde::Deserialize;
 use simurgh_protocol::ActorId;
 
 use crate::error::Error;
+use crate::keys::{NodeKeys, read_public};
 
 /// A shorter key could be guessed.
 const KEY_BYTES_MIN: usize = 16;
@@ -31,6 +32,8 @@ pub struct Peer {
     pub name: String,
     /// Where it listens: `HOST:PORT`.
     pub address: String,
+    /// Its public key, if each node has a key of its own: 64 hexadecimal digits.
+    pub public_key: Option<String>,
 }
 
 /// Who takes part, where, and with which key.
@@ -41,14 +44,18 @@ pub struct Peer {
 /// storage = "state"            # a folder for what survives crashes, if the program keeps something
 /// message_bytes_max = 65000    # what is longer is dropped
 /// queue_max = 1024             # messages that wait for each peer, and for the actor
+/// encrypted = true             # hides what messages say; by default they can be read by whoever can see them
+/// private_key_file = "{node}.key"  # a key of its own for each node, beside the one of all; see below
 /// loss = 0.0                   # the share of messages that are lost on purpose, to see what a protocol does then
 ///
 /// [[node]]                     # the first is actor 0
 /// name = "alice"
 /// address = "127.0.0.1:7401"
+/// public_key = "..."           # if each node has a key of its own
 /// ```
 ///
-/// Paths are relative to the folder of the file.
+/// Paths are relative to the folder of the file. In `private_key_file`, `{node}` stands for the name of the node;
+/// [`Deployment::make_key`] makes such a file and gives the public key for everybody.
 #[derive(Clone)]
 pub struct Deployment {
     path: PathBuf,
@@ -57,6 +64,8 @@ pub struct Deployment {
     pub(crate) storage: Option<PathBuf>,
     pub(crate) message_bytes_max: usize,
     pub(crate) queue_max: usize,
+    pub(crate) encrypted: bool,
+    pub(crate) node_keys: Option<NodeKeys>,
     pub(crate) loss: f64,
     pub(crate) nodes: Vec<Peer>,
 }
@@ -71,12 +80,70 @@ struct File {
     message_bytes_max: Option<usize>,
     queue_max: Option<usize>,
     #[serde(default)]
+    encrypted: bool,
+    private_key_file: Option<String>,
+    #[serde(default)]
     loss: f64,
     #[serde(default)]
     node: Vec<Peer>,
 }
 
+impl File {
+    fn parse(path: &Path, text: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            let what = format!("line {line}: {}", error.message().replace('\n', " "));
+            Error::Deployment { path: path.into(), what }
+        })
+    }
+
+    /// The keys of the nodes, if each has one of its own.
+    fn node_keys(&self, path: &Path) -> Result<Option<NodeKeys>, Error> {
+        let wrong = |what: String| Error::Deployment { path: path.into(), what };
+        let with: Vec<&Peer> = self.node.iter().filter(|node| node.public_key.is_some()).collect();
+        let Some(private_key_file) = &self.private_key_file else {
+            return match with.first() {
+                None => Ok(None),
+                Some(node) => Err(wrong(format!(
+                    "node {:?} has a public_key, but there is no private_key_file; add `private_key_file = \"{{node}}.key\"`",
+                    node.name
+                ))),
+            };
+        };
+        let mut public = Vec::new();
+        for node in &self.node {
+            let key = node.public_key.as_deref().ok_or_else(|| {
+                let name = &node.name;
+                wrong(format!(
+                    "node {name:?} has no public_key; make one by `deploy {} --node {name} --make-key`",
+                    path.display()
+                ))
+            })?;
+            let read = read_public(key).map_err(|what| wrong(format!("node {:?}: {what}", node.name)))?;
+            public.push(read);
+        }
+        Ok(Some(NodeKeys { public, private_key_file: private_key_file.clone() }))
+    }
+}
+
 impl Deployment {
+    /// Makes a key for a node of a deployment file that asks for them, writes it to its file, and gives the public key.
+    ///
+    /// # Errors
+    /// If there is no such node, or the file of the key cannot be written, or is there already.
+    pub fn make_key(path: impl AsRef<Path>, node: &str) -> Result<String, Error> {
+        let path = path.as_ref();
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        let file = File::parse(path, &text)?;
+        let place = find(&file.node, node, path)?;
+        let template = file.private_key_file.ok_or_else(|| Error::Deployment {
+            path: path.into(),
+            what: "there is no private_key_file; add `private_key_file = \"{node}.key\"`".into(),
+        })?;
+        crate::keys::make(&crate::keys::file_of(&template, path, &file.node[place.index()].name))
+    }
+
     /// Reads a deployment file.
     ///
     /// # Errors
@@ -95,12 +162,9 @@ impl Deployment {
     pub fn parse(path: impl AsRef<Path>, text: &str) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |what: String| Error::Deployment { path: path.into(), what };
-        let file: File = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            wrong(format!("line {line}: {}", error.message().replace('\n', " ")))
-        })?;
+        let mut file = File::parse(path, text)?;
         let beside = |other: PathBuf| path.parent().unwrap_or(Path::new("")).join(other);
-        let key = match (file.key, file.key_file) {
+        let key = match (file.key.take(), file.key_file.take()) {
             (Some(key), None) => key.into_bytes(),
             (None, Some(key_file)) => {
                 let key_path = beside(key_file);
@@ -154,6 +218,7 @@ impl Deployment {
                 }
             }
         }
+        let node_keys = file.node_keys(path)?;
         Ok(Self {
             path: path.into(),
             transport: file.transport,
@@ -161,6 +226,8 @@ impl Deployment {
             storage: file.storage.map(beside),
             message_bytes_max,
             queue_max,
+            encrypted: file.encrypted,
+            node_keys,
             loss: file.loss,
             nodes: file.node,
         })
@@ -191,13 +258,17 @@ impl Deployment {
     /// # Errors
     /// If there is no such node.
     pub fn find(&self, node: &str) -> Result<ActorId, Error> {
-        let named = self.nodes.iter().position(|peer| peer.name == node);
-        let numbered = || node.parse::<usize>().ok().filter(|&number| number < self.nodes.len());
-        named.or_else(numbered).map(ActorId::from).ok_or_else(|| {
-            let known: Vec<&str> = self.nodes.iter().map(|peer| peer.name.as_str()).collect();
-            Error::UnknownNode { node: node.into(), path: self.path.clone(), known: known.join(", ") }
-        })
+        find(&self.nodes, node, &self.path)
     }
+}
+
+fn find(nodes: &[Peer], node: &str, path: &Path) -> Result<ActorId, Error> {
+    let named = nodes.iter().position(|peer| peer.name == node);
+    let numbered = || node.parse::<usize>().ok().filter(|&number| number < nodes.len());
+    named.or_else(numbered).map(ActorId::from).ok_or_else(|| {
+        let known: Vec<&str> = nodes.iter().map(|peer| peer.name.as_str()).collect();
+        Error::UnknownNode { node: node.into(), path: path.into(), known: known.join(", ") }
+    })
 }
 
 #[cfg(test)]

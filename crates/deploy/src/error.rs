@@ -22,6 +22,14 @@ pub enum Error {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// A private key cannot be used.
+    #[error("{}: {what}", path.display())]
+    PrivateKey {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// There is no such node.
     #[error("there is no node \"{node}\" in {}; its nodes are {known}", path.display())]
     UnknownNode {

@@ -9,16 +9,26 @@
 //! | 4, 4 | from, to |
 //! | 8, 8 | the life of the sender, the life of the receiver |
 //! | 8 | number of the frame in the life of the sender towards the receiver |
-//! | ... | message |
+//! | ... | message, encrypted if the deployment says so |
 //! | 32 | HMAC-SHA-256 of all before it |
 //!
 //! Numbers are little-endian. A life is a number that a node draws whenever it starts.
+//!
+//! A message is encrypted by ChaCha20, with a key for each life of a sender and each of its receivers, and the number of the frame
+//! as the nonce; the tag is made of what is encrypted. So no two messages are ever encrypted alike, as long as no node draws
+//! the same life twice.
 
+use std::borrow::Cow;
+
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use simurgh_protocol::ActorId;
 
 use crate::counters::Count;
 use crate::deployment::{Deployment, Transport};
+use crate::error::Error;
 
 pub(crate) const MARK: [u8; 2] = *b"SG";
 pub(crate) const VERSION: u8 = 1;
@@ -41,7 +51,7 @@ pub(crate) enum Kind {
     Data = 4,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
@@ -49,24 +59,81 @@ pub(crate) struct Frame<'a> {
     pub(crate) sender_life: u64,
     pub(crate) receiver_life: u64,
     pub(crate) sequence: u64,
-    pub(crate) message: &'a [u8],
+    pub(crate) message: Cow<'a, [u8]>,
 }
 
-/// Makes and checks tags.
+/// Makes and checks tags, and hides messages.
 #[derive(Clone)]
-pub(crate) struct Key(Hmac<Sha256>);
+pub(crate) struct Key {
+    /// What a node shares with each other; with itself, what strangers cannot know either.
+    pairs: Vec<Pair>,
+    me: usize,
+}
+
+/// What two nodes share.
+#[derive(Clone)]
+struct Pair {
+    tags: Hmac<Sha256>,
+    /// The keys of messages are made from this, if they are encrypted.
+    messages: Option<Hmac<Sha256>>,
+}
+
+impl Pair {
+    fn new(secret: &[u8], encrypted: bool) -> Self {
+        let hidden = || keyed(&keyed(secret).chain_update(b"simurgh messages").finalize().into_bytes());
+        Self { tags: keyed(secret), messages: encrypted.then(hidden) }
+    }
+
+    /// Encrypts or decrypts a message where it lies.
+    fn hide(&self, header: &[u8; HEADER], message: &mut [u8]) {
+        let Some(messages) = &self.messages else { return };
+        if header[3] != Kind::Data as u8 {
+            return;
+        }
+        // From, to, and the life of the sender; then a key is used for one frame of each number.
+        let key = messages.clone().chain_update(&header[8..24]).finalize().into_bytes();
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&header[32..40]);
+        ChaCha20::new(&key, &nonce.into()).apply_keystream(message);
+    }
+}
 
 impl Key {
-    /// The key of a deployment: nodes that disagree on who takes part do not understand each other.
-    pub(crate) fn new(deployment: &Deployment) -> Self {
+    /// The keys of a node of a deployment: nodes that disagree on who takes part do not understand each other.
+    ///
+    /// # Errors
+    /// If the node has a key of its own that cannot be read.
+    pub(crate) fn new(deployment: &Deployment, me: ActorId) -> Result<Self, Error> {
         let mut derived = keyed(&deployment.key);
         derived.update(b"simurgh deployment");
         derived.update(&[VERSION, u8::from(deployment.transport == Transport::Udp)]);
+        if deployment.encrypted {
+            derived.update(b"encrypted");
+        }
         for node in &deployment.nodes {
             derived.update(&(node.name.len() as u64).to_le_bytes());
             derived.update(node.name.as_bytes());
         }
-        Self(keyed(&derived.finalize().into_bytes()))
+        let shared = match &deployment.node_keys {
+            None => vec![None; deployment.nodes.len()],
+            Some(keys) => {
+                keys.public.iter().for_each(|public| derived.update(public));
+                keys.shared(deployment, me)?
+            }
+        };
+        let pair = |secret: &Option<[u8; 32]>| {
+            let mut derived = derived.clone();
+            if let Some(secret) = secret {
+                derived.update(secret);
+            }
+            Pair::new(&derived.finalize().into_bytes(), deployment.encrypted)
+        };
+        Ok(Self { pairs: shared.iter().map(pair).collect(), me: me.index() })
+    }
+
+    /// What is shared with a node; for who is none, something that nobody else knows.
+    fn with(&self, node: u32) -> &Pair {
+        self.pairs.get(node as usize).unwrap_or(&self.pairs[self.me])
     }
 
     /// The bytes of a frame.
@@ -81,8 +148,11 @@ impl Key {
         bytes.extend(frame.sender_life.to_le_bytes());
         bytes.extend(frame.receiver_life.to_le_bytes());
         bytes.extend(frame.sequence.to_le_bytes());
-        bytes.extend(frame.message);
-        let tag = self.0.clone().chain_update(&bytes).finalize().into_bytes();
+        let pair = self.with(frame.to);
+        let header: [u8; HEADER] = std::array::from_fn(|place| bytes[place]);
+        bytes.extend(&*frame.message);
+        pair.hide(&header, &mut bytes[HEADER..]);
+        let tag = pair.tags.clone().chain_update(&bytes).finalize().into_bytes();
         bytes.extend(tag);
         bytes
     }
@@ -99,11 +169,16 @@ impl Key {
             4 => Kind::Data,
             _ => return Err(Count::Garbage),
         };
-        let (signed, tag) = bytes.split_at(bytes.len() - TAG);
-        // Compared in constant time.
-        self.0.clone().chain_update(signed).verify_slice(tag).map_err(|_| Count::NotAuthentic)?;
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|place| bytes[at + place]));
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|place| bytes[at + place]));
+        let pair = self.with(word(8));
+        let (signed, tag) = bytes.split_at(bytes.len() - TAG);
+        // Compared in constant time.
+        pair.tags.clone().chain_update(signed).verify_slice(tag).map_err(|_| Count::NotAuthentic)?;
+        let mut message = Cow::Borrowed(&signed[HEADER..]);
+        if pair.messages.is_some() && !message.is_empty() {
+            pair.hide(&std::array::from_fn(|place| bytes[place]), message.to_mut());
+        }
         Ok(Frame {
             kind,
             from: word(8),
@@ -111,7 +186,7 @@ impl Key {
             sender_life: long(16),
             receiver_life: long(24),
             sequence: long(32),
-            message: &signed[HEADER..],
+            message,
         })
     }
 }
@@ -137,40 +212,73 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    pub(crate) fn key(secret: &str) -> Key {
+    /// The key of a node of two, with these lines in the deployment file.
+    fn key_of(me: u32, secret: &str, more: &str) -> Key {
         let text = format!(
-            "transport = \"udp\"\nkey = \"{secret} of sixteen bytes\"\n[[node]]\nname = \"a\"\naddress = \"h:1\"\n\
+            "transport = \"udp\"\nkey = \"{secret} of sixteen bytes\"\n{more}\n[[node]]\nname = \"a\"\naddress = \"h:1\"\n\
              [[node]]\nname = \"b\"\naddress = \"h:2\"\n"
         );
-        Key::new(&Deployment::parse("d.toml", &text).expect("a deployment"))
+        let deployment = Deployment::parse("d.toml", &text).expect("a deployment");
+        Key::new(&deployment, ActorId(me)).expect("no file is needed")
+    }
+
+    pub(crate) fn key(secret: &str) -> Key {
+        key_of(0, secret, "")
     }
 
     proptest! {
         #[test]
         fn what_is_sealed_opens(
-            from: u32, to: u32, lives: (u64, u64), sequence: u64, message: Vec<u8>, place: usize, flip in 1_u8..,
+            to in 0_u32..2, lives: (u64, u64), sequence: u64, message: Vec<u8>, place: usize, flip in 1_u8..,
+            encrypted: bool,
         ) {
             let (sender_life, receiver_life) = lives;
-            let message = message.as_slice();
-            let frame = Frame { kind: Kind::Data, from, to, sender_life, receiver_life, sequence, message };
-            let mut bytes = key("one").seal(&frame);
-            prop_assert_eq!(key("one").open(&bytes), Ok(frame));
-            prop_assert_eq!(key("other").open(&bytes), Err(Count::NotAuthentic));
-            prop_assert!(key("one").open(&bytes[1..]).is_err());
+            let more = if encrypted { "encrypted = true" } else { "" };
+            let from = 1 - to;
+            let (mine, theirs) = (key_of(from, "one", more), key_of(to, "one", more));
+            let frame = Frame {
+                kind: Kind::Data, from, to, sender_life, receiver_life, sequence, message: Cow::Borrowed(&message),
+            };
+            let mut bytes = mine.seal(&frame);
+            let shown = bytes[HEADER..].starts_with(&message);
+            prop_assert!(shown != encrypted || message.len() < 4, "a message shows if it is not encrypted");
+            prop_assert_eq!(theirs.open(&bytes), Ok(frame));
+            prop_assert_eq!(key_of(to, "other", more).open(&bytes), Err(Count::NotAuthentic));
+            let unlike = if encrypted { "" } else { "encrypted = true" };
+            prop_assert_eq!(key_of(to, "one", unlike).open(&bytes), Err(Count::NotAuthentic));
+            prop_assert!(theirs.open(&bytes[1..]).is_err());
             let place = place % bytes.len();
             bytes[place] ^= flip;
-            prop_assert!(key("one").open(&bytes).is_err(), "one byte differs, and it opens");
+            prop_assert!(theirs.open(&bytes).is_err(), "one byte differs, and it opens");
+        }
+
+        /// The same message is never sealed alike: not in another frame, nor another life, nor to somebody else.
+        #[test]
+        fn no_two_messages_are_encrypted_alike(message in prop::collection::vec(any::<u8>(), 8..100), lives: (u64, u64)) {
+            let mine = key_of(0, "one", "encrypted = true");
+            let hidden = |to, sender_life, sequence| {
+                let message = Cow::Borrowed(message.as_slice());
+                let frame = Frame { kind: Kind::Data, from: 0, to, sender_life, receiver_life: 1, sequence, message };
+                let bytes = mine.seal(&frame);
+                bytes[HEADER..bytes.len() - TAG].to_vec()
+            };
+            let first = hidden(1, lives.0, 1);
+            prop_assert_eq!(&first, &hidden(1, lives.0, 1));
+            prop_assert_ne!(&first, &hidden(1, lives.0, 2));
+            prop_assert_ne!(&first, &hidden(0, lives.0, 1));
+            prop_assert!(lives.0 == lives.1 || first != hidden(1, lives.1, 1));
         }
 
         #[test]
-        fn hostile_bytes_never_open(bytes: Vec<u8>, right_length: bool) {
-            prop_assert!(key("one").open(&bytes).is_err());
+        fn hostile_bytes_never_open(bytes: Vec<u8>, right_length: bool, encrypted: bool) {
+            let mine = key_of(0, "one", if encrypted { "encrypted = true" } else { "" });
+            prop_assert!(mine.open(&bytes).is_err());
             let mut bytes = [&MARK[..], &[VERSION, 4, 0, 0, 0, 0], &bytes[..], &[0; EMPTY]].concat();
             if right_length {
                 let length = bytes.len() as u32;
                 bytes[4..8].copy_from_slice(&length.to_le_bytes());
             }
-            prop_assert!(key("one").open(&bytes).is_err());
+            prop_assert!(mine.open(&bytes).is_err());
         }
     }
 }

@@ -7,7 +7,7 @@
 //! - [`Arguments`], [`main`]: the command line `NAME deploy FILE --node N`.
 //! - [`Error`]: what can go wrong, each in one line.
 //!
-//! Inside, in reading order: `frame` is what goes over the wire; `session` tells fresh frames of peers from all others;
+//! Inside, in reading order: `keys` are those of single nodes; `frame` is what goes over the wire; `session` tells fresh frames of peers from all others;
 //! `queue` holds what waits to be sent; `tcp` and `udp` carry frames; `storage` keeps what survives a crash; `node` runs
 //! the handlers.
 //!
@@ -51,6 +51,7 @@ mod counters;
 mod deployment;
 mod error;
 mod frame;
+mod keys;
 mod node;
 mod queue;
 mod session;

@@ -202,7 +202,7 @@ where
         let addresses = addresses(&self.deployment).await?;
         let (sender, mut inbound) = mpsc::channel(self.deployment.queue_max);
         let nodes = addresses.len();
-        let sessions = Sessions::new(self.me, nodes, Key::new(&self.deployment), rand::random());
+        let sessions = Sessions::new(self.me, nodes, Key::new(&self.deployment, self.me)?, rand::random());
         let shared = Arc::new(Shared {
             me: self.me,
             message_bytes_max: self.deployment.message_bytes_max,

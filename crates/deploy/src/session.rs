@@ -105,6 +105,7 @@ impl Sessions {
 
     fn frame(&self, kind: Kind, to: u32, receiver_life: u64, sequence: u64, message: &[u8]) -> Vec<u8> {
         let (from, sender_life) = (self.me, self.life);
+        let message = message.into();
         self.key.seal(&Frame { kind, from, to, sender_life, receiver_life, sequence, message })
     }
 
@@ -135,7 +136,7 @@ impl Sessions {
                 } else if frame.kind == Kind::Ready {
                     Verdict::Ready
                 } else {
-                    Verdict::Deliver(ActorId(frame.from), frame.message.to_vec())
+                    Verdict::Deliver(ActorId(frame.from), frame.message.into_owned())
                 }
             }
         }

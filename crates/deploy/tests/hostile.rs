@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -43,11 +44,31 @@ fn ports<const N: usize>() -> [u16; N] {
 }
 
 fn deployment(transport: &str, [a, b]: [u16; 2]) -> Deployment {
-    let text = format!(
-        "transport = \"{transport}\"\nkey = \"a key for this test\"\nmessage_bytes_max = 1000\n\
-         [[node]]\nname = \"a\"\naddress = \"127.0.0.1:{a}\"\n[[node]]\nname = \"b\"\naddress = \"127.0.0.1:{b}\"\n"
-    );
-    Deployment::parse("test.toml", &text).expect("it is right")
+    Deployment::parse("test.toml", &text(transport, "", [a, b], ["", ""])).expect("it is right")
+}
+
+fn text(transport: &str, more: &str, [a, b]: [u16; 2], [of_a, of_b]: [&str; 2]) -> String {
+    format!(
+        "transport = \"{transport}\"\nkey = \"a key for this test\"\nmessage_bytes_max = 1000\n{more}\n\
+         [[node]]\nname = \"a\"\naddress = \"127.0.0.1:{a}\"\n{of_a}\n\
+         [[node]]\nname = \"b\"\naddress = \"127.0.0.1:{b}\"\n{of_b}\n"
+    )
+}
+
+fn secret_folder(transport: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("simurgh-hostile-{transport}-{}", std::process::id()))
+}
+
+/// The same with encrypted messages and a key for each node, in a folder of its own.
+fn secret_deployment(transport: &str, ports: [u16; 2]) -> Deployment {
+    let folder = secret_folder(transport);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (file, more) = (folder.join("d.toml"), "encrypted = true\nprivate_key_file = \"{node}.key\"");
+    std::fs::write(&file, text(transport, more, ports, ["", ""])).expect("it is written");
+    let keys = ["a", "b"].map(|node| Deployment::make_key(&file, node).expect("a key is made"));
+    let keys = keys.map(|key| format!("public_key = \"{key}\""));
+    std::fs::write(&file, text(transport, more, ports, [&keys[0], &keys[1]])).expect("it is written");
+    Deployment::read(&file).expect("it is right")
 }
 
 /// Runs a node for some time: what was counted, and how many messages it heard.
@@ -79,9 +100,9 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Two nodes talk for 1.5 s while a stranger sends 300 pieces to one of them by `throw`.
-fn under_fire(transport: &str, throw: impl Fn(u16, &[u8]) + Send) -> Counters {
+fn under_fire(make: impl Fn([u16; 2]) -> Deployment, throw: impl Fn(u16, &[u8]) + Send) -> Counters {
     let ports = ports();
-    let deployment = deployment(transport, ports);
+    let deployment = make(ports);
     let time = Duration::from_millis(1500);
     std::thread::scope(|scope| {
         let other = scope.spawn(|| talk("b", &deployment, time));
@@ -107,10 +128,9 @@ fn under_fire(transport: &str, throw: impl Fn(u16, &[u8]) + Send) -> Counters {
     })
 }
 
-#[test]
-fn datagrams_of_strangers_are_dropped_and_counted() {
+fn datagrams(make: impl Fn([u16; 2]) -> Deployment) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    let counters = under_fire("udp", move |port, bytes| {
+    let counters = under_fire(make, move |port, bytes| {
         socket.send_to(bytes, ("127.0.0.1", port)).expect("a datagram goes out");
         // So that the buffer of the socket holds them all.
         std::thread::sleep(Duration::from_micros(300));
@@ -120,9 +140,8 @@ fn datagrams_of_strangers_are_dropped_and_counted() {
     assert!(kinds.iter().all(|&kind| counters.get(kind) > 0), "{counters}");
 }
 
-#[test]
-fn connections_of_strangers_are_closed_and_counted() {
-    let counters = under_fire("tcp", |port, bytes| {
+fn connections(make: impl Fn([u16; 2]) -> Deployment) {
+    let counters = under_fire(make, |port, bytes| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         // It may be closed before all is written.
         let _ = stream.write_all(bytes);
@@ -133,6 +152,26 @@ fn connections_of_strangers_are_closed_and_counted() {
     assert!(counters.dropped() > 200, "{counters}");
     let kinds = [Count::Garbage, Count::NotAuthentic, Count::TooLong];
     assert!(kinds.iter().all(|&kind| counters.get(kind) > 0), "{counters}");
+}
+
+#[test]
+fn datagrams_of_strangers_are_dropped_and_counted() {
+    datagrams(|ports| deployment("udp", ports));
+}
+
+#[test]
+fn connections_of_strangers_are_closed_and_counted() {
+    connections(|ports| deployment("tcp", ports));
+}
+
+/// With encrypted messages and a key for each node, all is as without.
+#[test]
+fn strangers_are_dropped_where_messages_are_encrypted() {
+    datagrams(|ports| secret_deployment("udp", ports));
+    connections(|ports| secret_deployment("tcp", ports));
+    for transport in ["udp", "tcp"] {
+        std::fs::remove_dir_all(secret_folder(transport)).expect("it is removed");
+    }
 }
 
 #[test]
