@@ -17,7 +17,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[derive(clap::Args)]
 struct Options {
-    /// How many nodes take part, beside the coordinator
+    /// How many nodes take part, beside the coordinator; under deploy, the deployment file says so
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
     participants: u32,
     /// The coordinator tells its decision before it is on its disk

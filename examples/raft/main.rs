@@ -19,10 +19,10 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[derive(clap::Args)]
 struct Options {
-    /// How many servers there are
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
+    /// How many servers there are; under deploy, the deployment file says so
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=9))]
     nodes: u32,
-    /// How many commands somebody asks for, at servers in turn from the first
+    /// How many commands somebody asks for, at servers in turn; under deploy, whoever types does
     #[arg(long, value_name = "N", default_value_t = 1)]
     commands: u32,
     /// How long a server waits for a leader before it wants to be one, in milliseconds: so long at least, less than twice as long

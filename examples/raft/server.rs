@@ -359,9 +359,6 @@ impl Actor for Server {
     type Timer = Timer;
 
     fn on_start(&self, out: &mut Out<Self>) -> State {
-        if !self.asks.is_empty() {
-            out.set_timer(Timer::Ask, ASK);
-        }
         self.on_recover(&Disk::default(), out)
     }
 
@@ -454,6 +451,9 @@ impl Durable for Server {
     }
 
     fn on_recover(&self, disk: &Disk, out: &mut Out<Self>) -> State {
+        if self.asks.len() > disk.asked as usize {
+            out.set_timer(Timer::Ask, ASK);
+        }
         let state =
             State { disk: disk.clone(), role: Role::Follower, leader: None, commit: 0, pending: Vec::new() };
         self.wait(&state, out);

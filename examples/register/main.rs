@@ -19,7 +19,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[derive(clap::Args)]
 struct Options {
-    /// How many servers keep the register
+    /// How many servers keep the register; under deploy, all nodes but the clients, which are the last
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
     servers: u32,
     /// How many clients there are: the first writes, the others read
