@@ -213,7 +213,7 @@ impl<M: Data> Live<M> {
     ) -> Vec<Request> {
         let Some((from, to, msg)) = self.letters.remove(&letter) else { return Vec::new() };
         if !self.is_up(to) {
-            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}") });
+            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after: 0 });
             self.look(None);
             return Vec::new();
         }
@@ -241,7 +241,13 @@ impl<M: Data> Live<M> {
     /// Loses a message.
     pub fn lose(&mut self, letter: LetterId) {
         if let Some((from, to, msg)) = self.letters.remove(&letter) {
-            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}") });
+            let same = |other: &&(ActorId, ActorId, M)| (other.0, other.1, &other.2) == (from, to, &msg);
+            let after = if self.is_ordered() {
+                self.letters.range(..letter).filter(|(_, other)| same(other)).count()
+            } else {
+                0
+            };
+            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after });
             self.look(None);
         }
     }

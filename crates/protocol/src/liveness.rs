@@ -186,7 +186,7 @@ fn must_happen(step: Move) -> bool {
 
 fn key<M: Data>(space: &Space<M>, state: &[u32], step: Move) -> Key {
     match step {
-        Move::Loss { envelope } => fingerprint(&("loss", envelope)) as u64,
+        Move::Loss { envelope, after } => fingerprint(&("loss", envelope, after)) as u64,
         // A timer is known by its name, since its place among those that are set changes.
         Move::Event { actor, event, .. } if (TIMEOUT..CRASH).contains(&event) => {
             let timer =

@@ -38,6 +38,8 @@ pub enum Step {
         to: ActorId,
         /// What it says, as it prints.
         msg: String,
+        /// How many messages before it in its queue say the same and stay: none but in an ordered network.
+        after: usize,
     },
     /// An actor crashes.
     Crash {
@@ -61,9 +63,9 @@ impl Step {
             (from, to, format!("{msg:?}"))
         };
         match step {
-            Move::Loss { envelope } => {
+            Move::Loss { envelope, after } => {
                 let (from, to, msg) = letter(envelope);
-                Self::Lose { from, to, msg }
+                Self::Lose { from, to, msg, after: after as usize }
             }
             Move::Event { actor, event, reaction } => {
                 let (at, choices) = (ActorId(actor), space.choices(reaction).to_vec());
@@ -101,7 +103,8 @@ impl fmt::Display for Step {
                 write!(f, "deliver{} {from} -> {to}: {msg}", chosen(choices))
             }
             Self::Timeout { at, timer, choices } => write!(f, "timeout{} {at}: {timer}", chosen(choices)),
-            Self::Lose { from, to, msg } => write!(f, "lose {from} -> {to}: {msg}"),
+            Self::Lose { from, to, msg, after: 0 } => write!(f, "lose {from} -> {to}: {msg}"),
+            Self::Lose { from, to, msg, after } => write!(f, "lose[{after}] {from} -> {to}: {msg}"),
             Self::Crash { at } => write!(f, "crash {at}"),
             Self::Recover { at, choices } => write!(f, "recover{} {at}", chosen(choices)),
         }
@@ -137,7 +140,10 @@ impl FromStr for Step {
         };
         match verb {
             "deliver" => two().map(|(from, to)| Self::Deliver { from, to, msg: text, choices }),
-            "lose" => two().map(|(from, to)| Self::Lose { from, to, msg: text }),
+            "lose" => {
+                let after = choices.first().copied().unwrap_or(0);
+                two().map(|(from, to)| Self::Lose { from, to, msg: text, after })
+            }
             "timeout" => Ok(Self::Timeout { at: id(who)?, timer: text, choices }),
             "crash" => Ok(Self::Crash { at: id(who)? }),
             "recover" => Ok(Self::Recover { at: id(who)?, choices }),
@@ -197,10 +203,10 @@ mod tests {
     #[test]
     fn what_is_printed_is_parsed() {
         let text = "start 2\ndeliver[1,0] 1 -> 0: Put { key: 3 }\nagain and again\ntimeout 2: Retry(1)\n\
-                    lose 0 -> 1: A: b\ncrash 1\nrecover[2] 1\n";
+                    lose 0 -> 1: A: b\nlose[2] 0 -> 1: C\ncrash 1\nrecover[2] 1\n";
         let schedule: Schedule = text.parse().expect("it parses");
         assert_eq!(schedule.to_string(), text);
-        assert_eq!((schedule.steps.len(), schedule.back_to, schedule.start), (5, Some(1), 2));
+        assert_eq!((schedule.steps.len(), schedule.back_to, schedule.start), (6, Some(1), 2));
         assert!("deliver 1: x".parse::<Step>().is_err() && "dance 1".parse::<Step>().is_err());
     }
 }

@@ -62,7 +62,11 @@ pub(crate) enum Move {
     /// An event at an actor, and which reaction to it.
     Event { actor: u32, event: u32, reaction: u32 },
     /// The loss of a message.
-    Loss { envelope: u32 },
+    Loss {
+        envelope: u32,
+        /// How many equal messages before it in its queue stay.
+        after: u32,
+    },
 }
 
 /// Something that is not known yet: handlers have to run before a state can be expanded.

@@ -182,7 +182,11 @@ impl<M: Data> Expansion<'_, M> {
         let start = out.data.len();
         out.data.extend_from_slice(&self.state[..header]);
         space.network.after(&self.state[header..], Some(at), &[], &space.envelopes, &mut out.data);
-        let step = Move::Loss { envelope: self.state[header + at] };
+        let flying = &self.state[header..];
+        let envelope = flying[at];
+        // In a queue it makes a difference which of two equal messages is lost.
+        let after = flying[..at].iter().filter(|other| **other == envelope).count() as u32;
+        let step = Move::Loss { envelope, after };
         let hash = space.hash(&out.data[start..]);
         out.push(step, hash, start);
     }

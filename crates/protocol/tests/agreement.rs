@@ -180,7 +180,8 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 3] {
         counts[usize::from(bfs.verdict == Verdict::Violated)] += 1;
         // Depth first, it may get lost where there is no end, though there is a counterexample nearby.
         let dfs = system.checker().states_max(4_000).depth_max(100).dfs();
-        let lost = dfs.verdict == Verdict::NotExhausted && bfs.verdict == Verdict::Violated;
+        let lost =
+            dfs.verdict == Verdict::NotExhausted && (bfs.verdict == Verdict::Violated || dfs.depth == 100);
         assert!(dfs.verdict == bfs.verdict || lost, "seed {seed}: dfs\n{bfs}{dfs}");
         assert!(lost || shortest(&dfs) >= shortest(&bfs), "seed {seed}: bfs is the shortest\n{bfs}{dfs}");
         let plain = Options { histories: false, company: false, ..Options::default() };
@@ -238,9 +239,15 @@ fn every_search_agrees_on_random_protocols() {
     assert!(open < (holds + violated) / 10, "{open} local searches did not end");
 }
 
+/// In a queue it makes a difference which of two equal messages is lost; schedules did not tell.
+#[test]
+fn which_of_two_equal_messages_is_lost_is_part_of_the_schedule() {
+    assert_eq!(agree_on(9_768..9_769), [0, 1, 0]);
+}
+
 #[test]
 #[ignore = "takes a few minutes: the same for many more"]
 fn every_search_agrees_on_many_random_protocols() {
-    let [holds, violated, open] = agree_on(4_000..60_000);
+    let [holds, violated, open] = agree_on(4_000..40_000);
     println!("{holds} hold, {violated} are violated, {open} local searches did not end");
 }

@@ -60,7 +60,14 @@ pub(crate) fn verify<M: Data>(
     let mut search = Search::default();
     for (number, start) in session.starts.clone().into_iter().enumerate() {
         if session.within(&start) {
-            search.add(session, &contribution, &start, None, Move::Loss { envelope: number as u32 }, 0);
+            search.add(
+                session,
+                &contribution,
+                &start,
+                None,
+                Move::Loss { envelope: number as u32, after: 0 },
+                0,
+            );
         }
     }
     let mut next = Successors::default();
@@ -386,7 +393,7 @@ impl Search {
     /// The way to a state, from the start with all its messages.
     fn schedule<M: Data>(&self, session: &mut Session<'_, M>, last: u32) -> Schedule {
         let way = self.parents.way(last);
-        let Move::Loss { envelope: start } = self.steps[way[0] as usize] else {
+        let Move::Loss { envelope: start, .. } = self.steps[way[0] as usize] else {
             unreachable!("the first of a way is a start")
         };
         let mut state = session.starts[start as usize].clone();
