@@ -40,6 +40,21 @@ struct Cli<O: Args, C: Args> {
     verb: Verb<O, C>,
 }
 
+/// The same with commands of the program's own.
+#[derive(Parser)]
+struct CliOr<O: Args, C: Args, V: Subcommand> {
+    #[command(subcommand)]
+    verb: VerbOr<O, C, V>,
+}
+
+#[derive(Subcommand)]
+enum VerbOr<O: Args, C: Args, V: Subcommand> {
+    #[command(flatten)]
+    Usual(Verb<O, C>),
+    #[command(flatten)]
+    Own(V),
+}
+
 #[derive(Subcommand)]
 enum Verb<O: Args, C: Args> {
     /// Looks at everything that can happen
@@ -70,7 +85,18 @@ enum Verb<O: Args, C: Args> {
 impl<O: Args, C: Args, M: Data + Serialize + DeserializeOwned> Protocol<O, C, M> {
     /// Does what the command line says; `memory` knows how many bytes are allocated.
     pub fn main(&self, memory: &PeakAlloc) -> ExitCode {
-        let verb = Cli::<O, C>::parse().verb;
+        self.execute(Cli::<O, C>::parse().verb, memory)
+    }
+
+    /// The same for a program with commands of its own beside these.
+    pub fn main_or<V: Subcommand>(&self, memory: &PeakAlloc, own: impl FnOnce(V) -> ExitCode) -> ExitCode {
+        match CliOr::<O, C, V>::parse().verb {
+            VerbOr::Usual(verb) => self.execute(verb, memory),
+            VerbOr::Own(verb) => own(verb),
+        }
+    }
+
+    fn execute(&self, verb: Verb<O, C>, memory: &PeakAlloc) -> ExitCode {
         memory.reset_peak_usage();
         let peak = || memory.peak_usage();
         match verb {

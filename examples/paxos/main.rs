@@ -1,17 +1,20 @@
 //! Single-decree Paxos: three nodes, each of them proposer, acceptor and learner.
 #![forbid(unsafe_code)]
 
+mod replica;
 mod synod;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
+use serde::{Deserialize, Serialize};
 use simurgh::clap;
-use simurgh_deploy::Arguments;
+use simurgh_deploy::{Arguments, Stage, WatchArguments};
 use simurgh_examples::protocol::{Engine, Protocol};
 use simurgh_protocol::{Actor, ActorId, IdMap, Out, System, agree, local};
 
+use replica::{Replica, agreeing};
 use synod::{Place, Proposer, Synod, SynodMsg};
 
 #[global_allocator]
@@ -34,6 +37,43 @@ struct CheckOnly {
     live: bool,
 }
 
+/// Commands about a log: Paxos for one place after the other.
+#[derive(clap::Subcommand)]
+enum OfLog {
+    /// Runs one node of a log over real sockets: it proposes for one place after the other
+    DeployLog {
+        #[command(flatten)]
+        deploy: Arguments,
+        #[command(flatten)]
+        log: LogOptions,
+    },
+    /// Looks at what may happen next to a log that runs, again and again
+    Watch {
+        #[command(flatten)]
+        watch: WatchArguments,
+        #[command(flatten)]
+        log: LogOptions,
+    },
+}
+
+/// How a log is run.
+#[derive(clap::Args)]
+struct LogOptions {
+    /// A proposer takes the value of the last response, in place of that with the highest ballot
+    #[arg(long)]
+    bug: bool,
+    /// How many seconds a node rests at most before it proposes
+    #[arg(long, default_value_t = 6, value_name = "SECONDS")]
+    rest: u32,
+}
+
+impl LogOptions {
+    fn replica(&self, nodes: usize, goes_on: bool) -> Replica {
+        let all = (0..nodes).map(ActorId::from).collect();
+        Replica { all, bug: self.bug, rest: Duration::from_secs(self.rest.into()), goes_on }
+    }
+}
+
 struct Node {
     all: Vec<ActorId>,
     proposes: bool,
@@ -43,10 +83,12 @@ struct Node {
     bug: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Propose;
+/// It is time to propose something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Propose;
 
-type Value = u32;
+/// What nodes agree on.
+pub type Value = u32;
 
 impl Node {
     fn place(&self, me: ActorId) -> Place<'_> {
@@ -143,5 +185,14 @@ fn deploy(arguments: &Arguments, options: &Options) -> ExitCode {
 
 fn main() -> ExitCode {
     let protocol = Protocol { engine: Engine::Local, check: checked, run: simulated, deploy };
-    protocol.main(&MEMORY)
+    protocol.main_or(&MEMORY, |command| match command {
+        OfLog::DeployLog { deploy, log } => deploy.run(|node, deployment| {
+            let replica = log.replica(deployment.nodes().len(), true);
+            Ok(simurgh_deploy::Node::new(replica, node, deployment)?.observable())
+        }),
+        // From a snapshot, each node proposes once more: the search has an end, and the next snapshot comes soon.
+        OfLog::Watch { watch, log } => {
+            watch.run(|stage| (0..3).map(|_| log.replica(3, stage == Stage::Running)).collect(), agreeing)
+        }
+    })
 }

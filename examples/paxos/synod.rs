@@ -20,7 +20,7 @@ pub enum SynodMsg<V> {
 }
 
 /// How far a proposal has come.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Proposer<V> {
     /// Nothing was proposed here.
     Idle,
@@ -40,7 +40,7 @@ pub enum Proposer<V> {
 }
 
 /// What a node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Synod<V> {
     /// The proposer.
     pub proposer: Proposer<V>,

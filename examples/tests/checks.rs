@@ -228,3 +228,83 @@ fn a_search_that_is_cut_short_says_so() {
         assert!(found["note"].as_str().is_some_and(|note| note.contains('4')), "{engine}: {found}");
     }
 }
+
+/// Runs `NAME ARGUMENTS`: what it prints, and its exit code.
+fn output(command: &str) -> (String, i32) {
+    let (name, arguments) = command.split_once(' ').expect("a name and arguments");
+    let output = Command::new(example(name)).args(arguments.split_whitespace()).output().expect("it runs");
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (text, output.status.code().expect("it was not killed"))
+}
+
+/// Section 5.5 of the paper: the bug of Paxos is predicted from a live state of a run that loses 30% of its messages.
+#[test]
+fn the_bug_of_paxos_is_found_while_a_simulated_run_is_watched() {
+    let (text, code) = output("paxos watch --bug --loss 0.3 --simulate --seed 8 --for 60");
+    assert_eq!(code, 1, "{text}");
+    let (rounds, found) = text.split_once("will be violated, if from the live state").expect("a prediction");
+    assert!(
+        rounds.lines().next().is_some_and(|line| line.contains("consistent snapshot of 3 nodes")),
+        "{text}"
+    );
+    assert!(found.contains("  0: {") && found.contains("timers [Propose]"), "the live state is told: {text}");
+    assert!(found.contains("steps follow:\n  "), "the schedule is told: {text}");
+    // A machine reads the same.
+    let (json, code) = output("paxos watch --bug --loss 0.3 --simulate --seed 8 --for 60 --json");
+    let last: Value = serde_json::from_str(json.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((code, &last["verdict"]), (1, &"violated".into()), "{json}");
+    assert!(last["live"].as_array().is_some_and(|live| live.len() >= 3), "{json}");
+    assert!(last["schedule"].as_array().is_some_and(|steps| steps.len() >= 9), "{json}");
+}
+
+#[test]
+fn nothing_is_found_while_a_right_paxos_is_watched() {
+    let (text, code) = output("paxos watch --loss 0.3 --simulate --for 40 --every 4 --budget 0.2");
+    assert_eq!((code, text.lines().count()), (0, 10), "{text}");
+    assert!(text.lines().all(|line| line.contains("consistent snapshot")), "{text}");
+}
+
+/// A child process that does not outlive its test.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// The same over real sockets: three processes, each of which drops 30% of what it sends.
+#[test]
+fn the_bug_of_paxos_is_found_while_three_processes_are_watched() {
+    let folder = std::env::temp_dir().join(format!("simurgh-watch-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for transport in ["tcp", "udp"] {
+        let held = [(); 3].map(|()| std::net::TcpListener::bind("127.0.0.1:0").expect("a free port"));
+        let ports = held.map(|listener| listener.local_addr().expect("an address").port());
+        let node = |port: &u16| format!("[[node]]\nname = \"n{port}\"\naddress = \"127.0.0.1:{port}\"\n");
+        let nodes: String = ports.iter().map(node).collect();
+        let file = folder.join(format!("{transport}.toml"));
+        let text = format!("transport = \"{transport}\"\nkey = \"a key for this test\"\n{nodes}");
+        std::fs::write(&file, text).expect("it is written");
+        let file = file.to_str().expect("a plain path");
+        let node = |number: usize| {
+            let arguments =
+                format!("deploy-log {file} --node {number} --seconds 60 --bug --loss 0.3 --rest 2");
+            let mut command = Command::new(example("paxos"));
+            command.args(arguments.split_whitespace()).stderr(std::process::Stdio::null());
+            Killed(command.spawn().expect("it runs"))
+        };
+        let running: Vec<Killed> = (0..3).map(node).collect();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let (text, code) = output(&format!("paxos watch {file} --bug --every 0.5 --budget 0.5 --for 40"));
+        assert_eq!(code, 1, "{text}");
+        assert!(text.contains("consistent snapshot of 3 nodes") && text.contains("the live state"), "{text}");
+        drop(running);
+        let (text, code) = output(&format!("paxos watch {file} --for 2"));
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains("it does not answer"), "{text}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is removed");
+}

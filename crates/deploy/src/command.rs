@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Makes a key for the node, where the deployment file asks for one, and prints what the others have to know
     #[arg(long)]
     pub make_key: bool,
+    /// Loses this part of its messages on purpose, from 0 to 1, whatever the deployment file says
+    #[arg(long, value_name = "PART", value_parser = crate::watch::part)]
+    pub loss: Option<f64>,
 }
 
 impl Arguments {
@@ -69,7 +72,10 @@ impl Arguments {
     where
         A::Msg: Serialize + DeserializeOwned,
     {
-        let node = make(&self.node, &Deployment::read(&self.file)?)?;
+        let mut node = make(&self.node, &Deployment::read(&self.file)?)?;
+        if let Some(loss) = self.loss {
+            node = node.losing(loss);
+        }
         match self.seconds {
             Some(seconds) => {
                 node.until(async move { tokio::time::sleep(Duration::from_secs(seconds)).await }).run()

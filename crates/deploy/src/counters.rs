@@ -38,9 +38,11 @@ pub enum Count {
     Lost,
     /// Connections closed because they did not prove in time that they come from a peer, or were too many.
     Refused,
+    /// Questions of observers that were answered.
+    Observed,
 }
 
-const NAMES: [(Count, &str); 16] = [
+const NAMES: [(Count, &str); 17] = [
     (Count::Sent, "sent"),
     (Count::Received, "received"),
     (Count::Timeouts, "timeouts"),
@@ -57,6 +59,7 @@ const NAMES: [(Count, &str); 16] = [
     (Count::NoSuchNode, "dropped to nobody"),
     (Count::Lost, "dropped on purpose"),
     (Count::Refused, "connections refused"),
+    (Count::Observed, "answers to observers"),
 ];
 
 /// How often each thing happened. It prints as one line, without what never happened.

@@ -11,7 +11,7 @@ use crate::keys::{NodeKeys, read_public};
 /// A shorter key could be guessed.
 const KEY_BYTES_MIN: usize = 16;
 /// What fits into one datagram beside the header and the tag.
-const DATAGRAM_MESSAGE_MAX: usize = 65_000;
+pub(crate) const DATAGRAM_MESSAGE_MAX: usize = 65_000;
 const STREAM_MESSAGE_MAX: usize = 64 << 20;
 
 /// What carries messages.

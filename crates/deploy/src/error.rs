@@ -86,6 +86,26 @@ pub enum Error {
         /// The deployment file.
         path: PathBuf,
     },
+    /// A running deployment cannot be observed as a whole.
+    #[error("node \"{node}\" gives no part of the snapshot: {why}")]
+    NoPart {
+        /// Which node.
+        node: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// What a node gave is not understood.
+    #[error("node \"{node}\": its state is not understood; does it run the same program as this?")]
+    NotUnderstood {
+        /// Which node.
+        node: String,
+    },
+    /// What is to be checked cannot be.
+    #[error("this cannot be watched: {why}")]
+    CannotWatch {
+        /// Why.
+        why: String,
+    },
     /// The system gives no threads, sockets or signals.
     #[error("the system refuses what a node needs: {0}; see the limits of processes and open files")]
     System(io::Error),

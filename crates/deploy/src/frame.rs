@@ -38,6 +38,8 @@ pub(crate) const HEADER: usize = 40;
 pub(crate) const TAG: usize = 32;
 /// A frame without a message.
 pub(crate) const EMPTY: usize = HEADER + TAG;
+/// Who looks at a deployment from outside: it has the key of all, and is none of the nodes.
+pub(crate) const OBSERVER: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -49,6 +51,12 @@ pub(crate) enum Kind {
     Ready = 3,
     /// A message.
     Data = 4,
+    /// A message behind the number of the last cut that its sender was in; see `cut`.
+    InCut = 5,
+    /// An observer asks for something.
+    Observe = 6,
+    /// The answer to an observer.
+    Observed = 7,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +95,8 @@ impl Pair {
     /// Encrypts or decrypts a message where it lies.
     fn hide(&self, header: &[u8; HEADER], message: &mut [u8]) {
         let Some(messages) = &self.messages else { return };
-        if header[3] != Kind::Data as u8 {
+        let hidden = [Kind::Data, Kind::InCut, Kind::Observe, Kind::Observed];
+        if !hidden.iter().any(|kind| header[3] == *kind as u8) {
             return;
         }
         // From, to, and the life of the sender; then a key is used for one frame of each number.
@@ -104,6 +113,19 @@ impl Key {
     /// # Errors
     /// If the node has a key of its own that cannot be read.
     pub(crate) fn new(deployment: &Deployment, me: ActorId) -> Result<Self, Error> {
+        let shared = match &deployment.node_keys {
+            None => vec![None; deployment.nodes.len()],
+            Some(keys) => keys.shared(deployment, me)?,
+        };
+        Ok(Self { pairs: Self::pairs(deployment, &shared), me: me.index() })
+    }
+
+    /// The keys of an observer: the key of all, without what two nodes share.
+    pub(crate) fn observer(deployment: &Deployment) -> Self {
+        Self { pairs: Self::pairs(deployment, &vec![None; deployment.nodes.len()]), me: 0 }
+    }
+
+    fn pairs(deployment: &Deployment, shared: &[Option<[u8; 32]>]) -> Vec<Pair> {
         let mut derived = keyed(&deployment.key);
         derived.update(b"simurgh deployment");
         derived.update(&[VERSION, u8::from(deployment.transport == Transport::Udp)]);
@@ -114,13 +136,9 @@ impl Key {
             derived.update(&(node.name.len() as u64).to_le_bytes());
             derived.update(node.name.as_bytes());
         }
-        let shared = match &deployment.node_keys {
-            None => vec![None; deployment.nodes.len()],
-            Some(keys) => {
-                keys.public.iter().for_each(|public| derived.update(public));
-                keys.shared(deployment, me)?
-            }
-        };
+        if let Some(keys) = &deployment.node_keys {
+            keys.public.iter().for_each(|public| derived.update(public));
+        }
         let pair = |secret: &Option<[u8; 32]>| {
             let mut derived = derived.clone();
             if let Some(secret) = secret {
@@ -128,10 +146,10 @@ impl Key {
             }
             Pair::new(&derived.finalize().into_bytes(), deployment.encrypted)
         };
-        Ok(Self { pairs: shared.iter().map(pair).collect(), me: me.index() })
+        shared.iter().map(pair).collect()
     }
 
-    /// What is shared with a node; for who is none, something that nobody else knows.
+    /// What is shared with a node; with an observer, and with whoever else is none, what nodes share with no other.
     fn with(&self, node: u32) -> &Pair {
         self.pairs.get(node as usize).unwrap_or(&self.pairs[self.me])
     }
@@ -167,6 +185,9 @@ impl Key {
             2 => Kind::Welcome,
             3 => Kind::Ready,
             4 => Kind::Data,
+            5 => Kind::InCut,
+            6 => Kind::Observe,
+            7 => Kind::Observed,
             _ => return Err(Count::Garbage),
         };
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|place| bytes[at + place]));

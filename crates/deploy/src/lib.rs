@@ -5,11 +5,13 @@
 //! - [`Counters`], [`Count`]: what came and went, and what was dropped for which reason.
 //! - [`wire_bytes`]: how long a message is on its way, for simulations.
 //! - [`Arguments`], [`main`]: the command line `NAME deploy FILE --node N`.
+//! - [`Observer`]: consistent snapshots of a running deployment; [`WatchArguments`]: the command line `NAME watch FILE`,
+//!   which goes on from such a snapshot by local search, again and again.
 //! - [`Error`]: what can go wrong, each in one line.
 //!
 //! Inside, in reading order: `keys` are those of single nodes; `frame` is what goes over the wire; `session` tells fresh frames of peers from all others;
 //! `queue` holds what waits to be sent; `tcp` and `udp` carry frames; `storage` keeps what survives a crash; `node` runs
-//! the handlers.
+//! the handlers; `cut` is what a node does for a snapshot, `observer` takes it.
 //!
 //! What the network may do to messages: lose them, over TCP only where a connection breaks or a queue is full;
 //! exchange their order, over UDP. None is delivered twice. So a protocol that a checker found right on
@@ -48,19 +50,24 @@
 
 mod command;
 mod counters;
+mod cut;
 mod deployment;
 mod error;
 mod frame;
 mod keys;
 mod node;
+mod observer;
 mod queue;
 mod session;
 mod storage;
 mod tcp;
 mod udp;
+mod watch;
 
 pub use command::{Arguments, main};
 pub use counters::{Count, Counters};
 pub use deployment::{Deployment, Peer, Transport};
 pub use error::Error;
 pub use node::{Node, run, run_durable, wire_bytes};
+pub use observer::Observer;
+pub use watch::{Stage, WatchArguments};

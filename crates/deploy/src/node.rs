@@ -12,11 +12,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use simurgh_protocol::{Actor, ActorId, After, Command, Durable, Out};
 use tokio::net::{TcpListener, UdpSocket};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::counters::{Count, Counters};
+use crate::cut::{Answer, Cut, Request, apart, behind};
 use crate::deployment::{Deployment, Transport};
 use crate::error::Error;
 use crate::frame::{EMPTY, Key};
@@ -27,6 +28,13 @@ use crate::{tcp, udp};
 
 /// How long a node that stops tries to send what is still queued.
 const FAREWELL: Duration = Duration::from_millis(300);
+/// How long an observer waits for an actor that is busy.
+const BUSY: Duration = Duration::from_secs(3);
+/// Questions of observers that wait at a time.
+const OBSERVERS_MAX: usize = 8;
+
+/// A question of an observer, and where its answer goes.
+type Question = (Request, oneshot::Sender<Answer>);
 
 /// What the tasks of a node share.
 pub(crate) struct Shared {
@@ -36,12 +44,29 @@ pub(crate) struct Shared {
     pub(crate) queues: Vec<Queue>,
     pub(crate) welcomed: Vec<Notify>,
     pub(crate) inbound: mpsc::Sender<(ActorId, Vec<u8>)>,
+    questions: mpsc::Sender<Question>,
     sessions: Mutex<Sessions>,
 }
 
 impl Shared {
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the actor answers an observer; nothing if it is too busy, or the question is none.
+    pub(crate) async fn observed(&self, request: &[u8]) -> Option<Vec<u8>> {
+        let Ok((request, [])) = postcard::take_from_bytes(request) else {
+            self.counters.add(Count::NotUnderstood);
+            return None;
+        };
+        let (sender, answer) = oneshot::channel();
+        if self.questions.try_send((request, sender)).is_err() {
+            self.counters.add(Count::QueueFull);
+            return None;
+        }
+        let answer = timeout(BUSY, answer).await.ok()?.ok()?;
+        self.counters.add(Count::Observed);
+        postcard::to_stdvec(&answer).ok()
     }
 }
 
@@ -80,6 +105,7 @@ where
 
 type Watch<A> = Box<dyn FnMut(&<A as Actor>::State)>;
 type Store<A> = Box<dyn FnMut(&A, &<A as Actor>::State) -> Result<bool, Error>>;
+type Encode<A> = Box<dyn Fn(&<A as Actor>::State, &[&<A as Actor>::Timer]) -> Option<Vec<u8>>>;
 type Begin<A> = Box<dyn FnOnce(&A, &mut Out<A>) -> <A as Actor>::State>;
 
 /// An actor at its place in a deployment, ready to run.
@@ -90,6 +116,7 @@ pub struct Node<A: Actor> {
     begin: Begin<A>,
     store: Option<Store<A>>,
     watch: Option<Watch<A>>,
+    encode: Option<Encode<A>>,
     inputs: Option<mpsc::Receiver<A::Msg>>,
     reader: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     until: Option<Pin<Box<dyn Future<Output = ()>>>>,
@@ -112,6 +139,7 @@ where
             begin: Box::new(|actor, out| actor.on_start(out)),
             store: None,
             watch: None,
+            encode: None,
             inputs: None,
             reader: None,
             until: None,
@@ -152,6 +180,24 @@ where
     #[must_use]
     pub fn watch(mut self, watch: impl FnMut(&A::State) + 'static) -> Self {
         self.watch = Some(Box::new(watch));
+        self
+    }
+
+    /// Lets who has the key look at the state and the timers: for `watch`, see [`WatchArguments`](crate::WatchArguments).
+    #[must_use]
+    pub fn observable(mut self) -> Self
+    where
+        A::State: Serialize,
+        A::Timer: Serialize,
+    {
+        self.encode = Some(Box::new(|state, timers| postcard::to_stdvec(&(state, timers)).ok()));
+        self
+    }
+
+    /// Loses this part of all messages on purpose, from 0 to 1, whatever the deployment says; never those to itself.
+    #[must_use]
+    pub fn losing(mut self, part: f64) -> Self {
+        self.deployment.loss = part.clamp(0.0, 1.0);
         self
     }
 
@@ -201,6 +247,7 @@ where
     async fn live(mut self) -> Result<Counters, Error> {
         let addresses = addresses(&self.deployment).await?;
         let (sender, mut inbound) = mpsc::channel(self.deployment.queue_max);
+        let (questions, mut asked) = mpsc::channel(OBSERVERS_MAX);
         let nodes = addresses.len();
         let sessions = Sessions::new(self.me, nodes, Key::new(&self.deployment, self.me)?, rand::random());
         let shared = Arc::new(Shared {
@@ -210,6 +257,7 @@ where
             queues: (0..nodes).map(|_| Queue::new(self.deployment.queue_max)).collect(),
             welcomed: (0..nodes).map(|_| Notify::new()).collect(),
             inbound: sender,
+            questions,
             sessions: Mutex::new(sessions),
         });
         let (mut receiving, mut sending) = (JoinSet::new(), JoinSet::new());
@@ -237,7 +285,7 @@ where
         let begin = std::mem::replace(&mut self.begin, Box::new(|actor, out| actor.on_start(out)));
         let mut out = chance(self.me);
         let state = begin(&self.actor, &mut out);
-        let mut running = Running { node: self, shared, state, timers: BTreeMap::new() };
+        let mut running = Running { node: self, shared, state, timers: BTreeMap::new(), cut: Cut::default() };
         running.settle(out)?;
         loop {
             let due =
@@ -256,6 +304,7 @@ where
                     }
                 }
                 Some((from, bytes)) = inbound.recv() => running.bytes(from, &bytes)?,
+                Some((request, answer)) = asked.recv() => drop(answer.send(running.observed(request))),
                 Some(message) = next(&mut inputs) => running.message(running.node.me, &message)?,
             }
         }
@@ -284,6 +333,7 @@ struct Running<A: Actor> {
     shared: Arc<Shared>,
     state: A::State,
     timers: BTreeMap<A::Timer, Instant>,
+    cut: Cut,
 }
 
 impl<A: Actor> Running<A>
@@ -291,12 +341,38 @@ where
     A::Msg: Serialize + DeserializeOwned,
 {
     fn bytes(&mut self, from: ActorId, bytes: &[u8]) -> Result<(), Error> {
-        match postcard::take_from_bytes(bytes) {
-            Ok((message, [])) => self.message(from, &message),
-            _ => {
-                self.shared.counters.add(Count::NotUnderstood);
-                Ok(())
+        let understood =
+            apart(bytes).and_then(|(cut, bytes)| Some((cut, bytes, postcard::take_from_bytes(bytes).ok()?)));
+        let Some((cut, bytes, (message, []))) = understood else {
+            self.shared.counters.add(Count::NotUnderstood);
+            return Ok(());
+        };
+        self.join(cut);
+        self.cut.comes(cut, from, bytes, self.node.deployment.queue_max);
+        self.message(from, &message)
+    }
+
+    /// Joins a cut, unless it is in this one or a later one.
+    fn join(&mut self, cut: u64) {
+        let Self { node, state, timers, .. } = self;
+        let record = || {
+            let timers: Vec<&A::Timer> = timers.keys().collect();
+            node.encode.as_ref()?(state, &timers)
+        };
+        self.cut.join(cut, record);
+    }
+
+    fn observed(&mut self, request: Request) -> Answer {
+        if self.node.encode.is_none() {
+            return Answer::NotObservable;
+        }
+        match request {
+            Request::Join(cut) if cut < self.cut.number() => Answer::Overtaken,
+            Request::Join(cut) => {
+                self.join(cut);
+                Answer::Joined
             }
+            Request::Collect(cut) => self.cut.collect(cut),
         }
     }
 
@@ -344,8 +420,10 @@ where
         let Some(queue) = self.shared.queues.get(to.index()) else { return counters.add(Count::NoSuchNode) };
         let Ok(bytes) = postcard::to_stdvec(message) else { return counters.add(Count::NotUnderstood) };
         if bytes.len() > self.shared.message_bytes_max {
-            counters.add(Count::TooLong);
-        } else if to == self.node.me {
+            return counters.add(Count::TooLong);
+        }
+        let bytes = behind(self.cut.number(), &bytes);
+        if to == self.node.me {
             // Through the queue of what comes in, so that the handler ends first, as on any network.
             let sent = self.shared.inbound.try_send((to, bytes)).is_ok();
             counters.add(if sent { Count::Sent } else { Count::QueueFull });
@@ -373,7 +451,7 @@ async fn next<M>(inputs: &mut Option<mpsc::Receiver<M>>) -> Option<M> {
     }
 }
 
-async fn addresses(deployment: &Deployment) -> Result<Vec<SocketAddr>, Error> {
+pub(crate) async fn addresses(deployment: &Deployment) -> Result<Vec<SocketAddr>, Error> {
     let mut addresses = Vec::new();
     for peer in &deployment.nodes {
         let found = match tokio::net::lookup_host(&peer.address).await {

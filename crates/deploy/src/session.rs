@@ -6,19 +6,21 @@
 //! restart. A sender learns the life of a receiver by `Hello` and `Welcome`; who gets a message for an earlier life of its
 //! own answers with `Welcome` too.
 //!
-//! What is remembered grows by one window for each restart of a peer, and by nothing that a stranger can do.
+//! What is remembered grows by one window for each restart of a peer or an observer, and by nothing that a stranger can
+//! do. An observer has the key and is none of the nodes: it asks, and is answered; it sends no messages.
 
 use std::collections::BTreeMap;
 
 use simurgh_protocol::ActorId;
 
 use crate::counters::Count;
-use crate::frame::{Frame, Key, Kind};
+use crate::cut;
+use crate::frame::{Frame, Key, Kind, OBSERVER};
 
 /// What is to be done with bytes that came in.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// A message for the actor.
+    /// A message for the actor, behind the number of the cut that its sender was in.
     Deliver(ActorId, Vec<u8>),
     /// Whoever sent this is to get that answer.
     Reply(Vec<u8>),
@@ -26,10 +28,22 @@ pub(crate) enum Verdict {
     Outdated(Vec<u8>),
     /// The life of a peer is known now.
     Welcomed(ActorId),
-    /// The connection comes from a living peer.
+    /// The connection comes from a living peer, or from an observer.
     Ready,
+    /// An observer asks for something.
+    Observe(Asked),
+    /// A node answers what was asked under this number.
+    Observed(u64, Vec<u8>),
     /// Nothing.
     Drop(Count),
+}
+
+/// What an observer asked, and what the answer needs to reach it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    life: u64,
+    sequence: u64,
+    pub(crate) request: Vec<u8>,
 }
 
 /// What a node knows of the lives of its peers.
@@ -38,6 +52,7 @@ pub(crate) struct Sessions {
     life: u64,
     key: Key,
     peers: Vec<Peer>,
+    observer: Peer,
 }
 
 #[derive(Default)]
@@ -77,7 +92,13 @@ impl Window {
 impl Sessions {
     /// A node that begins a life; `life` must be drawn at random.
     pub(crate) fn new(me: ActorId, nodes: usize, key: Key, life: u64) -> Self {
-        Self { me: me.0, life, key, peers: (0..nodes).map(|_| Peer::default()).collect() }
+        let peers = (0..nodes).map(|_| Peer::default()).collect();
+        Self { me: me.0, life, key, peers, observer: Peer::default() }
+    }
+
+    /// Somebody who looks at all nodes from outside.
+    pub(crate) fn observer(nodes: usize, key: Key, life: u64) -> Self {
+        Self::new(ActorId(OBSERVER), nodes, key, life)
     }
 
     /// Asks a peer for its life.
@@ -90,9 +111,27 @@ impl Sessions {
         self.numbered(Kind::Ready, to, &[])
     }
 
-    /// Seals a message, if the life of its receiver is known.
-    pub(crate) fn seal(&mut self, to: ActorId, message: &[u8]) -> Option<Vec<u8>> {
-        self.numbered(Kind::Data, to, message)
+    /// Seals a message that lies behind the number of a cut, if the life of its receiver is known. As long as there was no
+    /// cut, no number goes over the wire.
+    pub(crate) fn seal(&mut self, to: ActorId, behind: &[u8]) -> Option<Vec<u8>> {
+        match cut::apart(behind) {
+            Some((0, message)) => self.numbered(Kind::Data, to, message),
+            _ => self.numbered(Kind::InCut, to, behind),
+        }
+    }
+
+    /// Asks a node for something, if its life is known; gives the number of the question, too.
+    pub(crate) fn ask(&mut self, to: ActorId, request: &[u8]) -> Option<(u64, Vec<u8>)> {
+        let sealed = self.numbered(Kind::Observe, to, request)?;
+        Some((self.peers[to.index()].sequence, sealed))
+    }
+
+    /// Answers an observer.
+    pub(crate) fn answer(&mut self, asked: &Asked, answer: &[u8]) -> Vec<u8> {
+        // A number of its own, so that no two answers are encrypted alike; behind that of the question.
+        self.observer.sequence += 1;
+        let answer = cut::behind(asked.sequence, answer);
+        self.frame(Kind::Observed, OBSERVER, asked.life, self.observer.sequence, &answer)
     }
 
     fn numbered(&mut self, kind: Kind, to: ActorId, message: &[u8]) -> Option<Vec<u8>> {
@@ -115,13 +154,20 @@ impl Sessions {
             Ok(frame) => frame,
             Err(count) => return Verdict::Drop(count),
         };
-        if frame.to != self.me || frame.from == self.me || frame.from as usize >= self.peers.len() {
+        let is_observer = frame.from == OBSERVER;
+        if frame.to != self.me
+            || frame.from == self.me
+            || frame.from as usize >= self.peers.len() && !is_observer
+            || is_observer && matches!(frame.kind, Kind::Welcome | Kind::Data | Kind::InCut | Kind::Observed)
+            || !is_observer && frame.kind == Kind::Observe
+            || self.me != OBSERVER && frame.kind == Kind::Observed
+        {
             return Verdict::Drop(Count::UnknownSender);
         }
         let welcome = || self.frame(Kind::Welcome, frame.from, frame.sender_life, 0, &[]);
         match frame.kind {
             Kind::Hello => Verdict::Reply(welcome()),
-            _ if frame.receiver_life != self.life && frame.kind == Kind::Welcome => {
+            _ if frame.receiver_life != self.life && matches!(frame.kind, Kind::Welcome | Kind::Observed) => {
                 Verdict::Drop(Count::Outdated)
             }
             _ if frame.receiver_life != self.life => Verdict::Outdated(welcome()),
@@ -129,14 +175,25 @@ impl Sessions {
                 self.peers[frame.from as usize].life = Some(frame.sender_life);
                 Verdict::Welcomed(ActorId(frame.from))
             }
-            Kind::Ready | Kind::Data => {
-                let taken = self.peers[frame.from as usize].taken.entry(frame.sender_life).or_default();
+            Kind::Observed => match cut::apart(&frame.message) {
+                Some((number, answer)) => Verdict::Observed(number, answer.to_vec()),
+                None => Verdict::Drop(Count::NotUnderstood),
+            },
+            Kind::Ready | Kind::Data | Kind::InCut | Kind::Observe => {
+                let peer = self.peers.get_mut(frame.from as usize).unwrap_or(&mut self.observer);
+                let taken = peer.taken.entry(frame.sender_life).or_default();
                 if !taken.take(frame.sequence) {
-                    Verdict::Drop(Count::Replayed)
-                } else if frame.kind == Kind::Ready {
-                    Verdict::Ready
-                } else {
-                    Verdict::Deliver(ActorId(frame.from), frame.message.into_owned())
+                    return Verdict::Drop(Count::Replayed);
+                }
+                let message = frame.message.into_owned();
+                match frame.kind {
+                    Kind::Data => Verdict::Deliver(ActorId(frame.from), cut::behind(0, &message)),
+                    Kind::InCut => Verdict::Deliver(ActorId(frame.from), message),
+                    Kind::Observe => {
+                        let (life, sequence) = (frame.sender_life, frame.sequence);
+                        Verdict::Observe(Asked { life, sequence, request: message })
+                    }
+                    _ => Verdict::Ready,
                 }
             }
         }
@@ -187,6 +244,29 @@ mod tests {
         assert_eq!(bob.receive(&late), Verdict::Drop(Count::Replayed));
         let fresh = alice.seal(ActorId(1), b"more").expect("bob's life is known");
         assert_eq!(bob.receive(&fresh), Verdict::Deliver(ActorId(0), b"more".to_vec()));
+    }
+
+    #[test]
+    fn an_observer_asks_and_is_answered_and_can_say_nothing_else() {
+        let mut bob = node(1, 20);
+        let mut observer = Sessions::observer(2, key("one"), 30);
+        greet(&mut observer, &mut bob);
+        let (number, question) = observer.ask(ActorId(1), b"how are you?").expect("bob's life is known");
+        let Verdict::Observe(asked) = bob.receive(&question) else { panic!("it is a question") };
+        assert_eq!(asked.request, b"how are you?");
+        assert_eq!(bob.receive(&question), Verdict::Drop(Count::Replayed));
+        let answer = bob.answer(&asked, b"fine");
+        assert_eq!(observer.receive(&answer), Verdict::Observed(number, b"fine".to_vec()));
+        let other = &mut Sessions::observer(2, key("one"), 31);
+        assert_eq!(other.receive(&answer), Verdict::Drop(Count::Outdated), "it was for another");
+        let message = observer.seal(ActorId(1), b"from nobody").expect("bob's life is known");
+        assert_eq!(bob.receive(&message), Verdict::Drop(Count::UnknownSender));
+
+        // Nodes do not ask each other, and answer nobody else.
+        let mut alice = node(0, 10);
+        greet(&mut alice, &mut bob);
+        let (_, question) = alice.ask(ActorId(1), b"?").expect("bob's life is known");
+        assert_eq!(bob.receive(&question), Verdict::Drop(Count::UnknownSender));
     }
 
     proptest! {

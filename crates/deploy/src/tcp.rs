@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::counters::Count;
+use crate::cut::CUT;
 use crate::frame::{EMPTY, frame_length};
 use crate::node::Shared;
 use crate::session::Verdict;
@@ -28,27 +29,27 @@ const STRANGERS_MAX: usize = 32;
 const BATCH_BYTES: usize = 64 << 10;
 
 /// Cuts a stream into frames. What was read of a frame is kept when `next` is dropped.
-struct Frames<R> {
-    stream: R,
+pub(crate) struct Frames<R> {
+    pub(crate) stream: R,
     bytes: Vec<u8>,
     /// How much of `bytes` was given out as the last frame.
     given: usize,
-    longest: usize,
+    pub(crate) longest: usize,
 }
 
 /// Why there are no more frames.
-enum End {
+pub(crate) enum End {
     Closed,
     Wrong(Count),
 }
 
 impl<R: AsyncRead + Unpin> Frames<R> {
     /// At first only frames without a message are taken, so that strangers cannot fill the memory.
-    fn new(stream: R) -> Self {
+    pub(crate) fn new(stream: R) -> Self {
         Self { stream, bytes: Vec::new(), given: 0, longest: EMPTY }
     }
 
-    async fn next(&mut self) -> Result<&[u8], End> {
+    pub(crate) async fn next(&mut self) -> Result<&[u8], End> {
         self.bytes.drain(..self.given);
         self.given = 0;
         loop {
@@ -120,17 +121,24 @@ async fn receive(shared: &Shared, stream: TcpStream) {
             }
             Verdict::Ready => {
                 proved = true;
-                frames.longest = shared.message_bytes_max + EMPTY;
+                frames.longest = shared.message_bytes_max + CUT + EMPTY;
             }
             Verdict::Reply(answer) => {
                 if !matches!(timeout(PROOF, writer.write_all(&answer)).await, Ok(Ok(()))) {
                     return;
                 }
             }
+            Verdict::Observe(asked) => {
+                let Some(answer) = shared.observed(&asked.request).await else { return };
+                let sealed = shared.sessions().answer(&asked, &answer);
+                if !matches!(timeout(PROOF, writer.write_all(&sealed)).await, Ok(Ok(()))) {
+                    return;
+                }
+            }
             // Where the lives have changed, the peer connects anew; where a frame is wrong, nothing after it is trusted.
             Verdict::Outdated(_) => return shared.counters.add(Count::Outdated),
             Verdict::Drop(count) => return shared.counters.add(count),
-            Verdict::Welcomed(_) => {}
+            Verdict::Welcomed(_) | Verdict::Observed(..) => {}
         }
     }
 }

@@ -10,6 +10,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::counters::Count;
+use crate::cut::{self, CUT};
+use crate::deployment::DATAGRAM_MESSAGE_MAX;
 use crate::frame::EMPTY;
 use crate::node::Shared;
 use crate::session::Verdict;
@@ -20,7 +22,9 @@ const HELLO_LAST: Duration = Duration::from_secs(1);
 /// Receives for ever.
 pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
     // One byte more than the longest frame, so that what is too long shows.
-    let mut buffer = vec![0; shared.message_bytes_max + EMPTY + 1];
+    let mut buffer = vec![0; shared.message_bytes_max + CUT + EMPTY + 1];
+    // Dropped with this task.
+    let mut observers = JoinSet::new();
     loop {
         // Errors here are about datagrams sent before to who was not there: nothing to be done about them.
         let Ok((length, source)) = socket.recv_from(&mut buffer).await else {
@@ -44,7 +48,19 @@ pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
                 drop(socket.send_to(&answer, source).await);
             }
             Verdict::Welcomed(peer) => shared.welcomed[peer.index()].notify_one(),
-            Verdict::Ready => {}
+            Verdict::Observe(asked) => {
+                while observers.try_join_next().is_some() {}
+                let (shared, socket) = (Arc::clone(&shared), Arc::clone(&socket));
+                observers.spawn(async move {
+                    let Some(mut answer) = shared.observed(&asked.request).await else { return };
+                    if answer.len() > DATAGRAM_MESSAGE_MAX {
+                        answer = postcard::to_stdvec(&cut::Answer::TooLong).unwrap_or_default();
+                    }
+                    let sealed = shared.sessions().answer(&asked, &answer);
+                    drop(socket.send_to(&sealed, source).await);
+                });
+            }
+            Verdict::Ready | Verdict::Observed(..) => {}
             Verdict::Drop(count) => shared.counters.add(count),
         }
     }

@@ -91,11 +91,11 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let framed = (any::<u8>(), prop::collection::vec(any::<u8>(), 64..1500), any::<Option<u32>>()).prop_map(
         |(kind, rest, length)| {
             let length = length.unwrap_or(rest.len() as u32 + 8);
-            [&b"SG\x01"[..], &[kind % 6], &length.to_le_bytes(), &rest].concat()
+            [&b"SG\x01"[..], &[kind % 9], &length.to_le_bytes(), &rest].concat()
         },
     );
     let short = prop::collection::vec(any::<u8>(), 64)
-        .prop_map(|rest| [&b"SG\x01"[..], &[rest[0] % 6, 72, 0, 0, 0], &rest].concat());
+        .prop_map(|rest| [&b"SG\x01"[..], &[rest[0] % 9, 72, 0, 0, 0], &rest].concat());
     prop_oneof![noise, framed, short]
 }
 

@@ -6,6 +6,7 @@
 //! - [`local()`], [`pairwise`], [`agree`], [`projected`], [`global`], [`history()`], [`world`]: conditions, which become
 //!   properties by [`System::always`], [`System::sometimes`] and [`System::eventually`].
 //! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
+//! - [`Snapshot`]: where a running system was found, to go on from there; [`Run`]: one that runs in a simulated network.
 //! - [`linearizability`]: whether what clients were answered can be explained.
 //! - [`live`]: one life of a system, for whoever has a network and a clock, such as a simulation.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
@@ -85,6 +86,7 @@ mod replay;
 mod report;
 mod schedule;
 mod session;
+mod snapshot;
 mod space;
 mod successors;
 mod system;
@@ -102,6 +104,7 @@ pub use property::{
 pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
+pub use snapshot::{NodeSnapshot, Run, Snapshot};
 pub use system::System;
 
 /// The guide: what it shows is compiled and run.

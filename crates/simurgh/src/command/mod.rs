@@ -7,6 +7,7 @@
 //! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
 //! - [`platform`](mod@platform): looks at a platform file.
 //! - [`why`](mod@why): explains one duration.
+//! - [`watch`](mod@watch): the front door to programs that watch a running system.
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
 pub mod check;
@@ -20,6 +21,7 @@ pub(crate) mod schedule;
 pub mod simulate;
 mod stats;
 pub mod summary;
+pub mod watch;
 pub mod why;
 
 use std::process::ExitCode;
@@ -55,6 +57,8 @@ enum Verb {
     Platform(platform::PlatformArguments),
     /// Explains why one operation of a scenario took as long as it did
     Why(why::WhyArguments),
+    /// Watches a running system: snapshots of it, and what may happen to it next
+    Watch(watch::WatchArguments),
 }
 
 /// Reads the command line and does what it says.
@@ -70,6 +74,7 @@ pub fn main() -> ExitCode {
         Verb::Explore(arguments) => explore::run(&arguments),
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
+        Verb::Watch(arguments) => watch::run(&arguments),
     };
     conclude(result)
 }

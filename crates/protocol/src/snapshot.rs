@@ -1,0 +1,363 @@
+//! Running systems: what one is found in, and a small one that runs by itself.
+//!
+//! A search that begins where a running system is goes further into what may happen to it next than one that begins at the
+//! start (seed: local model checking, section 3, online model checking). [`Snapshot`] is where a system was found, by
+//! whatever took the snapshot; [`System::from_live`] is the system that goes on from there. [`Run`] runs actors in a
+//! simulated network, with delays and losses drawn from a seed: enough to be watched. It knows no platform.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::actor::{Actor, After, Command, Out};
+use crate::ids::ActorId;
+use crate::system::System;
+
+/// Where an actor was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeSnapshot<S, T> {
+    /// Its state.
+    pub state: S,
+    /// The timers that were set.
+    pub timers: Vec<T>,
+}
+
+/// Where a running system was found: a consistent cut through all its actors and what was on its way between them.
+pub struct Snapshot<A: Actor> {
+    /// The actors, in order.
+    pub nodes: Vec<NodeSnapshot<A::State, A::Timer>>,
+    /// Messages that had been sent and not received: sender, receiver, message.
+    pub in_flight: Vec<(ActorId, ActorId, A::Msg)>,
+}
+
+impl<A: Actor> Clone for Snapshot<A> {
+    fn clone(&self) -> Self {
+        Self { nodes: self.nodes.clone(), in_flight: self.in_flight.clone() }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Snapshot<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("nodes", &self.nodes).field("in_flight", &self.in_flight).finish()
+    }
+}
+
+impl<A: Actor> Snapshot<A> {
+    /// The same, but the timers of all others never go off: less can happen, so that a search from here goes further.
+    #[must_use]
+    pub fn with_timers_of(&self, actors: &[ActorId]) -> Self {
+        let mut fewer = self.clone();
+        for (place, node) in fewer.nodes.iter_mut().enumerate() {
+            if !actors.contains(&ActorId::from(place)) {
+                node.timers.clear();
+            }
+        }
+        fewer
+    }
+}
+
+/// One line for each actor, and one for each message on its way.
+impl<A: Actor> fmt::Display for Snapshot<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, NodeSnapshot { state, timers }) in self.nodes.iter().enumerate() {
+            write!(f, "{number}: {state:?}")?;
+            if timers.is_empty() {
+                writeln!(f)?;
+            } else {
+                writeln!(f, ", timers {timers:?}")?;
+            }
+        }
+        for (from, to, msg) in &self.in_flight {
+            writeln!(f, "in flight {from} -> {to}: {msg:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<M: crate::Data> System<M> {
+    /// A system that goes on from where a running one was found; `actors` are those that run, or stand for them in what
+    /// is looked at from there.
+    ///
+    /// # Panics
+    /// If there are not as many actors as were found.
+    pub fn from_live<A: Actor<Msg = M>>(actors: impl IntoIterator<Item = A>, live: Snapshot<A>) -> Self {
+        let actors: Vec<A> = actors.into_iter().collect();
+        let found = live.nodes.len();
+        assert_eq!(actors.len(), found, "{found} actors were found, and {} are given", actors.len());
+        let mut system = Self::new();
+        for (actor, NodeSnapshot { state, timers }) in actors.into_iter().zip(live.nodes) {
+            system = system.resumed(actor, state, timers);
+        }
+        live.in_flight.into_iter().fold(system, |system, (from, to, msg)| system.in_flight(from, to, msg))
+    }
+}
+
+/// A small generator of random numbers, so that a seed always means the same run.
+#[derive(Clone, Debug)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number from 0 up to 1.
+    fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn within(&mut self, range: &Range<Duration>) -> Duration {
+        range.start + range.end.saturating_sub(range.start).mul_f64(self.fraction())
+    }
+}
+
+/// What is going to happen.
+enum Coming<A: Actor> {
+    Message {
+        from: ActorId,
+        to: ActorId,
+        msg: A::Msg,
+    },
+    /// A timer; it was set anew or cancelled if another number is known for it.
+    Timer {
+        at: ActorId,
+        timer: A::Timer,
+        number: u64,
+    },
+}
+
+/// Actors that run in a simulated network: messages take some time, and some are lost; timers take theirs.
+///
+/// ```
+/// use std::time::Duration;
+/// use simurgh_protocol::{Actor, ActorId, Out, Run};
+///
+/// struct Ticker;
+///
+/// impl Actor for Ticker {
+///     type Msg = ();
+///     type State = u32;
+///     type Timer = ();
+///     fn on_start(&self, out: &mut Out<Self>) -> u32 {
+///         out.set_timer((), Duration::from_secs(1));
+///         0
+///     }
+///     fn on_msg(&self, heard: &mut u32, _: ActorId, (): &(), _: &mut Out<Self>) {
+///         *heard += 1;
+///     }
+///     fn on_timeout(&self, _: &mut u32, (): &(), out: &mut Out<Self>) {
+///         out.send(ActorId(1 - out.me().0), ());
+///         out.set_timer((), Duration::from_secs(1));
+///     }
+/// }
+///
+/// let mut run = Run::new([Ticker, Ticker], 1).loss(0.3);
+/// run.advance(Duration::from_secs(100));
+/// let heard = run.live().nodes[0].state;
+/// assert!((50..90).contains(&heard), "about 70 of 100 arrive: {heard}");
+/// ```
+pub struct Run<A: Actor> {
+    actors: Vec<A>,
+    states: Vec<A::State>,
+    timers: BTreeMap<(ActorId, A::Timer), u64>,
+    /// By when it happens, and the order in which it came to be expected.
+    coming: BTreeMap<(Duration, u64), Coming<A>>,
+    clock: Duration,
+    count: u64,
+    random: Random,
+    loss: f64,
+    delays: Range<Duration>,
+}
+
+impl<A: Actor> Run<A> {
+    /// Starts actors; the same seed always gives the same run.
+    pub fn new(actors: impl IntoIterator<Item = A>, seed: u64) -> Self {
+        let mut run = Self {
+            actors: actors.into_iter().collect(),
+            states: Vec::new(),
+            timers: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            clock: Duration::ZERO,
+            count: 0,
+            random: Random(seed),
+            loss: 0.0,
+            delays: Duration::from_millis(1)..Duration::from_millis(100),
+        };
+        for place in 0..run.actors.len() {
+            let me = ActorId::from(place);
+            let mut out = run.out(me);
+            let state = run.actors[place].on_start(&mut out);
+            run.states.push(state);
+            run.settle(me, out);
+        }
+        run
+    }
+
+    /// Loses this part of the messages that are sent from now on, from 0 to 1; never those of an actor to itself.
+    #[must_use]
+    pub fn loss(mut self, part: f64) -> Self {
+        self.loss = part;
+        self
+    }
+
+    /// Lets messages that are sent from now on take so long; 1 to 100 ms unless told.
+    #[must_use]
+    pub fn delays(mut self, delays: Range<Duration>) -> Self {
+        self.delays = delays;
+        self
+    }
+
+    /// How long it has run.
+    pub fn clock(&self) -> Duration {
+        self.clock
+    }
+
+    /// Runs until so long after the start.
+    pub fn advance(&mut self, until: Duration) {
+        while let Some(entry) = self.coming.first_entry().filter(|entry| entry.key().0 <= until) {
+            let ((when, _), coming) = entry.remove_entry();
+            self.clock = when;
+            self.happen(coming);
+        }
+        self.clock = self.clock.max(until);
+    }
+
+    fn happen(&mut self, coming: Coming<A>) {
+        match coming {
+            Coming::Message { from, to, msg } => {
+                let mut out = self.out(to);
+                self.actors[to.index()].on_msg(&mut self.states[to.index()], from, &msg, &mut out);
+                self.settle(to, out);
+            }
+            Coming::Timer { at, timer, number } => {
+                let key = (at, timer);
+                if self.timers.get(&key) == Some(&number) {
+                    self.timers.remove(&key);
+                    let mut out = self.out(at);
+                    self.actors[at.index()].on_timeout(&mut self.states[at.index()], &key.1, &mut out);
+                    self.settle(at, out);
+                }
+            }
+        }
+    }
+
+    fn out(&mut self, me: ActorId) -> Out<A> {
+        let mut random = Random(self.random.next());
+        Out::new(me, move |options| (random.next() % options as u64) as usize)
+    }
+
+    fn settle(&mut self, me: ActorId, out: Out<A>) {
+        for command in out.into_commands() {
+            match command {
+                Command::Send { to, msg } => {
+                    let is_lost = self.random.fraction() < self.loss && to != me;
+                    if !is_lost && to.index() < self.actors.len() {
+                        let delay = self.random.within(&self.delays);
+                        self.expect(delay, Coming::Message { from: me, to, msg });
+                    }
+                }
+                Command::SetTimer { timer, after: After(range) } => {
+                    let (delay, number) = (self.random.within(&range), self.count);
+                    self.timers.insert((me, timer.clone()), number);
+                    self.expect(delay, Coming::Timer { at: me, timer, number });
+                }
+                Command::CancelTimer { timer } => {
+                    self.timers.remove(&(me, timer));
+                }
+            }
+        }
+    }
+
+    fn expect(&mut self, delay: Duration, coming: Coming<A>) {
+        self.coming.insert((self.clock + delay, self.count), coming);
+        self.count += 1;
+    }
+
+    /// Where it is now. Nothing happens meanwhile, so that every cut is consistent.
+    pub fn live(&self) -> Snapshot<A> {
+        let timers = |me: ActorId| {
+            self.timers.keys().filter(|(at, _)| *at == me).map(|(_, timer)| timer.clone()).collect()
+        };
+        let node = |(place, state): (usize, &A::State)| NodeSnapshot {
+            state: state.clone(),
+            timers: timers(ActorId::from(place)),
+        };
+        let flying = |coming: &Coming<A>| match coming {
+            Coming::Message { from, to, msg } => Some((*from, *to, msg.clone())),
+            Coming::Timer { .. } => None,
+        };
+        Snapshot {
+            nodes: self.states.iter().enumerate().map(node).collect(),
+            in_flight: self.coming.values().filter_map(flying).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Verdict, local};
+
+    /// Passes a number on, one higher; the first begins.
+    struct Relay;
+
+    impl Actor for Relay {
+        type Msg = u32;
+        type State = u32;
+        type Timer = u8;
+
+        fn on_start(&self, out: &mut Out<Self>) -> u32 {
+            out.set_timer(1, Duration::from_secs(1));
+            out.set_timer(2, Duration::from_secs(2));
+            0
+        }
+
+        fn on_msg(&self, state: &mut u32, from: ActorId, number: &u32, out: &mut Out<Self>) {
+            *state = *number;
+            out.cancel_timer(2);
+            out.send(from, *number + 1);
+        }
+
+        fn on_timeout(&self, _: &mut u32, timer: &u8, out: &mut Out<Self>) {
+            assert_eq!(*timer, 1, "the other is cancelled before");
+            if out.me() == ActorId(0) {
+                out.send(ActorId(1), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_is_found_where_it_is_and_goes_on_from_there() {
+        let mut run =
+            Run::new([Relay, Relay], 7).delays(Duration::from_millis(300)..Duration::from_millis(300));
+        run.advance(Duration::from_millis(500));
+        assert_eq!(run.live().nodes[0].timers, [1, 2]);
+        run.advance(Duration::from_millis(1200));
+        let live = run.live();
+        assert_eq!((live.nodes[1].state, live.in_flight.as_slice()), (0, &[(ActorId(0), ActorId(1), 1)][..]));
+        assert_eq!(live.to_string(), "0: 0, timers [2]\n1: 0, timers [2]\nin flight 0 -> 1: 1\n");
+        run.advance(Duration::from_millis(2500));
+        let live = run.live();
+        assert_eq!((live.nodes[0].state, live.nodes[1].state), (4, 5));
+
+        let system = System::from_live([Relay, Relay], live).always("low", local(|number: &u32| *number < 7));
+        let found = system.checker().states_max(1_000).bfs();
+        assert_eq!((found.verdict, found.assert_violated("low").steps.len()), (Verdict::Violated, 2));
+    }
+
+    #[test]
+    fn the_same_seed_is_the_same_run() {
+        let after = |seed: u64| {
+            let mut run = Run::new([Relay, Relay], seed).loss(0.2);
+            run.advance(Duration::from_millis(1900));
+            run.live().to_string()
+        };
+        assert_eq!(after(3), after(3));
+        assert!((0..20).any(|seed| after(seed) != after(3)));
+    }
+}
