@@ -256,6 +256,15 @@ impl Waiters {
         }
     }
 
+    /// The one that has waited longest does not any more.
+    #[inline]
+    pub fn remove_first(&mut self) {
+        self.first = self.second;
+        if self.second != Maybe::NOBODY {
+            self.second = self.next();
+        }
+    }
+
     /// One less, if it was there.
     #[inline]
     pub fn remove(&mut self, actor: ActorId) {

@@ -94,8 +94,17 @@ pub struct Port {
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read, when its request is served.
     pub said: Vec<String>,
-    /// Where in its code it asks, or says that it failed; `None` if that is not known, as of an ordinary end.
-    pub place: Option<Place>,
+    /// Where in its code it says that it is, or that it failed.
+    stood: Option<Place>,
+    /// Where in its code it asks.
+    line: Option<&'static Location<'static>>,
+}
+
+impl Port {
+    /// Where in its code the actor asks, or says that it failed; `None` if that is not known, as of an ordinary end.
+    pub fn place(&self) -> Option<Place> {
+        self.stood.or_else(|| self.line.map(Place::from))
+    }
 }
 
 /// A [`Port`] that is lent to one actor after the other: whoever runs actors owns one, fills it before an actor runs,
@@ -135,7 +144,8 @@ impl Door {
             posts: Vec::new(),
             on_exit: Vec::new(),
             said: Vec::new(),
-            place: None,
+            stood: None,
+            line: None,
         };
         Self { port: Some(ManuallyDrop::new(Box::new(port))) }
     }
@@ -143,7 +153,9 @@ impl Door {
     /// Prepares it for an actor.
     #[inline]
     pub fn prepare(&mut self, actor: ActorId, host: HostId, now: SimTime, answer: Option<Answer>) {
-        (self.actor, self.host, self.now, self.answer, self.place) = (actor, host, now, answer, None);
+        let port: &mut Port = self;
+        (port.actor, port.host, port.now, port.answer) = (actor, host, now, answer);
+        (port.stood, port.line) = (None, None);
     }
 
     /// Lends it to this thread, or takes it back.
@@ -199,7 +211,7 @@ pub fn stand_at(place: impl Into<Place>) {
         if let Ok(mut port) = port.try_borrow_mut()
             && let Some(port) = port.as_mut()
         {
-            port.place = Some(place.into());
+            port.stood = Some(place.into());
         }
     });
 }
@@ -256,7 +268,8 @@ impl Body {
                 match panic.downcast_ref::<Violated>() {
                     Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
                     None => {
-                        door.place = PANICKED.take().or(door.place);
+                        let place = PANICKED.take().or(door.place());
+                        door.stood = place;
                         Resumed::Panicked(panic_message(panic.as_ref()))
                     }
                 }
@@ -355,7 +368,7 @@ impl Trip {
                     several_at_once();
                 }
                 port.simcall = Some(request(port.actor));
-                port.place = Some(self.place.into());
+                (port.stood, port.line) = (None, Some(self.place));
                 self.stage = Stage::Asked;
                 Poll::Pending
             }
@@ -479,7 +492,7 @@ mod tests {
         let mut door = Door::new();
         door.prepare(ActorId(0), HostId(0), SimTime::ZERO, answer);
         let resumed = body.resume(&mut door);
-        (resumed, door.place)
+        (resumed, door.place())
     }
 
     #[test]

@@ -304,15 +304,22 @@ impl Models {
 
     /// Forgets an action, its variable and its date.
     fn release(&mut self, index: u32) {
-        let Action { engine, variable, .. } = *self.actions.at(index);
         self.dates_of(index).remove(index);
+        self.release_dated(index);
+    }
+
+    /// The same, if its date was taken out already.
+    fn release_dated(&mut self, index: u32) {
+        let Action { engine, variable, .. } = *self.actions.at(index);
         let id = VariableId(variable);
         match engine {
             Engine::Timer => {}
             Engine::Cpu => self.cpu.system.remove_variable(id),
             Engine::Network => {
-                let (src, dst) = self.network.ends(id);
-                if let Some(contention) = &mut self.network.contention {
+                if self.network.contention.is_some()
+                    && let (src, dst) = self.network.ends(id)
+                    && let Some(contention) = &mut self.network.contention
+                {
                     let penalties = contention.end(variable, src, dst);
                     self.set_contentions(&penalties);
                 }

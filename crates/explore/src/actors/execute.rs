@@ -427,11 +427,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Some(Answer::Actor(actor)) => mix(3, u64::from(actor.0)),
             Some(Answer::Flag(flag)) => mix(4, u64::from(*flag)),
             Some(Answer::Chosen(number)) => mix(5, u64::from(*number)),
-            Some(Answer::Probed(probed)) => {
-                fold(&(6u8, probed.as_deref().map(|(e, bytes)| {
-                    (e.context, e.source, e.tag, bytes.to_bits())
-                })))
-            }
+            Some(Answer::Probed(probed)) => fold(&(
+                6u8,
+                probed.as_deref().map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits())),
+            )),
             Some(Answer::Number(_) | Answer::Platform(_)) => 7,
         };
         let history = &mut self.processes[actor.index()].history;
@@ -452,7 +451,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             None => door.said.clear(),
         }
         // An error that says nothing of its place is that of the request before it.
-        let place = door.place.or(process.place);
+        let place = door.place().or(process.place);
         process.place = place;
         for note in door.notes.drain(..) {
             match note {

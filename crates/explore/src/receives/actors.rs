@@ -313,7 +313,7 @@ impl<F: Factory> Actors<F> {
             Simcall::Remaining(_) => Ok(Asked::Local(Answer::Number(0.0))),
             Simcall::Platform(request) => {
                 Ok(Asked::Local(Answer::Platform(Box::new(answer_platform(&request)))))
-            },
+            }
             Simcall::Spawn(request) => {
                 let child = self.living as u32;
                 self.add(*request);

@@ -738,7 +738,7 @@ impl Kernel {
     }
 
     /// Ends the wait of an actor.
-    #[inline]
+    #[inline(always)]
     fn stop_waiting(&mut self, actor: ActorId) {
         let record = &mut self.actors[actor.index()];
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
@@ -813,8 +813,9 @@ impl Kernel {
         self.open_mailbox(mailbox);
         let sends = self.mailboxes[mailbox.index()].sends;
         let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope()));
-        let probed =
-            found.and_then(|id| self.activities.comm_mut(id)).map(|comm| Box::new((comm.envelope(), comm.bytes)));
+        let probed = found
+            .and_then(|id| self.activities.comm_mut(id))
+            .map(|comm| Box::new((comm.envelope(), comm.bytes)));
         Served::Answered(Answer::Probed(probed))
     }
 }

@@ -5,8 +5,7 @@ use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{
-    ActivitySet, Answer, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable,
-    SendRequest, Simcall,
+    ActivitySet, Answer, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 impl Kernel {
@@ -325,7 +324,7 @@ impl Kernel {
             let record = &mut self.actors[actor.index()];
             let (index, end, release) = match &record.waiting {
                 &Waiting::One { id: end, release, .. } => {
-                    activity.waiters.remove(actor);
+                    activity.waiters.remove_first();
                     (0, end, release)
                 }
                 Waiting::Several(several) => {
@@ -337,12 +336,22 @@ impl Kernel {
                 }
                 _ => unreachable!("whoever is registered with an activity waits for activities"),
             };
-            let result = result.map(|()| self.take_payload(end));
+            let Some(activity) = self.activities.get_mut(id) else { return };
+            let result = result.map(|()| match &mut activity.kind {
+                Kind::Comm(comm) if end.receiving => comm.payload.take(),
+                _ => None,
+            });
+            if release {
+                let held = &mut activity.held;
+                *(if end.receiving { &mut held.receiver } else { &mut held.owner }) = false;
+                if let Some(more) = &mut self.actors[actor.index()].more
+                    && more.owned.last() == Some(&id)
+                {
+                    more.owned.pop();
+                }
+            }
             self.stop_waiting(actor);
             self.answer(actor, Answer::Completed { index, result });
-            if release {
-                self.let_go(actor, end);
-            }
         }
     }
 

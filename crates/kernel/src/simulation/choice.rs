@@ -53,25 +53,31 @@ pub(super) struct Plan {
 #[derive(Default, Debug)]
 pub(super) struct Choice {
     classes: Vec<Class>,
+    /// So many rounds of at most so many actors go by without a thought: those before were short.
+    unwatched: u32,
+    small: usize,
 }
 
 impl Choice {
     /// How the next round of so many actors is run.
+    #[inline]
     pub(super) fn next(&mut self, actors: usize) -> Plan {
-        // There is nobody to share with.
-        if actors < 2 {
+        // There is nobody to share with, or nothing worth it.
+        if actors < 2 || (actors <= self.small && self.unwatched > 0) {
+            self.unwatched = self.unwatched.saturating_sub(1);
             return Plan { way: Way::Alone, timed: false, watched: false };
         }
+        self.plan(actors)
+    }
+
+    fn plan(&mut self, actors: usize) -> Plan {
         let index = actors.ilog2() as usize;
         if self.classes.len() <= index {
             self.classes.resize(index + 1, Class::default());
         }
         let class = &mut self.classes[index];
         class.rounds = class.rounds.wrapping_add(1);
-        let gap = 1 << class.calm.min(CALMEST.ilog2());
-        if class.rounds & (gap - 1) != 0 {
-            return Plan { way: Way::Alone, timed: false, watched: false };
-        }
+        self.unwatched = 0;
         let (way, timed) = class.next(actors as f64);
         Plan { way, timed, watched: true }
     }
@@ -81,6 +87,7 @@ impl Choice {
         let Some(class) = self.classes.get_mut(actors.max(1).ilog2() as usize) else { return };
         let cost = nanoseconds as f64 / actors as f64;
         class.calm = if way == Way::Alone && (nanoseconds as f64) < SHORT { class.calm + 1 } else { 0 };
+        (self.unwatched, self.small) = ((1 << class.calm.min(CALMEST.ilog2())) - 1, actors);
         let way = way as usize;
         class.tries[way] += 1;
         let known = &mut class.cost[way];

@@ -11,7 +11,7 @@ use crate::simcall::{Failure, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         if self.kernel.has_effects() {
             self.settle_all()?;
@@ -106,6 +106,7 @@ impl Simulation {
         action_of(&self.kernel, activity)
     }
 
+    #[inline]
     fn started(&mut self, activity: ActivityId, started: Result<ActionId, Refused>) -> Result<(), Error> {
         match started {
             Ok(action) => self.kernel.note(activity, action.to_bits()),

@@ -11,8 +11,10 @@ use crate::simcall::{Failure, SpawnRequest};
 impl Simulation {
     /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
     pub(super) fn digest(&mut self, step: &mut Step) -> Result<(), Error> {
-        for change in std::mem::take(&mut step.changes) {
-            self.changed(change)?;
+        if !step.changes.is_empty() {
+            for change in std::mem::take(&mut step.changes) {
+                self.changed(change)?;
+            }
         }
         let all = std::mem::take(&mut step.ended);
         // What happens to an actor before its turn in this list may have set its alarm anew.
@@ -107,10 +109,15 @@ impl Simulation {
         }
     }
 
+    #[inline(always)]
     pub(super) fn explained(&mut self, activity: ActivityId, action: ActionId) {
-        if !self.explaining {
-            return;
+        if self.explaining {
+            self.tell_explanation(activity, action);
         }
+    }
+
+    #[cold]
+    fn tell_explanation(&mut self, activity: ActivityId, action: ActionId) {
         if let Some(explanation) = self.models.take_explanation(action) {
             let explanation: Box<Explanation> = Box::new(explanation);
             self.tell(Event::Explained { activity, explanation });
@@ -118,13 +125,14 @@ impl Simulation {
     }
 
     /// Tells the observers what has happened since the last time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn publish(&mut self) {
         if !self.observers.is_empty() {
             self.publish_all();
         }
     }
 
+    #[cold]
     fn publish_all(&mut self) {
         let now = self.models.now();
         let mut events = std::mem::take(&mut self.events);

@@ -174,14 +174,15 @@ impl Simulation {
     fn serve_slot(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let Some(actor) = slot.actor.take() else { return Ok(()) };
         let Some(resumed) = slot.resumed.take() else { return self.serve_held(actor) };
-        if !slot.door.said.is_empty() {
-            let said = std::mem::take(&mut slot.door.said);
+        let port = &mut *slot.door;
+        if !port.said.is_empty() {
+            let said = std::mem::take(&mut port.said);
             self.pass_on(actor, &said);
         }
         let failure = match resumed {
             Resumed::Asked => None,
             Resumed::Ended(Ok(())) => {
-                slot.door.simcall = Some(Simcall::Exit);
+                port.simcall = Some(Simcall::Exit);
                 None
             }
             Resumed::Ended(Err(message)) => Some(message),
@@ -192,24 +193,24 @@ impl Simulation {
             ),
         };
         if let Some(message) = failure {
-            slot.door.simcall = Some(Simcall::Kill(actor));
-            let (name, host) = (self.kernel.actor_name(actor).to_owned(), slot.door.host);
+            port.simcall = Some(Simcall::Kill(actor));
+            let (name, host) = (self.kernel.actor_name(actor).to_owned(), port.host);
             self.failures.push(ActorFailure { actor, name, host, at: self.models.now(), message });
         }
-        let Some(simcall) = slot.door.simcall.take() else { return Ok(()) };
+        let Some(simcall) = port.simcall.take() else { return Ok(()) };
         if self.pacing != Pacing::Single && self.kernel.is_alive(actor) {
             let turns = hold(&simcall);
             if turns > 0 {
-                let notes = std::mem::take(&mut slot.door.notes);
+                let notes = std::mem::take(&mut port.notes);
                 self.hold(actor, Held { simcall, turns: turns - 1, notes });
                 return Ok(());
             }
         }
-        if !slot.door.posts.is_empty() {
-            self.serve_posts(actor, &mut slot.door.posts)?;
+        if !port.posts.is_empty() {
+            self.serve_posts(actor, &mut port.posts)?;
         }
-        if !slot.door.notes.is_empty() {
-            self.serve_notes(actor, &mut slot.door.notes)?;
+        if !port.notes.is_empty() {
+            self.serve_notes(actor, &mut port.notes)?;
         }
         // What most of them ask, straight away.
         let served = match simcall {

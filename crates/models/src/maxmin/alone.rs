@@ -22,7 +22,7 @@ impl System {
         for element in first..first + count {
             let (number, weight) = (self.elements.constraint(element), self.elements.weight(element));
             let constraint = &self.constraints[number as usize];
-            if constraint.dirty || constraint.active.head != NONE {
+            if constraint.dirty || constraint.active.head != NONE || constraint.limit == 0 {
                 return false;
             }
             if constraint.has_slack_for(weight, bound) {

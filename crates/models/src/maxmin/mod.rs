@@ -142,8 +142,11 @@ impl System {
 
     /// Forgets a variable. Its slots go to those that wait for them.
     pub fn remove_variable(&mut self, id: VariableId) {
-        self.deactivate(id.0);
-        self.leave_idle(id.0);
+        let is_out = self.variables[id.index()].state == State::Active && self.leave_alone(id.0);
+        if !is_out {
+            self.deactivate(id.0);
+            self.leave_idle(id.0);
+        }
         let variable = &mut self.variables[id.index()];
         let Variable { first, count, .. } = *variable;
         variable.count = 0;
@@ -179,6 +182,11 @@ impl System {
         } else {
             variable.penalty = penalty;
             if variable.state == State::Idle {
+                if self.settle_alone(id.0) {
+                    self.leave_idle(id.0);
+                    self.variables[id.index()].state = State::Active;
+                    return;
+                }
                 let may_start = self.has_all_slots(id.0);
                 self.activate_or_stage(id.0, may_start);
             }
@@ -252,6 +260,25 @@ impl System {
         }
         self.threshold = f64::INFINITY;
         true
+    }
+
+    /// The one variable that changed since the last solution, if it was alone when it became active and that is all that
+    /// happened: then nothing is left to be solved.
+    #[inline]
+    pub fn take_lone(&mut self) -> Option<VariableId> {
+        let &[lone] = &self.settled[..] else { return None };
+        if self.watched || !self.dirty.is_empty() || !self.unsettled.is_empty() {
+            return None;
+        }
+        self.settled.clear();
+        self.pending = false;
+        let variable = &mut self.variables[lone.index()];
+        if variable.state != State::Active || !std::mem::replace(&mut variable.settled, false) {
+            return None;
+        }
+        self.solves += 1;
+        self.variables_solved += 1;
+        Some(lone)
     }
 
     /// The variables whose value the last solution changed.
@@ -420,6 +447,7 @@ impl System {
 
     /// A variable with a penalty becomes active, or waits for slots: the place in the line is that of its creation,
     /// or of when it became idle.
+    #[inline]
     fn activate_or_stage(&mut self, index: u32, may_start: bool) {
         if may_start {
             self.activate(index);
@@ -489,10 +517,10 @@ impl System {
     }
 
     /// A variable waits for no slot any more, if it did.
-    #[inline]
+    #[inline(always)]
     fn unlink_staged(&mut self, index: u32) {
-        let Variable { first, count, state, .. } = self.variables[index as usize];
-        if state == State::Staged {
+        if self.variables[index as usize].state == State::Staged {
+            let Variable { first, count, .. } = self.variables[index as usize];
             for element in first..first + count {
                 let constraint = self.elements.constraint(element) as usize;
                 self.elements.unlink(&mut self.constraints[constraint].staged, element);

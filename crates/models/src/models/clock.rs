@@ -9,6 +9,9 @@ use crate::step::{Ended, Outcome, Progress, Step};
 use crate::time::SimTime;
 use crate::work::{ActionId, Resource};
 
+/// So many instants at most go by before whoever drives is asked whether to go on.
+const UNSEEN: u32 = 1024;
+
 impl Models {
     /// Moves the clock to the next instant at which something happens, and tells what.
     ///
@@ -21,6 +24,19 @@ impl Models {
             self.report_failures(step);
             return Progress::Moved;
         }
+        // An instant at which only waits are over concerns nobody else.
+        for _ in 0..UNSEEN {
+            let progress = self.stop(until, step);
+            if progress != Progress::Moved || !step.ended.is_empty() || !step.changes.is_empty() {
+                return progress;
+            }
+        }
+        Progress::Moved
+    }
+
+    /// Moves the clock to the next instant at which something happens.
+    #[inline]
+    fn stop(&mut self, until: Option<SimTime>, step: &mut Step) -> Progress {
         match self.stopwatch {
             None => self.solve(),
             Some(stopwatch) => {
@@ -71,6 +87,14 @@ impl Models {
     /// Computes the shares that changed, and thereby the dates.
     #[inline]
     fn solve(&mut self) {
+        if self.network.system.is_changed()
+            && self.explainer.is_none()
+            && let Some(lone) = self.network.system.take_lone()
+        {
+            let index = self.network.system.tag(lone);
+            let rate = self.network.system.value(lone) * self.network.factor(lone);
+            self.actions.at_mut(index).set_rate(index, rate, self.now, &mut self.network_dates);
+        }
         let changed = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
         if changed.iter().any(|system| system.is_changed()) {
             self.solve_changed();
@@ -260,7 +284,7 @@ impl Models {
     fn finish(&mut self, index: u32, step: &mut Step) {
         let token = self.actions.at(index).token;
         step.ended.push(Ended { action: self.actions.id(index), token, outcome: Outcome::Done });
-        self.release(index);
+        self.release_dated(index);
     }
 
     /// Takes whole bytes off each disk operation.

@@ -72,6 +72,7 @@ impl Models {
     }
 
     /// After a solution: loads, watts and causes may have changed.
+    #[inline]
     pub(super) fn record_solution(&mut self) {
         if self.usage.is_some() || !self.energy.hosts.is_empty() {
             for position in 0..self.cpu.system.touched().len() {
@@ -156,6 +157,7 @@ impl Models {
         }
     }
 
+    #[inline]
     pub(super) fn explain_start(&mut self, id: ActionId, what: impl FnOnce() -> What) {
         let now = self.now;
         if let Some(explainer) = &mut self.explainer {
@@ -166,10 +168,12 @@ impl Models {
         }
     }
 
+    #[inline]
     pub(super) fn explain_wait(&mut self, index: u32) {
         self.explain(index, 0.0, Limit::Latency);
     }
 
+    #[inline]
     pub(super) fn explain_wait_over(&mut self, index: u32) {
         let (id, now) = (self.actions.id(index), self.now);
         if let Some(explainer) = &mut self.explainer {
@@ -177,10 +181,12 @@ impl Models {
         }
     }
 
+    #[inline]
     pub(super) fn explain_suspension(&mut self, index: u32) {
         self.explain(index, 0.0, Limit::Suspended);
     }
 
+    #[inline]
     pub(super) fn explain_end(&mut self, index: u32) {
         let (id, now) = (self.actions.id(index), self.now);
         if let Some(explainer) = &mut self.explainer {

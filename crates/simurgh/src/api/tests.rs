@@ -17,7 +17,7 @@ fn stopped_at(body: &mut Body, answer: Option<Answer>) -> Option<Place> {
     let mut door = Door::new();
     door.prepare(ActorId(0), HostId(0), SimTime::ZERO, answer);
     body.resume(&mut door);
-    door.place
+    door.place()
 }
 
 /// The line at which an actor stops, after it was answered so.
