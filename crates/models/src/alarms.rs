@@ -82,6 +82,12 @@ impl Alarms {
         }
     }
 
+    /// Whether there is none, and none that was taken back is remembered.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Whether a thing has an alarm.
     #[inline]
     pub fn is_set(&self, thing: u32) -> bool {

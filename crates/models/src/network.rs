@@ -270,7 +270,7 @@ impl Network {
 
     /// A variable for a transfer of action `tag`; idle if there is a latency to wait for.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
-        let bytes = what.bytes.max(0.0).trunc();
+        let bytes = whole(what.bytes);
         if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
             keep(&mut self.flows, variable, Flow::empty(what));
@@ -492,7 +492,7 @@ impl Network {
                 false => Vec::new(),
             },
             latency: flow.latency,
-            latency_factor: self.numbers.latency_factor.of(what.bytes.max(0.0).trunc()),
+            latency_factor: self.numbers.latency_factor.of(whole(what.bytes)),
             bandwidth_factor: flow.factor,
             bandwidth: flow
                 .narrowest
@@ -705,6 +705,13 @@ impl Flow {
         let plain = if self.without_latency || self.penalty <= 0.0 { 1.0 } else { self.penalty };
         plain / self.priority
     }
+}
+
+/// So many bytes, cut to whole ones.
+#[inline]
+fn whole(bytes: f64) -> f64 {
+    // What fits is cut by two instructions; most processors have none that cuts anything.
+    if (0.0..1e15).contains(&bytes) { bytes as i64 as f64 } else { bytes.max(0.0).trunc() }
 }
 
 /// A variable for a flow, and what there is to wait for and to move. The number of bytes that was asked for counts for the

@@ -3,7 +3,7 @@
 //!
 //! The value is that of `incremental.rs`, by the same operations on the same numbers.
 
-use super::storage::{EMPTY, FixedBy, NONE, State, Variable};
+use super::storage::{EMPTY, Element, FixedBy, List, NONE, State, Variable};
 use super::{ConstraintId, Method, System, VariableId};
 use crate::config::Solver;
 
@@ -17,11 +17,11 @@ impl System {
         if may_be_named || self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }
-        let Variable { first, count, bound, penalty, .. } = self.variables[index as usize];
+        let System { variables, elements, constraints, .. } = self;
+        let Variable { first, count, bound, penalty, .. } = variables[index as usize];
         let (mut least, mut fullest, mut limited) = (f64::INFINITY, u32::MAX, false);
-        for element in first..first + count {
-            let (number, weight) = (self.elements.constraint(element), self.elements.weight(element));
-            let constraint = &self.constraints[number as usize];
+        for &Element { constraint: number, weight, .. } in elements.block(first, count) {
+            let constraint = &constraints[number as usize];
             if constraint.dirty || constraint.active.head != NONE || constraint.limit == 0 {
                 return false;
             }
@@ -34,16 +34,17 @@ impl System {
                 (least, fullest) = (share, number);
             }
         }
-        for element in first..first + count {
-            let (number, weight) = (self.elements.constraint(element), self.elements.weight(element));
-            let constraint = &mut self.constraints[number as usize];
-            self.elements.link_only(&mut constraint.active, element);
+        for (place, element) in (first..).zip(elements.block_mut(first, count)) {
+            let weight = element.weight;
+            let constraint = &mut constraints[element.constraint as usize];
+            (element.previous, element.next) = (NONE, NONE);
+            constraint.active = List { head: place, tail: place };
             constraint.slack = constraint.has_slack_for(weight, bound);
             match constraint.is_greedy(weight, bound) {
                 true => (constraint.demand, constraint.greedy) = (0.0, 1),
                 false => (constraint.demand, constraint.greedy) = (weight * bound, 0),
             }
-            constraint.slots_taken += u32::from(self.elements.takes_slot(element));
+            constraint.slots_taken += u32::from(element.takes_slot());
         }
         let variable = &mut self.variables[index as usize];
         let bounded = !limited || bound * penalty < least;
@@ -69,19 +70,21 @@ impl System {
         if self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }
-        let Variable { first, count, .. } = self.variables[index as usize];
-        for element in first..first + count {
-            let constraint = &self.constraints[self.elements.constraint(element) as usize];
-            let alone = constraint.active.head == element && constraint.active.tail == element;
+        let System { variables, elements, constraints, .. } = self;
+        let Variable { first, count, .. } = variables[index as usize];
+        let block = elements.block(first, count);
+        for (place, element) in (first..).zip(block) {
+            let constraint = &constraints[element.constraint as usize];
+            let alone = constraint.active.head == place && constraint.active.tail == place;
             if !alone || constraint.dirty || constraint.staged.head != NONE {
                 return false;
             }
         }
-        for element in first..first + count {
-            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+        for element in block {
+            let constraint = &mut constraints[element.constraint as usize];
             constraint.active = EMPTY;
             (constraint.demand, constraint.greedy, constraint.slack) = (0.0, 0, true);
-            constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
+            constraint.slots_taken -= u32::from(element.takes_slot());
         }
         true
     }

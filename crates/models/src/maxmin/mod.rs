@@ -25,7 +25,7 @@ pub use storage::{ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
 use crate::config::Solver;
 use incremental::Scratch;
-use storage::{Constraint, Elements, NONE, State, Variable, Work};
+use storage::{Constraint, Element, Elements, Idleness, NONE, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct System {
     /// What solutions keep of each constraint.
     works: Vec<Work>,
     variables: Vec<Variable>,
+    /// What is known of each variable while it takes no part.
+    idleness: Vec<Idleness>,
     elements: Elements,
     free_variables: Vec<u32>,
     /// The variables that take no part, in any order; those that wait for a slot are among them.
@@ -79,6 +81,7 @@ impl System {
             constraints: Vec::new(),
             works: Vec::new(),
             variables: Vec::new(),
+            idleness: Vec::new(),
             elements: Elements::default(),
             free_variables: Vec::new(),
             idle: Vec::new(),
@@ -113,25 +116,24 @@ impl System {
     pub fn add_variable(&mut self, tag: u32, penalty: f64, bound: f64, uses: &[Use]) -> VariableId {
         let index = self.free_variables.pop().unwrap_or_else(|| {
             self.variables.push(Variable::default());
+            self.idleness.push(Idleness { place: NONE, since: 0 });
             (self.variables.len() - 1) as u32
         });
         let first = self.elements.allocate(uses.len());
-        for (offset, wanted) in uses.iter().enumerate() {
+        for (element, wanted) in self.elements.block_mut(first, uses.len() as u32).iter_mut().zip(uses) {
             debug_assert!(wanted.weight > 0.0, "a constraint is used by a weight above 0");
-            self.elements.set(first + offset as u32, wanted.constraint.0, index, wanted.weight);
+            let &Use { constraint: ConstraintId(constraint), weight } = wanted;
+            *element = Element { weight, constraint, variable: index, previous: NONE, next: NONE };
         }
-        self.idled += 1;
         self.variables[index as usize] = Variable {
             tag,
             bound,
             first,
             count: uses.len() as u32,
             state: State::Idle,
-            place: self.idle.len() as u32,
-            since: self.idled,
             ..Variable::default()
         };
-        self.idle.push(index);
+        self.become_idle(index);
         if penalty > 0.0 && penalty.is_finite() {
             self.variables[index as usize].penalty = penalty;
             let may_start = self.has_own_slots(index);
@@ -348,7 +350,7 @@ impl System {
         let mut users: Vec<VariableId> = self.active_users(id).collect();
         let active = users.len();
         users.extend(self.idle_users(id));
-        users[active..].sort_unstable_by_key(|user| self.variables[user.index()].since);
+        users[active..].sort_unstable_by_key(|user| self.idleness[user.index()].since);
         users
     }
 
@@ -454,12 +456,13 @@ impl System {
             return;
         }
         self.variables[index as usize].state = State::Staged;
-        let Variable { first, count, since, .. } = self.variables[index as usize];
+        let Variable { first, count, .. } = self.variables[index as usize];
+        let since = self.idleness[index as usize].since;
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
             let mut after = NONE;
             let mut before = constraint.staged.tail;
-            while before != NONE && self.variables[self.elements.variable(before) as usize].since > since {
+            while before != NONE && self.idleness[self.elements.variable(before) as usize].since > since {
                 (after, before) = (before, self.elements.previous(before));
             }
             match after {
@@ -472,13 +475,21 @@ impl System {
     /// A variable is not among the idle ones any more, if it was.
     #[inline]
     fn leave_idle(&mut self, index: u32) {
-        let place = std::mem::replace(&mut self.variables[index as usize].place, NONE);
+        let place = std::mem::replace(&mut self.idleness[index as usize].place, NONE);
         if place != NONE {
             self.idle.swap_remove(place as usize);
             if let Some(&moved) = self.idle.get(place as usize) {
-                self.variables[moved as usize].place = place;
+                self.idleness[moved as usize].place = place;
             }
         }
+    }
+
+    /// A variable is the last that became idle.
+    #[inline]
+    fn become_idle(&mut self, index: u32) {
+        self.idled += 1;
+        self.idleness[index as usize] = Idleness { place: self.idle.len() as u32, since: self.idled };
+        self.idle.push(index);
     }
 
     /// Whether there is a slot wherever it would take one: all that is asked of a variable created with a penalty.
@@ -539,9 +550,7 @@ impl System {
         if state != State::Active {
             return;
         }
-        self.idled += 1;
-        (variable.since, variable.place) = (self.idled, self.idle.len() as u32);
-        self.idle.push(index);
+        self.become_idle(index);
         if self.leave_alone(index) {
             return;
         }

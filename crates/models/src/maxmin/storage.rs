@@ -65,7 +65,9 @@ pub(super) enum State {
     Active,
 }
 
+/// What a solution asks of a variable is one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Variable {
     pub penalty: f64,
     pub bound: f64,
@@ -78,10 +80,6 @@ pub(super) struct Variable {
     pub tag: u32,
     /// The solution that visited it last.
     pub mark: u32,
-    /// Where it is among the idle ones, if it is.
-    pub place: u32,
-    /// When it became idle: the order among those that wait for a slot.
-    pub since: u64,
     pub fixed_by: FixedBy,
     pub state: State,
     pub fixed: bool,
@@ -100,14 +98,21 @@ impl Default for Variable {
             count: 0,
             tag: 0,
             mark: 0,
-            place: NONE,
-            since: 0,
             fixed_by: FixedBy::Nothing,
             state: State::Free,
             fixed: false,
             settled: false,
         }
     }
+}
+
+/// What is known of a variable that takes no part.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Idleness {
+    /// Where it is among the idle ones, if it is.
+    pub place: u32,
+    /// When it became idle: the order among those that wait for a slot.
+    pub since: u64,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -251,12 +256,20 @@ impl Constraint {
 }
 
 #[derive(Copy, Clone, Debug)]
-struct Element {
-    weight: f64,
-    constraint: u32,
-    variable: u32,
-    previous: u32,
-    next: u32,
+pub(super) struct Element {
+    pub weight: f64,
+    pub constraint: u32,
+    pub variable: u32,
+    pub previous: u32,
+    pub next: u32,
+}
+
+impl Element {
+    /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
+    #[inline]
+    pub fn takes_slot(&self) -> bool {
+        self.weight >= 1.0
+    }
 }
 
 /// All the elements. Blocks of neighbours are given out in powers of two and used again.
@@ -297,11 +310,6 @@ impl Elements {
     }
 
     #[inline]
-    pub fn set(&mut self, element: u32, constraint: u32, variable: u32, weight: f64) {
-        self.all[element as usize] = Element { weight, constraint, variable, previous: NONE, next: NONE };
-    }
-
-    #[inline]
     pub fn constraint(&self, element: u32) -> u32 {
         self.all[element as usize].constraint
     }
@@ -338,12 +346,16 @@ impl Elements {
         list.tail = element;
     }
 
-    /// Makes an element all there is in a list that was empty.
+    /// A block of neighbours.
     #[inline]
-    pub fn link_only(&mut self, list: &mut List, element: u32) {
-        let only = &mut self.all[element as usize];
-        (only.previous, only.next) = (NONE, NONE);
-        *list = List { head: element, tail: element };
+    pub fn block(&self, first: u32, count: u32) -> &[Element] {
+        &self.all[first as usize..][..count as usize]
+    }
+
+    /// A block of neighbours.
+    #[inline]
+    pub fn block_mut(&mut self, first: u32, count: u32) -> &mut [Element] {
+        &mut self.all[first as usize..][..count as usize]
     }
 
     /// Adds an element in front of another of a list.

@@ -234,7 +234,7 @@ impl Models {
             limit = self.now.next_up();
         }
         self.tell_failed(Class::Host, step);
-        loop {
+        while !(self.alarms.is_empty() && self.host_dates.is_empty()) {
             let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
                 let Some(index) = self.host_dates.pop_before(limit) else { break };
                 self.reach_date(index, step);
