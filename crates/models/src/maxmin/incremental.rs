@@ -28,6 +28,10 @@ pub(super) struct Scratch {
     variables: Vec<u32>,
     /// Those that use each constraint and are not kept, constraint after constraint: read again and again.
     users: Vec<u32>,
+    /// By which element each of these uses it.
+    elements: Vec<u32>,
+    /// How many of these there are.
+    used: usize,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
 }
@@ -103,7 +107,7 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
         }
     }
     scratch.heap.clear();
-    scratch.users.clear();
+    scratch.used = 0;
     let mut next = 0;
     while next < system.touched.len() {
         let id = system.touched[next];
@@ -174,28 +178,33 @@ fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32
 /// Takes off what the kept variables have; marks the others, and the constraints that they use.
 fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     let mark = scratch.mark;
-    let start = scratch.users.len() as u32;
+    let start = scratch.used;
     let Constraint { capacity, sharing, active, .. } = system.constraints[index as usize];
-    let (mut remaining, mut usage) = (capacity, 0.0_f64);
+    let mut remaining = capacity;
     let mut element = active.head;
+    // Who is kept is as good as random: this loop has no branch for it.
     while element != NONE {
         let number = system.elements.variable(element);
-        let weight = system.elements.weight(element);
         let variable = &system.variables[number as usize];
+        let kept = variable.level < system.threshold;
+        debug_assert!(!kept || variable.fixed, "a variable that has a level was fixed");
+        let taken = system.elements.weight(element) * variable.value;
+        remaining -= if kept { taken } else { 0.0 };
+        scratch.note(number, element, !kept);
         element = system.elements.next(element);
-        if variable.level < system.threshold {
-            debug_assert!(variable.fixed, "a variable that has a level was fixed");
-            if sharing == Sharing::Shared {
-                remaining -= weight * variable.value;
-            }
-            continue;
-        }
-        let part = weight / variable.penalty;
+    }
+    if sharing == Sharing::FatPipe {
+        remaining = capacity;
+    }
+    let mut usage = 0.0_f64;
+    for position in start..scratch.used {
+        let number = scratch.users[position];
+        let variable = &system.variables[number as usize];
+        let part = system.elements.weight(scratch.elements[position]) / variable.penalty;
         match sharing {
             Sharing::Shared => usage += part,
             Sharing::FatPipe => usage = usage.max(part),
         }
-        scratch.users.push(number);
         if variable.mark != mark {
             mark_variable(system, number, mark, &mut scratch.variables);
         }
@@ -204,11 +213,26 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     let spent = remaining != capacity && remaining < capacity * system.precision;
     constraint.slack = constraint.has_slack();
     let work = &mut system.works[index as usize];
-    work.users = (start, scratch.users.len() as u32);
+    work.users = (start as u32, scratch.used as u32);
     work.remaining = remaining;
     work.usage = usage;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
+}
+
+impl Scratch {
+    /// Writes a user down, and keeps it if it is to be solved.
+    #[inline]
+    fn note(&mut self, variable: u32, element: u32, keep: bool) {
+        if self.used == self.users.len() {
+            let size = (2 * self.used).max(64);
+            self.users.resize(size, 0);
+            self.elements.resize(size, 0);
+        }
+        self.users[self.used] = variable;
+        self.elements[self.used] = element;
+        self.used += usize::from(keep);
+    }
 }
 
 /// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.

@@ -13,7 +13,7 @@ use crate::work::{ActionId, Resource};
 const UNSEEN: u32 = 1024;
 
 impl Models {
-    /// Moves the clock to the next instant at which something happens, and tells what.
+    /// Moves the clock to the next instant at which something happens that concerns others, and tells what.
     ///
     /// What was changed or made to fail at the present instant (by `set_host_state` and the like) is told
     /// first, without moving the clock. With `until`, the clock goes no further than that.
