@@ -41,6 +41,9 @@ pub struct RunOptions {
     /// The share of messages that are lost, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     loss: f64,
+    /// The share of messages that come twice, from 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    duplication: f64,
     /// The seed of losses, timers and choices: the same seed gives the same run
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -99,6 +102,7 @@ fn simulate<M: Data + Serialize + DeserializeOwned>(
         .hosts(&options.hosts)
         .size(|msg| simurgh_deploy::wire_bytes(msg).unwrap_or(MESSAGE_BYTES))
         .loss(options.loss)
+        .duplication(options.duplication)
         .seed(options.seed);
     for Moment { actor, at } in &options.crash {
         simulation = simulation.crash(*actor, *at);
@@ -149,6 +153,7 @@ fn as_json(report: &Report, seconds: f64, bytes: usize) -> Value {
         "sent": counts.sent,
         "received": counts.received,
         "lost": counts.lost,
+        "doubled": counts.doubled,
         "missed": counts.missed,
         "flying": report.flying,
         "bytes": counts.bytes,

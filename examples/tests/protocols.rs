@@ -70,9 +70,9 @@ fn a_linearizable_register_needs_a_global_search() {
 fn all_protocols_run_on_a_platform() {
     let cities = "--platform examples/platforms/three_cities.xml";
     for command in [
-        format!("paxos run {cities} --proposals 3 --loss 0.2"),
+        format!("paxos run {cities} --proposals 3 --loss 0.2 --duplication 0.2"),
         format!("one_paxos run {cities} --loss 0.2"),
-        format!("raft run {cities} --commands 5 --loss 0.1 --crash 0@2 --recover 0@4"),
+        format!("raft run {cities} --commands 5 --loss 0.1 --duplication 0.1 --crash 0@2 --recover 0@4"),
         format!("atomic_commit run {cities} --loss 0.2 --crash 0@0.1 --recover 0@5"),
         format!("register run {cities} --loss 0.2 --crash 1@1 --recover 1@3"),
         format!("chat run {cities}"),
@@ -87,7 +87,7 @@ fn all_protocols_run_on_a_platform() {
             let number =
                 |name: &str| found[name].as_u64().unwrap_or_else(|| panic!("{command}: {name}: {found}"));
             assert_eq!(
-                number("sent"),
+                number("sent") + number("doubled"),
                 number("received") + number("lost") + number("missed") + number("flying"),
                 "{command}"
             );

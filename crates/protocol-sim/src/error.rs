@@ -30,9 +30,16 @@ pub enum Error {
         /// What is wrong.
         source: simurgh_models::Error,
     },
-    /// A loss is not a probability.
-    #[error("a loss of {0} is none; it is a number from 0 to 1, such as 0.1 for one message in ten")]
-    Loss(f64),
+    /// Something is not a probability.
+    #[error(
+        "a {what} of {probability} is none; it is a number from 0 to 1, such as 0.1 for one message in ten"
+    )]
+    Probability {
+        /// What is to happen with messages.
+        what: &'static str,
+        /// How often.
+        probability: f64,
+    },
     /// Something is planned for an actor that is not there, or for a date that never comes.
     #[error("{what} of actor {actor} at {at} s: {why}")]
     Plan {

@@ -22,10 +22,12 @@ pub enum End {
 pub struct Counts {
     /// Messages that were sent.
     pub sent: u64,
-    /// Messages that were handled, of those that were sent.
+    /// Messages that were handled, of those that were sent or doubled.
     pub received: u64,
     /// Messages that the network lost.
     pub lost: u64,
+    /// Messages that the network doubled.
+    pub doubled: u64,
     /// Messages whose receiver was down.
     pub missed: u64,
     /// The bytes of all that were sent.
@@ -111,8 +113,12 @@ impl fmt::Display for Report {
         };
         writeln!(f, "{clock:.6} s: {word}")?;
         write!(f, "{} messages sent, {} received", counts.sent, counts.received)?;
-        let rest =
-            [(counts.lost, "lost"), (counts.missed, "to nodes that were down"), (self.flying, "under way")];
+        let rest = [
+            (counts.lost, "lost"),
+            (counts.doubled, "doubled"),
+            (counts.missed, "to nodes that were down"),
+            (self.flying, "under way"),
+        ];
         for (count, name) in rest.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {name}")?;
         }

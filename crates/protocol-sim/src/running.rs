@@ -15,6 +15,7 @@ use crate::simulation::{Planned, Size};
 /// Streams of randomness: what is lost does not change how long timers take.
 const LOSSES: u64 = 1;
 const TIMERS: u64 = 2;
+const DOUBLES: u64 = 3;
 const CHOICES: u64 = 1 << 32;
 
 /// What a token of the models stands for.
@@ -47,8 +48,10 @@ pub struct Running<M> {
     hosts: Vec<HostId>,
     size: Size<M>,
     loss: f64,
+    duplication: f64,
     seed: u64,
     losses: Random,
+    doubles: Random,
     timers_random: Random,
     events: u64,
     tokens: u64,
@@ -67,7 +70,7 @@ impl<M: Data> Running<M> {
         live: Live<M>,
         models: Models,
         hosts: Vec<HostId>,
-        (size, loss, seed): (Size<M>, f64, u64),
+        (size, loss, duplication, seed): (Size<M>, f64, f64, u64),
         plan: Vec<(f64, Planned<M>)>,
     ) -> Result<Self, Error> {
         let decided = vec![None; live.properties().len()];
@@ -77,8 +80,10 @@ impl<M: Data> Running<M> {
             hosts,
             size,
             loss,
+            duplication,
             seed,
             losses: Random::new(seed, LOSSES),
+            doubles: Random::new(seed, DOUBLES),
             timers_random: Random::new(seed, TIMERS),
             events: 0,
             tokens: 0,
@@ -374,6 +379,16 @@ impl<M: Data> Running<M> {
             self.live.lose(letter);
             return self.settle(Vec::new());
         }
+        let doubled = self.doubles.next_f64() < self.duplication && from != to && !self.live.is_ordered();
+        if let Some(copy) = doubled.then(|| self.live.double(letter)).flatten() {
+            self.counts.doubled += 1;
+            self.carry(from, to, copy, bytes)?;
+        }
+        self.carry(from, to, letter, bytes)
+    }
+
+    /// Lets the network carry a message.
+    fn carry(&mut self, from: ActorId, to: ActorId, letter: LetterId, bytes: u64) -> Result<(), Error> {
         if self.live.is_ordered() {
             self.channels.entry((from, to)).or_default().push_back((letter, Fate::Travelling));
         }

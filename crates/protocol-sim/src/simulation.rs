@@ -30,6 +30,7 @@ pub struct Simulation<M> {
     hosts: Vec<String>,
     size: Size<M>,
     loss: f64,
+    duplication: f64,
     seed: u64,
     plan: Vec<(f64, Planned<M>)>,
     recorded: bool,
@@ -44,6 +45,7 @@ impl<M: Data> Simulation<M> {
             hosts: Vec::new(),
             size: Box::new(|_| MESSAGE_BYTES),
             loss: 0.0,
+            duplication: 0.0,
             seed: 0,
             plan: Vec::new(),
             recorded: false,
@@ -68,6 +70,14 @@ impl<M: Data> Simulation<M> {
     #[must_use]
     pub fn loss(mut self, probability: f64) -> Self {
         self.loss = probability;
+        self
+    }
+
+    /// Doubles this share of the messages that are not lost, at random; but none that an actor sends to itself, and none where the
+    /// network is ordered. Check such a protocol with `Network::Duplicating`.
+    #[must_use]
+    pub fn duplication(mut self, probability: f64) -> Self {
+        self.duplication = probability;
         self
     }
 
@@ -121,8 +131,10 @@ impl<M: Data> Simulation<M> {
     /// # Errors
     /// If something is wrong with the system, the platform or the plan, or a message has no way to go.
     pub fn begin(self) -> Result<Running<M>, Error> {
-        if !(0.0..=1.0).contains(&self.loss) {
-            return Err(Error::Loss(self.loss));
+        for (what, probability) in [("loss", self.loss), ("duplication", self.duplication)] {
+            if !(0.0..=1.0).contains(&probability) {
+                return Err(Error::Probability { what, probability });
+            }
         }
         let mut live = Live::new(Arc::clone(&self.system)).map_err(Error::System)?;
         let actors = simurgh_protocol::LocalStates::count(&live);
@@ -141,7 +153,7 @@ impl<M: Data> Simulation<M> {
             live.record();
         }
         let placed = (0..actors).map(|actor| hosts[actor % hosts.len()]).collect();
-        Running::start(live, models, placed, (self.size, self.loss, self.seed), self.plan)
+        Running::start(live, models, placed, (self.size, self.loss, self.duplication, self.seed), self.plan)
     }
 
     fn find_hosts(&self) -> Result<Vec<HostId>, Error> {

@@ -83,6 +83,20 @@ fn losses_come_from_the_seed_and_add_up() {
     assert_ne!(report.nodes, run(2).nodes);
 }
 
+/// Doubles are messages of their own, and come where the network may bring them.
+#[test]
+fn messages_are_doubled() {
+    let numbers: Vec<u32> = (0..1000).collect();
+    let run = |network| {
+        let simulation = Simulation::new(listers(&numbers).network(network), wire());
+        let counts = simulation.loss(0.3).duplication(0.5).seed(1).run(None).expect("it runs").counts;
+        assert_eq!(counts.sent + counts.doubled, counts.received + counts.lost);
+        counts
+    };
+    assert!((250..450).contains(&run(Network::Duplicating).doubled));
+    assert_eq!(run(Network::Ordered).doubled, 0);
+}
+
 /// Counts its timeouts, on its disk.
 struct Clock;
 
@@ -268,15 +282,15 @@ impl Durable for Table {
 fn a_checker_follows_what_was_simulated() {
     let mut steps = 0;
     for seed in 0..400 {
-        let network = if seed % 2 == 0 { Network::Unordered } else { Network::Ordered };
+        let network = [Network::Unordered, Network::Ordered, Network::Duplicating][seed as usize % 3];
         let tables = [0, 1, 2].map(|place| Table(seed * 3 + place));
         let [one, two, three] = tables;
         let system = System::new().durable(one).actor(two).durable(three).network(network).lossy().crashes(2);
         let system = Arc::new(system);
         let crash = 0.01 * (seed % 7) as f64;
         let report = Simulation::new(Arc::clone(&system), Platform::builtin())
-            // A schedule cannot tell which of several equal messages of an ordered network is lost.
-            .loss(if network == Network::Ordered { 0.0 } else { 0.1 })
+            .loss(0.1)
+            .duplication(if network == Network::Duplicating { 0.2 } else { 0.0 })
             .seed(seed)
             .crash(ONE, crash)
             .recover(ONE, crash + 0.01)

@@ -166,7 +166,7 @@ impl<M: Data> Live<M> {
     }
 
     /// Keeps what happens as a schedule from now on, if asked before the start: [`System::replay`] can follow it. What
-    /// has no effect is left out. Only which of several equal messages is lost cannot be told, where the network is ordered.
+    /// has no effect is left out.
     pub fn record(&mut self) {
         self.schedule = Some(Schedule::default());
     }
@@ -213,7 +213,7 @@ impl<M: Data> Live<M> {
     ) -> Vec<Request> {
         let Some((from, to, msg)) = self.letters.remove(&letter) else { return Vec::new() };
         if !self.is_up(to) {
-            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after: 0 });
+            self.note_loss(from, to, &msg, 0);
             self.look(None);
             return Vec::new();
         }
@@ -238,6 +238,12 @@ impl<M: Data> Live<M> {
         self.happened(to, ran, false, |_, choices| Step::Recover { at: to, choices })
     }
 
+    /// Doubles a message that is on its way: the copy may be delivered or lost by itself.
+    pub fn double(&mut self, letter: LetterId) -> Option<LetterId> {
+        let (from, to, msg) = self.letters.get(&letter)?.clone();
+        Some(self.post(from, to, msg))
+    }
+
     /// Loses a message.
     pub fn lose(&mut self, letter: LetterId) {
         if let Some((from, to, msg)) = self.letters.remove(&letter) {
@@ -247,7 +253,7 @@ impl<M: Data> Live<M> {
             } else {
                 0
             };
-            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after });
+            self.note_loss(from, to, &msg, after);
             self.look(None);
         }
     }
@@ -352,6 +358,13 @@ impl<M: Data> Live<M> {
         self.grant(at, ran.wishes, &mut requests);
         self.look(Some(at.index()));
         requests
+    }
+
+    /// Where messages may come any number of times, all that are equal are one, and the loss of one is nothing that happens.
+    fn note_loss(&mut self, from: ActorId, to: ActorId, msg: &M, after: usize) {
+        if self.system.network != Network::Duplicating {
+            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after });
+        }
     }
 
     fn note(&mut self, step: impl FnOnce(&[Box<dyn Living<M>>]) -> Step) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use simurgh_deploy::{Counters, Deployment, Error, Node, wire_bytes};
+use simurgh_deploy::{Counters, Deployment, Error, Node, Transport, wire_bytes};
 use simurgh_platform::Platform;
 use simurgh_protocol::{Actor, ActorId, Data, Durable, System};
 use simurgh_protocol_sim::Simulation;
@@ -156,7 +156,15 @@ impl<M: Data + Serialize + DeserializeOwned> Cast<M> {
     /// # Panics
     /// If the system refuses ports or folders.
     pub fn real(&self) -> Real<M> {
-        Real::new(self.members.clone(), self.watcher.clone(), self.loss)
+        self.real_over(Transport::Tcp)
+    }
+
+    /// The real world over another transport.
+    ///
+    /// # Panics
+    /// If the system refuses ports or folders.
+    pub fn real_over(&self, transport: Transport) -> Real<M> {
+        Real::new(self.members.clone(), self.watcher.clone(), transport, self.loss)
     }
 
     /// Runs a test in the simulated world, on the built-in platform, and then in the real one.

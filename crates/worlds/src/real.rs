@@ -1,4 +1,4 @@
-//! The real world, on this machine: nodes are threads that talk over TCP, and what they store is in files.
+//! The real world, on this machine: nodes are threads that talk over TCP or UDP, encrypted, and what they store is in files.
 
 use std::any::Any;
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use simurgh_deploy::{Count, Counters, Deployment, Error, Node};
+use simurgh_deploy::{Count, Counters, Deployment, Error, Node, Transport};
 use simurgh_protocol::{Actor, ActorId, Data, LocalStates, States};
 use tokio::sync::{mpsc, oneshot};
 
@@ -73,15 +73,24 @@ pub struct Real<M> {
 }
 
 impl<M: Data> Real<M> {
-    pub(crate) fn new(members: Vec<Arc<dyn Member<M>>>, watcher: Option<Watcher>, loss: f64) -> Self {
+    pub(crate) fn new(
+        members: Vec<Arc<dyn Member<M>>>,
+        watcher: Option<Watcher>,
+        transport: Transport,
+        loss: f64,
+    ) -> Self {
         static WORLDS: AtomicU64 = AtomicU64::new(0);
         let number = WORLDS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("simurgh-world-{}-{number}", std::process::id()));
         // All ports are held until all are known, so that they differ.
         let free = || TcpListener::bind("127.0.0.1:0").expect("the system gives a port");
         let held: Vec<TcpListener> = members.iter().map(|_| free()).collect();
+        let name = match transport {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        };
         let mut text = format!(
-            "transport = \"tcp\"\nkey = \"the key of a world that lives for a test\"\nstorage = {:?}\nloss = {loss:?}\n",
+            "transport = \"{name}\"\nencrypted = true\nkey = \"the key of a world that lives for a test\"\nstorage = {:?}\nloss = {loss:?}\n",
             folder.display().to_string()
         );
         for (at, listener) in held.iter().enumerate() {
