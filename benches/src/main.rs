@@ -16,6 +16,7 @@ mod flows;
 mod growth;
 mod master_workers;
 mod matmul;
+mod pages;
 mod pingpong;
 mod star;
 
@@ -146,12 +147,20 @@ fn peak_bytes() -> u64 {
     line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
+/// From so many nodes on, large pages are worth a second start.
+const MANY: u32 = 50_000;
+
 fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Option<Line>> {
     let line = match *workload {
         Workload::Pingpong { round_trips } => pingpong::run(round_trips, threads),
         Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks, threads),
         Workload::Flows { hosts, flows } => flows::run(hosts, flows, threads),
-        Workload::Chord { nodes, end } => chord::run(nodes, end, threads),
+        Workload::Chord { nodes, end } => {
+            if nodes >= MANY {
+                pages::make_large();
+            }
+            chord::run(nodes, end, threads)
+        }
         Workload::Matmul(options) => matmul::run(options, threads),
         Workload::Growth(ref options) => return growth::run(options).map(|()| None),
     };

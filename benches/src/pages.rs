@@ -1,0 +1,24 @@
+//! Large pages for large systems: the memory of millions of actors is visited in no order, and with pages of 4 kB the
+//! processor spends much of its time on finding them.
+
+use std::process::Command;
+
+/// How the allocator of the C library is asked to ask the system for large pages.
+const VARIABLE: &str = "GLIBC_TUNABLES";
+const WISH: &str = "glibc.malloc.hugetlb=1";
+
+/// Starts this program again with large pages, where it can; says nothing where it cannot, or where somebody has already
+/// said how memory is to be had.
+#[cfg(target_os = "linux")]
+pub fn make_large() {
+    use std::os::unix::process::CommandExt;
+    if std::env::var_os(VARIABLE).is_none()
+        && let Ok(program) = std::env::current_exe()
+    {
+        // This returns only if it failed; then pages are as they are.
+        let _ = Command::new(program).args(std::env::args_os().skip(1)).env(VARIABLE, WISH).exec();
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn make_large() {}
