@@ -20,13 +20,13 @@ const TRIALS: u32 = 3;
 /// A round that takes so many nanoseconds is worth waking others for, many times over.
 const LONG: f64 = 500_000.0;
 /// A round that takes so many nanoseconds is over before others are awake.
-const SHORT: f64 = 15_000.0;
+const SHORT: f64 = 60_000.0;
 /// The way not chosen is tried once in so many rounds.
 const AGAIN: u32 = 512;
 /// Of short rounds, one in so many is watched at least.
 const CALMEST: u32 = 32;
 /// With several threads there must be a gain that is worth it.
-const GAIN: f64 = 0.95;
+const GAIN: f64 = 0.9;
 
 /// What is known of rounds of about one size.
 #[derive(Copy, Clone, Default, Debug)]

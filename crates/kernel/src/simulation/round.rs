@@ -18,7 +18,7 @@ const TOGETHER: usize = 4096;
 
 /// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
 /// takes to wake them.
-const PATIENCE: u64 = 50_000;
+const PATIENCE: u64 = 100_000;
 
 /// An actor of the present round, with all that its code needs to run.
 #[derive(Default)]
