@@ -8,6 +8,8 @@
 //! The model is that of P. Velho and A. Legrand, "Accuracy study and improvement of network simulation in the
 //! SimGrid framework" (SIMUTools 2009); other kinds differ by their numbers only.
 
+mod star;
+
 use std::collections::BTreeMap;
 
 use simurgh_platform::{HostId, LinkId, Platform, Route, Sharing as LinkSharing};
@@ -19,6 +21,7 @@ use crate::maxmin::{ConstraintId, Method, Note, Sharing, System, Use, VariableId
 use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
+use star::Leg;
 
 /// The links that were used or changed so far, and the flows on them.
 #[derive(Debug)]
@@ -59,20 +62,6 @@ pub(crate) struct LinkState {
     pub on: bool,
     /// Where it is in the list of uses being made, plus one.
     place: u32,
-}
-
-/// Where the links of a host to the centre of its star are in `links`, if it has one each way.
-#[derive(Copy, Clone, PartialEq, Debug)]
-struct Leg {
-    /// The star, [`Leg::UNKNOWN`] or [`Leg::NONE`].
-    zone: u32,
-    up: u32,
-    down: u32,
-}
-
-impl Leg {
-    const UNKNOWN: u32 = u32::MAX;
-    const NONE: u32 = u32::MAX - 1;
 }
 
 /// How long the wait is and how much there is to move, of a flow just started.
@@ -128,7 +117,7 @@ impl Network {
             system: System::new(method, config.precision_work_amount),
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
-            legs: vec![Leg { zone: Leg::UNKNOWN, up: 0, down: 0 }; platform.host_count()],
+            legs: vec![Leg::default(); platform.host_count()],
             flows: Vec::new(),
             stations: BTreeMap::new(),
             contention: (config.network == NetworkKind::Infiniband)
@@ -297,85 +286,6 @@ impl Network {
         };
         let amount = if way.is_empty { 0.0 } else { bytes };
         Ok(begin(system, flows, numbers, flow, &way.uses, bytes, amount, tag))
-    }
-
-    /// The same between two hosts of a star, each with its own link up and its own link down, about which there is
-    /// nothing special: what most messages of large systems are. `None` if it is not so.
-    #[inline]
-    fn start_in_star(
-        &mut self,
-        platform: &Platform,
-        what: &Transfer,
-        bytes: f64,
-        tag: u32,
-    ) -> Option<Started> {
-        let (from, to) = (self.leg(platform, what.src), self.leg(platform, what.dst));
-        let shared = from.up == to.up || from.up == to.down || from.down == to.up || from.down == to.down;
-        let both_ways = from.up == from.down;
-        if from.zone != to.zone || from.zone == Leg::NONE || shared || both_ways != (to.up == to.down) {
-            return None;
-        }
-        let id = ConstraintId;
-        let Network { numbers, system, flows, .. } = self;
-        let (up_bandwidth, up) = system.noted(id(from.up));
-        let (down_bandwidth, down) = system.noted(id(to.down));
-        if !(up.plain && down.plain) {
-            return None;
-        }
-        let back = numbers.reverse_weight;
-        let mut uses = [
-            Use { constraint: id(from.up), weight: 1.0 },
-            Use { constraint: id(to.down), weight: 1.0 },
-            Use { constraint: id(to.up), weight: back },
-            Use { constraint: id(from.down), weight: back },
-        ];
-        let mut count = 2;
-        if back > 0.0 && both_ways {
-            uses[0].weight = 1.0 + back;
-            uses[1].weight = 1.0 + back;
-        } else if back > 0.0 {
-            if !(system.noted(id(to.up)).1.plain && system.noted(id(from.down)).1.plain) {
-                return None;
-            }
-            count = 4;
-        }
-        let latency = up.number + down.number;
-        let penalty = latency + part(numbers.weight_s, up_bandwidth) + part(numbers.weight_s, down_bandwidth);
-        let (narrowest, slot) = match down_bandwidth < up_bandwidth {
-            true => (down_bandwidth, to.down),
-            false => (up_bandwidth, from.up),
-        };
-        let flow = Flow {
-            latency,
-            factor: numbers.bandwidth_factor.of(bytes),
-            narrowest,
-            narrowest_at: slot,
-            penalty,
-            without_latency: latency == 0.0,
-            ..Flow::empty(what)
-        };
-        Some(begin(system, flows, numbers, flow, &uses[..count], bytes, bytes, tag))
-    }
-
-    /// The leg of a host.
-    #[inline]
-    fn leg(&mut self, platform: &Platform, host: HostId) -> Leg {
-        let known = self.legs[host.index()];
-        if known.zone != Leg::UNKNOWN { known } else { self.find_leg(platform, host) }
-    }
-
-    #[cold]
-    fn find_leg(&mut self, platform: &Platform, host: HostId) -> Leg {
-        let found = match platform.star_leg(host) {
-            // A fat pipe that is passed both ways is counted once, not twice: let it be found the long way.
-            Some(leg) if leg.up != leg.down || platform.link(leg.up).sharing == LinkSharing::Shared => {
-                let (up, down) = (self.slot(platform, leg.up), self.slot(platform, leg.down));
-                Leg { zone: leg.zone.0, up: up as u32, down: down as u32 }
-            }
-            _ => Leg { zone: Leg::NONE, up: 0, down: 0 },
-        };
-        self.legs[host.index()] = found;
-        found
     }
 
     /// Bytes move at this times the value of the variable.

@@ -4,6 +4,7 @@
 //! the [`Effect`]s that this has on the world (a flow starts, a timer is set), and tells it what came of them
 //! ([`Kernel::finish`], [`Kernel::timer_fired`]). Who drives, and whether time passes at all, is not known here.
 
+mod actor;
 mod lifecycle;
 mod network;
 mod synchronisation;
@@ -16,13 +17,12 @@ use simurgh_platform::HostId;
 use crate::activity::{Activities, Activity, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::exposed::{Exposure, Value};
-use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, ExposedId, MailboxId, MutexId, SemaphoreId};
+use crate::ids::{ActivityId, ActorId, ExposedId, MailboxId};
 use crate::mailbox::Mailbox;
 use crate::random::Random;
-use crate::simcall::{
-    ActivitySet, Answer, Criteria, Failure, Note, OnTimeout, PlatformRequest, Simcall, SpawnRequest,
-};
+use crate::simcall::{Answer, Criteria, Failure, Note, PlatformRequest, Simcall, SpawnRequest};
 
+use actor::{Actor, Several, Waiting};
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
 
 /// What the kernel wants done in the world.
@@ -79,104 +79,6 @@ pub enum Served {
     Then(Simcall),
     /// The actor is gone.
     Gone,
-}
-
-/// What an actor waits for.
-#[derive(Clone, PartialEq, Debug)]
-enum Waiting {
-    Nothing,
-    /// An activity: what most waits are for.
-    One {
-        id: ActivityId,
-        on_timeout: OnTimeout,
-        release: bool,
-    },
-    /// One of several activities, or of none.
-    Several(Box<Several>),
-    Sleep,
-    Mutex(MutexId),
-    Semaphore(SemaphoreId),
-    Condition(ConditionId, MutexId),
-    /// Notified, or timed out, and now in the queue of the lock; then the answer is whether it was notified.
-    Reacquiring {
-        mutex: MutexId,
-        notified: bool,
-    },
-    Barrier(BarrierId),
-    Join(ActorId),
-    Suspended,
-}
-
-/// A wait for one of several activities.
-#[derive(Clone, PartialEq, Debug)]
-struct Several {
-    set: ActivitySet,
-    on_timeout: OnTimeout,
-    release: bool,
-}
-
-impl Waiting {
-    /// The activities that are waited for.
-    fn activities(&self) -> &[ActivityId] {
-        match self {
-            Waiting::One { id, .. } => std::slice::from_ref(id),
-            Waiting::Several(several) => &several.set,
-            _ => &[],
-        }
-    }
-
-    /// Whether what is waited for is forgotten when it is over.
-    fn releases(&self) -> bool {
-        match self {
-            Waiting::One { release, .. } => *release,
-            Waiting::Several(several) => several.release,
-            _ => false,
-        }
-    }
-}
-
-/// What the kernel keeps of an actor. It is short: a large system touches those of its actors in no order.
-#[derive(Debug)]
-struct Actor {
-    host: HostId,
-    alive: bool,
-    daemon: bool,
-    suspended: bool,
-    timer: bool,
-    waiting: Waiting,
-    since: SimTime,
-    /// The answer that waits for the actor to run.
-    answer: Option<Answer>,
-    /// Whether the actor became ready while suspended.
-    held: bool,
-    more: Option<Box<More>>,
-}
-
-/// What the kernel keeps of an actor that starts activities without waiting for them, or that others wait for.
-#[derive(Debug, Default)]
-struct More {
-    /// What it started and has not forgotten, in order; ended ones are swept now and then.
-    owned: Vec<ActivityId>,
-    /// How long `owned` may grow before it is swept.
-    owned_limit: u32,
-    /// Who waits for its end.
-    joiners: Vec<ActorId>,
-}
-
-impl Actor {
-    /// What it started and has not forgotten.
-    fn owned(&self) -> &[ActivityId] {
-        self.more.as_ref().map_or(&[], |more| &more.owned)
-    }
-
-    /// What it started and what ends with it: its own, and what it waits for to the end.
-    fn belongings(&self) -> Vec<ActivityId> {
-        let mut all = self.owned().to_vec();
-        if self.waiting.releases() {
-            all.extend(self.waiting.activities().iter().filter(|id| !self.owned().contains(id)));
-        }
-        all
-    }
 }
 
 /// An actor that waits, as people want to read of it.

@@ -1,0 +1,105 @@
+//! What the kernel keeps of an actor, and what actors wait for.
+
+use simurgh_models::SimTime;
+use simurgh_platform::HostId;
+
+use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
+use crate::simcall::{ActivitySet, Answer, OnTimeout};
+
+/// What an actor waits for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Waiting {
+    Nothing,
+    /// An activity: what most waits are for.
+    One {
+        id: ActivityId,
+        on_timeout: OnTimeout,
+        release: bool,
+    },
+    /// One of several activities, or of none.
+    Several(Box<Several>),
+    Sleep,
+    Mutex(MutexId),
+    Semaphore(SemaphoreId),
+    Condition(ConditionId, MutexId),
+    /// Notified, or timed out, and now in the queue of the lock; then the answer is whether it was notified.
+    Reacquiring {
+        mutex: MutexId,
+        notified: bool,
+    },
+    Barrier(BarrierId),
+    Join(ActorId),
+    Suspended,
+}
+
+/// A wait for one of several activities.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Several {
+    pub(super) set: ActivitySet,
+    pub(super) on_timeout: OnTimeout,
+    pub(super) release: bool,
+}
+
+impl Waiting {
+    /// The activities that are waited for.
+    pub(super) fn activities(&self) -> &[ActivityId] {
+        match self {
+            Waiting::One { id, .. } => std::slice::from_ref(id),
+            Waiting::Several(several) => &several.set,
+            _ => &[],
+        }
+    }
+
+    /// Whether what is waited for is forgotten when it is over.
+    pub(super) fn releases(&self) -> bool {
+        match self {
+            Waiting::One { release, .. } => *release,
+            Waiting::Several(several) => several.release,
+            _ => false,
+        }
+    }
+}
+
+/// What the kernel keeps of an actor. It is short: a large system touches those of its actors in no order.
+#[derive(Debug)]
+pub(super) struct Actor {
+    pub(super) host: HostId,
+    pub(super) alive: bool,
+    pub(super) daemon: bool,
+    pub(super) suspended: bool,
+    pub(super) timer: bool,
+    pub(super) waiting: Waiting,
+    pub(super) since: SimTime,
+    /// The answer that waits for the actor to run.
+    pub(super) answer: Option<Answer>,
+    /// Whether the actor became ready while suspended.
+    pub(super) held: bool,
+    pub(super) more: Option<Box<More>>,
+}
+
+/// What the kernel keeps of an actor that starts activities without waiting for them, or that others wait for.
+#[derive(Debug, Default)]
+pub(super) struct More {
+    /// What it started and has not forgotten, in order; ended ones are swept now and then.
+    pub(super) owned: Vec<ActivityId>,
+    /// How long `owned` may grow before it is swept.
+    pub(super) owned_limit: u32,
+    /// Who waits for its end.
+    pub(super) joiners: Vec<ActorId>,
+}
+
+impl Actor {
+    /// What it started and has not forgotten.
+    pub(super) fn owned(&self) -> &[ActivityId] {
+        self.more.as_ref().map_or(&[], |more| &more.owned)
+    }
+
+    /// What it started and what ends with it: its own, and what it waits for to the end.
+    pub(super) fn belongings(&self) -> Vec<ActivityId> {
+        let mut all = self.owned().to_vec();
+        if self.waiting.releases() {
+            all.extend(self.waiting.activities().iter().filter(|id| !self.owned().contains(id)));
+        }
+        all
+    }
+}
