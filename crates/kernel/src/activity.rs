@@ -406,3 +406,29 @@ impl Activities {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_activity_is_hardly_more_than_two_lines_of_the_cache() {
+        assert!(size_of::<Slot>() <= 144, "{}", size_of::<Slot>());
+    }
+
+    #[test]
+    fn waiters_stay_in_order() {
+        let mut waiters = Waiters::default();
+        for number in 0..6 {
+            waiters.push(ActorId(number));
+        }
+        for gone in [1, 4, 0] {
+            waiters.remove(ActorId(gone));
+        }
+        assert_eq!(waiters.iter().map(|actor| actor.0).collect::<Vec<_>>(), [2, 3, 5]);
+        waiters.remove_first();
+        waiters.push(ActorId(7));
+        assert_eq!(waiters.iter().map(|actor| actor.0).collect::<Vec<_>>(), [3, 5, 7]);
+        assert_eq!(waiters.first(), Some(ActorId(3)));
+    }
+}

@@ -27,6 +27,34 @@ fn check(platform: &Platform, table: &[(&str, &str, &str)]) {
     }
 }
 
+/// The short way to a route, where a host says by which link it reaches the centre of its star, is the route.
+#[test]
+fn legs_of_a_star_are_its_routes() {
+    let mut builder = Platform::builder();
+    let zone = builder.zone("star", Routing::Star);
+    let mut hosts = Vec::new();
+    for number in 0..6 {
+        let host = builder.host(zone, &format!("h{number}"), 1e9).id();
+        let links: Vec<_> =
+            (0..=number % 2).map(|k| builder.link(zone, &format!("l{number}-{k}"), 1e9, 1e-3).id()).collect();
+        builder.star(zone, host, &links);
+        hosts.push(host);
+    }
+    let platform = builder.build().unwrap();
+    let mut compared = 0;
+    for &src in &hosts {
+        for &dst in hosts.iter().filter(|&&dst| dst != src) {
+            if let (Some(from), Some(to)) = (platform.star_leg(src), platform.star_leg(dst)) {
+                assert_eq!(platform.route(src, dst).unwrap().links, [from.up, to.down]);
+                assert_eq!(from.zone, to.zone);
+                compared += 1;
+            }
+        }
+    }
+    // Those with two links have no leg.
+    assert_eq!(compared, 6);
+}
+
 /// Plain hosts and links, for graphs.
 fn things(hosts: &str, links: &str) -> String {
     let hosts: String =

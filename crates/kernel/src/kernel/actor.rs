@@ -103,3 +103,14 @@ impl Actor {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large system visits its actors in no order: each more line of the cache is waited for with every message.
+    #[test]
+    fn an_actor_is_hardly_more_than_a_line_of_the_cache() {
+        assert!(size_of::<Actor>() <= 80, "{}", size_of::<Actor>());
+    }
+}

@@ -20,6 +20,29 @@ fn both(check: impl Fn(System)) {
 }
 
 #[test]
+fn what_is_visited_often_is_one_line_of_the_cache() {
+    assert_eq!((size_of::<Variable>(), size_of::<Constraint>()), (64, 64));
+}
+
+#[test]
+fn those_that_take_no_part_are_users_in_the_order_in_which_they_became_idle() {
+    let mut s = system(Solver::Incremental);
+    let c = s.add_constraint(10.0, Sharing::Shared, None);
+    let all: Vec<VariableId> =
+        (0..5).map(|tag| s.add_variable(tag, 1.0, f64::INFINITY, &[use_of(c, 1.0)])).collect();
+    s.solve();
+    for idle in [3, 0, 4] {
+        s.set_penalty(all[idle], 0.0);
+    }
+    s.remove_variable(all[0]);
+    assert_eq!(s.users(c), [all[1], all[2], all[3], all[4]]);
+    s.set_penalty(all[3], 1.0);
+    assert_eq!(s.users(c), [all[1], all[2], all[3], all[4]]);
+    s.set_penalty(all[1], 0.0);
+    assert_eq!(s.users(c), [all[2], all[3], all[4], all[1]]);
+}
+
+#[test]
 fn a_lone_variable_fills_its_narrowest_constraint() {
     both(|mut s| {
         let wide = s.add_constraint(10.0, Sharing::Shared, None);
