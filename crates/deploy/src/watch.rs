@@ -35,7 +35,7 @@ pub struct WatchArguments {
     #[arg(long, default_value_t = 1, requires = "simulate")]
     pub seed: u64,
     /// Seconds from one snapshot to the next
-    #[arg(long, default_value_t = 2.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 2.0, value_name = "SECONDS", value_parser = pause)]
     pub every: f64,
     /// Seconds that the search from each snapshot may take
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = seconds)]
@@ -57,6 +57,12 @@ pub(crate) fn part(text: &str) -> Result<f64, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
     seconds.ok_or_else(|| "a number of seconds is expected, such as 2 or 0.5".into())
+}
+
+/// Without any time in between, nothing would happen from one snapshot to the next.
+fn pause(text: &str) -> Result<f64, String> {
+    let pause = seconds(text)?;
+    if pause >= 0.01 { Ok(pause) } else { Err("at least 0.01 seconds are expected".into()) }
 }
 
 /// Something that runs and is looked at.
