@@ -34,6 +34,12 @@ impl Queue {
         self.head == NO_SLOT
     }
 
+    /// The slot of the oldest post.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<u32> {
+        (self.head != NO_SLOT).then_some(self.head)
+    }
+
     /// The posts, oldest first.
     pub fn iter<'a>(&self, activities: &'a Activities) -> impl Iterator<Item = ActivityId> + use<'a> {
         let first = (self.head != NO_SLOT).then(|| activities.id_at(self.head));

@@ -400,6 +400,22 @@ impl Kernel {
         self.actors[actor.index()].answer.take()
     }
 
+    /// Looks at a mailbox, so that it is at hand when it is needed soon; the answer means nothing.
+    #[inline]
+    pub(crate) fn look_at_mailbox(&self, mailbox: MailboxId) -> u32 {
+        self.mailboxes.get(mailbox.index()).map_or(0, |mailbox| mailbox.receives.first().unwrap_or(0))
+    }
+
+    /// Who has waited longest for a message in a mailbox.
+    #[inline]
+    pub(crate) fn look_at_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
+        let slot = self.mailboxes.get(mailbox.index())?.receives.first()?;
+        match &self.activities.get(self.activities.id_at(slot))?.kind {
+            Kind::Comm(comm) => comm.receiver(),
+            _ => None,
+        }
+    }
+
     /// Makes sure that a mailbox is there.
     #[inline]
     pub fn open_mailbox(&mut self, mailbox: MailboxId) {

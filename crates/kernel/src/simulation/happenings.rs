@@ -8,6 +8,9 @@ use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{Failure, SpawnRequest};
 
+/// So many ends are looked at before they are handled.
+const TOGETHER: usize = 256;
+
 impl Simulation {
     /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
     pub(super) fn digest(&mut self, step: &mut Step) -> Result<(), Error> {
@@ -19,6 +22,9 @@ impl Simulation {
         let all = std::mem::take(&mut step.ended);
         // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
+            if place.is_multiple_of(TOGETHER) {
+                self.look_at_ended(&all[place..all.len().min(place + TOGETHER)]);
+            }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
                     let later = &all[place + 1..];

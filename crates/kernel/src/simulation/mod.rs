@@ -8,6 +8,7 @@
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
+//! - `warm`: looking at records before they are needed.
 
 mod choice;
 mod crew;
@@ -16,6 +17,7 @@ mod happenings;
 mod invariants;
 pub mod report;
 mod round;
+mod warm;
 
 pub use choice::Stopwatch;
 pub use report::{

@@ -6,7 +6,7 @@ use simurgh_models::Step;
 use super::choice::{Plan, Stopwatch, Way};
 use super::crew::Crew;
 use super::{Code, Error, Simulation};
-use crate::context::{Body, Door, Resumed};
+use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::Served;
 use crate::simcall::{ExecRequest, Follow, Note, SendRequest, Simcall};
@@ -30,6 +30,11 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// What the actor left.
+    pub(super) fn port(&self) -> &Port {
+        &self.door
+    }
+
     /// Runs the code up to its next request.
     pub(super) fn run(&mut self) {
         if let Some(body) = &mut self.body {
@@ -75,6 +80,7 @@ impl Simulation {
         } else {
             self.run_alone(actors, &mut slots, None);
         }
+        self.look_at_requests(&slots[..actors.len()]);
         let served = slots[..actors.len()].iter_mut().try_for_each(|slot| self.serve_slot(slot));
         self.slots = slots;
         served
