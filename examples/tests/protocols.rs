@@ -245,9 +245,8 @@ fn a_transaction_is_committed_everywhere_or_nowhere_in_three_processes() {
 #[test]
 fn a_register_is_read_and_written_in_five_processes() {
     let nodes = Deployed::start("register", 5);
-    let said = nodes.wait(&[3, 4], |line| {
-        line == "Write(10): Written" || line == "Read: Value(10)" || line.starts_with("Read: Value(0)")
-    });
+    // What is read depends on who is quicker.
+    let said = nodes.wait(&[3, 4], |line| line == "Write(10): Written" || line.starts_with("Read: Value("));
     assert_eq!(said[0], "Write(10): Written", "{said:?}");
 }
 
