@@ -45,8 +45,8 @@ pub mod models;
 pub mod seeing;
 pub mod step;
 pub mod time;
-pub mod ways;
-mod work;
+mod ways;
+pub mod work;
 
 mod actions;
 mod alarms;
