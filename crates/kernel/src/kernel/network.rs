@@ -1,6 +1,6 @@
 //! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
 
-use super::{Effect, Kernel, Served, Several, Waiting};
+use super::{Actor, Effect, Kernel, Served, Several, Waiting};
 use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
@@ -342,13 +342,7 @@ impl Kernel {
                 _ => None,
             });
             if release {
-                let held = &mut activity.held;
-                *(if end.receiving { &mut held.receiver } else { &mut held.owner }) = false;
-                if let Some(more) = &mut self.actors[actor.index()].more
-                    && more.owned.last() == Some(&id)
-                {
-                    more.owned.pop();
-                }
+                let_go(activity, end, &mut self.actors[actor.index()]);
             }
             self.stop_waiting(actor);
             self.answer(actor, Answer::Completed { index, result });
@@ -440,22 +434,10 @@ impl Kernel {
 
     /// The actor will not ask about the activity any more.
     pub(super) fn forget(&mut self, actor: ActorId, id: ActivityId) {
-        self.let_go(actor, id);
-        self.collect(id);
-    }
-
-    /// The same, by somebody who collects what is over.
-    #[inline]
-    fn let_go(&mut self, actor: ActorId, id: ActivityId) {
-        let Some(activity) = self.activities.get_mut(id) else { return };
-        let held = &mut activity.held;
-        *(if id.receiving { &mut held.receiver } else { &mut held.owner }) = false;
-        if matches!(activity.state, State::Over(_))
-            && let Some(more) = &mut self.actors[actor.index()].more
-            && more.owned.last() == Some(&id)
-        {
-            more.owned.pop();
+        if let Some(activity) = self.activities.get_mut(id) {
+            let_go(activity, id, &mut self.actors[actor.index()]);
         }
+        self.collect(id);
     }
 
     /// Frees the slot of an activity that is over and that nobody can ask about.
@@ -480,5 +462,18 @@ impl Kernel {
             Some(Kind::Parallel { .. }) => Reason::Parallel,
             None => Reason::WaitingAny(0),
         }
+    }
+}
+
+/// The actor at this end of an activity will not ask about it any more. Whoever calls collects what nobody asks about.
+#[inline]
+fn let_go(activity: &mut Activity, end: ActivityId, actor: &mut Actor) {
+    let held = &mut activity.held;
+    *(if end.receiving { &mut held.receiver } else { &mut held.owner }) = false;
+    if matches!(activity.state, State::Over(_))
+        && let Some(more) = &mut actor.more
+        && more.owned.last() == Some(&end)
+    {
+        more.owned.pop();
     }
 }

@@ -22,7 +22,12 @@ pub struct WatchArguments {
 /// Does it.
 pub(crate) fn run(WatchArguments { program, arguments }: &WatchArguments) -> Result<Exit> {
     let file = |source| Error::File { path: program.display().to_string(), source };
-    let path = found(program).ok_or_else(|| file(std::io::ErrorKind::NotFound.into()))?;
+    let path = found(program).ok_or_else(|| {
+        let name = program.display();
+        Error::input(format!(
+            "{name}: there is no such program; give the path of one that has a command `watch`"
+        ))
+    })?;
     // Where there is no `nice`, the priority is as usual.
     let has_nice = Command::new("nice").arg("true").output().is_ok();
     let mut command = if has_nice {
