@@ -108,50 +108,53 @@ impl Node {
         (next, Message::Lookup { key, origin })
     }
 
-    async fn run(self, ctx: Ctx) -> simurgh::Result {
-        let ring = &*self.ring;
-        let mut random = Generator(u64::from(self.me) + 1);
-        let mut next_lookup = random.within(10.0);
-        let mut next_stabilise = random.within(20.0);
-        let mut next_fix = random.within(120.0);
-        let mut finger = 0;
-        let mut received = 0;
-        loop {
-            let now = ctx.now();
-            if now >= ring.end {
-                break;
-            }
-            let (to, message) = if now >= next_lookup {
-                next_lookup += 10.0;
-                self.route(random.next() as Key, self.me)
-            } else if now >= next_stabilise {
-                next_stabilise += 20.0;
-                (self.successor(), Message::AskPredecessor { origin: self.me })
-            } else if now >= next_fix {
-                next_fix += 120.0;
-                let key = ring.position(self.me).wrapping_add(1 << finger);
-                finger = (finger + 1) % BITS;
-                self.route(key, self.me)
-            } else {
-                let next = next_lookup.min(next_stabilise).min(next_fix.min(ring.end));
-                let message = match ring.boxes[self.me as usize].recv().timeout(next - now).await {
-                    Ok(message) => message,
-                    Err(error) if error.is_timeout() => continue,
-                    Err(error) => return Err(error),
-                };
-                received += 1;
-                match message {
-                    Message::Lookup { key, origin } => self.route(key, origin),
-                    Message::AskPredecessor { origin } => {
-                        (origin, Message::Predecessor { _position: ring.position(self.predecessor()) })
-                    }
-                    Message::Found { .. } | Message::Predecessor { .. } => continue,
+    /// The life of a node. Not an `async fn`: that would keep what it is given twice, and there are millions of these.
+    fn run(self, ctx: Ctx) -> impl Future<Output = simurgh::Result> {
+        async move {
+            let ring = &*self.ring;
+            let mut random = Generator(u64::from(self.me) + 1);
+            let mut next_lookup = random.within(10.0);
+            let mut next_stabilise = random.within(20.0);
+            let mut next_fix = random.within(120.0);
+            let mut finger = 0;
+            let mut received = 0;
+            loop {
+                let now = ctx.now();
+                if now >= ring.end {
+                    break;
                 }
-            };
-            ring.boxes[to as usize].send(message, BYTES).detach().await;
+                let (to, message) = if now >= next_lookup {
+                    next_lookup += 10.0;
+                    self.route(random.next() as Key, self.me)
+                } else if now >= next_stabilise {
+                    next_stabilise += 20.0;
+                    (self.successor(), Message::AskPredecessor { origin: self.me })
+                } else if now >= next_fix {
+                    next_fix += 120.0;
+                    let key = ring.position(self.me).wrapping_add(1 << finger);
+                    finger = (finger + 1) % BITS;
+                    self.route(key, self.me)
+                } else {
+                    let next = next_lookup.min(next_stabilise).min(next_fix.min(ring.end));
+                    let message = match ring.boxes[self.me as usize].recv().timeout(next - now).await {
+                        Ok(message) => message,
+                        Err(error) if error.is_timeout() => continue,
+                        Err(error) => return Err(error),
+                    };
+                    received += 1;
+                    match message {
+                        Message::Lookup { key, origin } => self.route(key, origin),
+                        Message::AskPredecessor { origin } => {
+                            (origin, Message::Predecessor { _position: ring.position(self.predecessor()) })
+                        }
+                        Message::Found { .. } | Message::Predecessor { .. } => continue,
+                    }
+                };
+                ring.boxes[to as usize].send(message, BYTES).detach().await;
+            }
+            ring.received.fetch_add(received, Ordering::Relaxed);
+            Ok(())
         }
-        ring.received.fetch_add(received, Ordering::Relaxed);
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The table of activities: what was started, how far it is, and who waits for it.
 
+use simurgh_models::ahead::fetch_from;
 use simurgh_models::{DiskAccess, Execution, SimTime};
 
 use crate::ids::{ActivityId, ActorId, MailboxId};
@@ -357,6 +358,12 @@ impl Activities {
             slot.generation = (slot.generation + 1) & 0x3fff_ffff;
             self.free.push(id.index);
         }
+    }
+
+    /// Asks the processor for a slot.
+    #[inline]
+    pub(crate) fn fetch(&self, slot: u32) {
+        fetch_from(&self.slots, slot as usize);
     }
 
     /// The communication in a slot, which is there.

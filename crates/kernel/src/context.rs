@@ -16,6 +16,7 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use simurgh_models::SimTime;
+use simurgh_models::ahead::fetch;
 use simurgh_platform::HostId;
 
 use crate::ids::ActorId;
@@ -243,6 +244,15 @@ pub enum Resumed {
 }
 
 impl Body {
+    /// Asks the processor for what it will need when it goes on.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        match self {
+            Body::Future(future) => fetch(&**future),
+            Body::Coroutine(coroutine) => fetch(&**coroutine),
+        }
+    }
+
     /// Runs the code until its next simcall. The door is [prepared](Door::prepare) for it.
     pub fn resume(&mut self, door: &mut Door) -> Resumed {
         door.swap();

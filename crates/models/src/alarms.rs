@@ -1,62 +1,26 @@
 //! Alarms: one date for each of many, most of which are put off or taken back before they come.
 //!
-//! A timeout is set with each wait and seldom comes. So nothing is taken out of the heap when an alarm is taken back or
-//! put off: the entry stays where it is and is looked at when it comes to the top, at most once for each time that the
+//! A timeout is set with each wait and seldom comes. So nothing is taken out of the queue when an alarm is taken back or
+//! put off: the entry stays where it is and is looked at when its turn comes, at most once for each time that the
 //! old date passes. An entry is never later than its alarm, so the order in which alarms go off is exact: by date, and
 //! by when they were set where dates are equal.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
-/// When something happens, and which of two at one date is first.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub(crate) struct Moment {
-    pub date: f64,
-    pub sequence: u64,
-}
-
-impl Moment {
-    const NEVER: Moment = Moment { date: f64::INFINITY, sequence: u64::MAX };
-
-    pub fn is_before(&self, other: &Moment) -> bool {
-        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
-    }
-}
-
-#[derive(Copy, Clone, PartialEq, Debug)]
-struct Entry {
-    moment: Moment,
-    thing: u32,
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> Ordering {
-        let by_date = self.moment.date.total_cmp(&other.moment.date);
-        by_date.then(self.moment.sequence.cmp(&other.moment.sequence))
-    }
-}
+use crate::ahead::fetch_from;
+use crate::shelves::{Entry, Moment, Shelves};
 
 /// What is known of one alarm.
 #[derive(Copy, Clone, Debug)]
 struct Alarm {
     /// When it goes off.
     moment: Moment,
-    /// Its entry in the heap, the earliest if there are several.
+    /// Its entry in the queue, the earliest if there are several.
     entry: Moment,
 }
 
 /// The alarms of things numbered from 0, at most one each.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Alarms {
-    heap: BinaryHeap<Reverse<Entry>>,
+    entries: Shelves,
     alarms: Vec<Alarm>,
 }
 
@@ -71,7 +35,7 @@ impl Alarms {
         alarm.moment = moment;
         if moment.is_before(&alarm.entry) {
             alarm.entry = moment;
-            self.heap.push(Reverse(Entry { moment, thing }));
+            self.entries.push(Entry { moment, thing });
         }
     }
 
@@ -85,7 +49,7 @@ impl Alarms {
     /// Whether there is none, and none that was taken back is remembered.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.entries.is_empty()
     }
 
     /// Whether a thing has an alarm.
@@ -94,20 +58,28 @@ impl Alarms {
         self.alarms.get(thing as usize).is_some_and(|alarm| alarm.moment != Moment::NEVER)
     }
 
+    /// Asks the processor for what is known of an alarm.
+    #[inline]
+    pub fn fetch(&self, thing: u32) {
+        fetch_from(&self.alarms, thing as usize);
+    }
+
     /// The next one to go off, and whose it is.
+    #[inline]
     pub fn next(&mut self) -> Option<(Moment, u32)> {
-        while let Some(&Reverse(Entry { moment, thing })) = self.heap.peek() {
+        while let Some(Entry { moment, thing }) = self.entries.first() {
             let alarm = &mut self.alarms[thing as usize];
             if moment == alarm.moment {
                 return Some((moment, thing));
             }
-            self.heap.pop();
             // An entry that an earlier one replaced is nobody's.
-            if moment == alarm.entry {
+            let is_its_own = moment == alarm.entry;
+            if is_its_own {
                 alarm.entry = alarm.moment;
-                if alarm.moment != Moment::NEVER {
-                    self.heap.push(Reverse(Entry { moment: alarm.moment, thing }));
-                }
+            }
+            match is_its_own && alarm.moment != Moment::NEVER {
+                true => self.entries.replace(Entry { moment: alarm.moment, thing }),
+                false => self.entries.pop(),
             }
         }
         None
@@ -115,7 +87,8 @@ impl Alarms {
 
     /// Takes out the one that [`next`](Self::next) told of.
     pub fn pop(&mut self) {
-        if let Some(Reverse(Entry { thing, .. })) = self.heap.pop() {
+        if let Some(Entry { thing, .. }) = self.entries.first() {
+            self.entries.pop();
             self.alarms[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
         }
     }

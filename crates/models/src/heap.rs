@@ -1,6 +1,6 @@
 //! Dates to come, the nearest first; a date can be changed or taken back.
 
-use crate::alarms::Moment;
+use crate::shelves::{Entry, Moment};
 
 /// Dates of things numbered from 0, at most one each. Ties go by when the date was set.
 #[derive(Clone, Default, Debug)]
@@ -9,19 +9,6 @@ pub struct EventHeap {
     /// Where each thing stands in `entries`.
     positions: Vec<u32>,
     sequence: u64,
-}
-
-#[derive(Copy, Clone, Debug)]
-struct Entry {
-    date: f64,
-    sequence: u64,
-    thing: u32,
-}
-
-impl Entry {
-    fn is_before(&self, other: &Entry) -> bool {
-        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
-    }
 }
 
 const ABSENT: u32 = u32::MAX;
@@ -37,7 +24,7 @@ impl EventHeap {
             self.positions.resize(index + 1, ABSENT);
         }
         self.sequence += 1;
-        let entry = Entry { date, sequence: self.sequence, thing };
+        let entry = Entry { moment: Moment { date, sequence: self.sequence }, thing };
         match self.positions[index] {
             ABSENT => {
                 self.entries.push(entry);
@@ -47,7 +34,7 @@ impl EventHeap {
                 let position = position as usize;
                 let before = self.entries[position];
                 self.entries[position] = entry;
-                if entry.is_before(&before) {
+                if entry < before {
                     self.rise(position);
                 } else {
                     self.sink(position);
@@ -64,7 +51,7 @@ impl EventHeap {
 
     /// The nearest date, with its number.
     pub(crate) fn next_moment(&self) -> Option<Moment> {
-        self.entries.first().map(|entry| Moment { date: entry.date, sequence: entry.sequence })
+        self.entries.first().map(|entry| entry.moment)
     }
 
     /// Takes the date of a thing back, if it has one.
@@ -78,7 +65,7 @@ impl EventHeap {
         let last = self.entries.pop().expect("a thing that has a position is in the heap");
         if position < self.entries.len() {
             self.entries[position] = last;
-            if position > 0 && last.is_before(&self.entries[(position - 1) / ARITY]) {
+            if position > 0 && last < self.entries[(position - 1) / ARITY] {
                 self.rise(position);
             } else {
                 self.sink(position);
@@ -88,19 +75,19 @@ impl EventHeap {
 
     /// The nearest date.
     pub fn next_date(&self) -> Option<f64> {
-        self.entries.first().map(|entry| entry.date)
+        self.entries.first().map(|entry| entry.moment.date)
     }
 
     /// The date of a thing, if it has one.
     pub fn date(&self, thing: u32) -> Option<f64> {
         let position = *self.positions.get(thing as usize)?;
-        (position != ABSENT).then(|| self.entries[position as usize].date)
+        (position != ABSENT).then(|| self.entries[position as usize].moment.date)
     }
 
     /// Takes the nearest thing whose date is below `limit`.
     pub fn pop_before(&mut self, limit: f64) -> Option<u32> {
         let first = self.entries.first()?;
-        if first.date >= limit {
+        if first.moment.date >= limit {
             return None;
         }
         let thing = first.thing;
@@ -117,7 +104,7 @@ impl EventHeap {
         let entry = self.entries[position];
         while position > 0 {
             let parent = (position - 1) / ARITY;
-            if !entry.is_before(&self.entries[parent]) {
+            if self.entries[parent] < entry {
                 break;
             }
             self.place(position, self.entries[parent]);
@@ -128,22 +115,25 @@ impl EventHeap {
 
     fn sink(&mut self, mut position: usize) {
         let entry = self.entries[position];
-        loop {
-            let first = position * ARITY + 1;
-            let children = first..(first + ARITY).min(self.entries.len());
-            let Some(least) = children.reduce(|a, b| match self.entries[b].is_before(&self.entries[a]) {
-                true => b,
-                false => a,
-            }) else {
-                break;
-            };
-            if !self.entries[least].is_before(&entry) {
-                break;
-            }
+        while let Some(least) = self.least_child(position)
+            && self.entries[least] < entry
+        {
             self.place(position, self.entries[least]);
             position = least;
         }
         self.place(position, entry);
+    }
+
+    /// Which child is least is as good as random: found without branches where there are all four.
+    #[inline]
+    fn least_child(&self, position: usize) -> Option<usize> {
+        let first = position * ARITY + 1;
+        let children = self.entries.get(first..)?;
+        if let Some([a, b, c, d]) = children.first_chunk() {
+            let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
+            return Some(first + if children[right] < children[left] { right } else { left });
+        }
+        (0..children.len()).min_by_key(|&child| &children[child]).map(|child| first + child)
     }
 
     fn place(&mut self, position: usize, entry: Entry) {

@@ -6,8 +6,9 @@
 //! - [`models`]: every resource of one simulation, and the clock;
 //! - [`maxmin`]: who gets how much of what;
 //! - `network`, `cpu`, `disk`, `parallel`, `infiniband`: what each kind of work asks of the solver;
-//! - `actions`, [`heap`], `profiles`: work under way, dates to come, changes to come;
+//! - `actions`, [`heap`], `alarms`, `shelves`, `profiles`: work under way, dates to come, changes to come;
 //! - `energy`, `explain`, [`seeing`]: joules, and why things lasted as long as they did;
+//! - [`ahead`]: asking for memory before it is needed;
 //! - [`config`], [`factors`], [`error`]: which models, their numbers, and what can be wrong with them.
 //!
 //! The numbers agree with SimGrid's to the last digit that it prints, but for its plain errors.
@@ -36,6 +37,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod config;
 pub mod error;
 pub mod factors;
@@ -58,6 +60,7 @@ mod infiniband;
 mod network;
 mod parallel;
 mod profiles;
+mod shelves;
 
 pub use config::{Config, HostModel, Infiniband, Known, NetworkKind, Solver};
 pub use error::Error;

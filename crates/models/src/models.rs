@@ -13,10 +13,10 @@ mod steering;
 
 use std::sync::Arc;
 
-use simurgh_platform::Platform;
+use simurgh_platform::{HostId, Platform};
 
 use crate::actions::{Action, Actions, Class, Engine, NO_VARIABLE, Phase};
-use crate::alarms::{Alarms, Moment};
+use crate::alarms::Alarms;
 use crate::config::{Config, HostModel};
 use crate::cpu::Cpu;
 use crate::disk::Disks;
@@ -29,6 +29,7 @@ use crate::network::Network;
 use crate::parallel::{Ground, Parallel};
 use crate::profiles::Profiles;
 use crate::seeing::What;
+use crate::shelves::Moment;
 use crate::step::{Change, Ended, Statistics};
 use crate::time::SimTime;
 use crate::work::{ActionId, DiskAccess, Execution, ParallelTask, Refused, Resource, Token, Transfer};
@@ -152,6 +153,24 @@ impl Models {
     #[inline]
     pub fn alarm_is_set(&self, whose: u32) -> bool {
         self.alarms.is_set(whose)
+    }
+
+    /// Asks the processor for what is known of an alarm (see [`crate::ahead`]).
+    #[inline]
+    pub fn fetch_alarm(&self, whose: u32) {
+        self.alarms.fetch(whose);
+    }
+
+    /// Asks the processor for what is known of a host that a message will leave or reach (see [`crate::ahead`]).
+    #[inline]
+    pub fn fetch_host(&self, host: HostId) {
+        self.network.fetch_host(host);
+    }
+
+    /// Asks the processor for what is known of the links of such a host.
+    #[inline]
+    pub fn fetch_links(&self, host: HostId) {
+        self.network.fetch_links(host);
     }
 
     /// What is told of an alarm that goes off: its owner as [`Ended::token`], with these bits.

@@ -11,6 +11,7 @@ mod synchronisation;
 
 use std::hash::{Hash, Hasher};
 
+use simurgh_models::ahead::fetch_from;
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
 
@@ -400,15 +401,29 @@ impl Kernel {
         self.actors[actor.index()].answer.take()
     }
 
-    /// Looks at a mailbox, so that it is at hand when it is needed soon; the answer means nothing.
+    /// Asks the processor for a mailbox.
     #[inline]
-    pub(crate) fn look_at_mailbox(&self, mailbox: MailboxId) -> u32 {
-        self.mailboxes.get(mailbox.index()).map_or(0, |mailbox| mailbox.receives.first().unwrap_or(0))
+    pub(crate) fn fetch_mailbox(&self, mailbox: MailboxId) {
+        fetch_from(&self.mailboxes, mailbox.index());
+    }
+
+    /// Asks the processor for the oldest receive of a mailbox.
+    #[inline]
+    pub(crate) fn fetch_receive(&self, mailbox: MailboxId) {
+        if let Some(slot) = self.mailboxes.get(mailbox.index()).and_then(|mailbox| mailbox.receives.first()) {
+            self.activities.fetch(slot);
+        }
+    }
+
+    /// Asks the processor for an actor.
+    #[inline]
+    pub(crate) fn fetch_actor(&self, actor: ActorId) {
+        fetch_from(&self.actors, actor.index());
     }
 
     /// Who has waited longest for a message in a mailbox.
     #[inline]
-    pub(crate) fn look_at_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
+    pub(crate) fn first_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
         let slot = self.mailboxes.get(mailbox.index())?.receives.first()?;
         match &self.activities.get(self.activities.id_at(slot))?.kind {
             Kind::Comm(comm) => comm.receiver(),

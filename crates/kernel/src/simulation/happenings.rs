@@ -3,13 +3,11 @@
 use simurgh_models::{ActionId, Change, Ended, Explanation, Outcome, Step};
 use simurgh_platform::HostId;
 
+use super::warm::TOGETHER;
 use super::{Error, KIND, Purpose, Simulation, TIMER, purpose};
 use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{Failure, SpawnRequest};
-
-/// So many ends are looked at before they are handled.
-const TOGETHER: usize = 256;
 
 impl Simulation {
     /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
@@ -23,7 +21,7 @@ impl Simulation {
         // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
             if place.is_multiple_of(TOGETHER) {
-                self.look_at_ended(&all[place..all.len().min(place + TOGETHER)]);
+                self.fetch_ended(&all[place..]);
             }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {

@@ -8,7 +8,7 @@
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
-//! - `warm`: looking at records before they are needed.
+//! - `warm`: asking for records before they are needed.
 
 mod choice;
 mod crew;

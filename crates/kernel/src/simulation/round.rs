@@ -5,7 +5,7 @@ use simurgh_models::Step;
 
 use super::choice::{Plan, Stopwatch, Way};
 use super::crew::Crew;
-use super::{Code, Error, Simulation};
+use super::{Code, Error, Simulation, warm};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::Served;
@@ -80,8 +80,10 @@ impl Simulation {
         } else {
             self.run_alone(actors, &mut slots, None);
         }
-        self.look_at_requests(&slots[..actors.len()]);
-        let served = slots[..actors.len()].iter_mut().try_for_each(|slot| self.serve_slot(slot));
+        let served = slots[..actors.len()].chunks_mut(warm::TOGETHER).try_for_each(|slots| {
+            self.fetch_requested(slots);
+            slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
+        });
         self.slots = slots;
         served
     }
@@ -117,6 +119,9 @@ impl Simulation {
         clock: Option<(Stopwatch, u64)>,
     ) -> usize {
         for (place, &actor) in actors.iter().enumerate() {
+            if place.is_multiple_of(warm::CODE_TOGETHER) {
+                self.fetch_code(&actors[place..]);
+            }
             self.run_in_place(actor, &mut slots[place]);
             let done = place + 1;
             if let Some((watch, start)) = clock

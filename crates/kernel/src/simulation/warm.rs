@@ -1,12 +1,9 @@
-//! Looking at records before they are needed.
-//!
-//! A large system visits its actors in no order, and the processor waits for memory at each of them. Where many things
-//! happen at one instant it is known beforehand which will be visited: looking at all of them in a short loop lets the
-//! processor fetch many at once, instead of one after the other. Nothing is done with what is seen.
-
-use std::hint::black_box;
+//! Asking for records before they are needed ([`simurgh_models::ahead`]): those of the actors that something happens to at
+//! one instant, of the code that runs next, and of whom the requests of a round concern. Each pass over a few of them
+//! asks for what the pass before has found.
 
 use simurgh_models::Ended;
+use simurgh_models::ahead::fetch_from;
 
 use super::round::Slot;
 use super::{Purpose, Simulation, purpose};
@@ -14,67 +11,76 @@ use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::simcall::Simcall;
 
 /// Fewer things than this are not worth it.
-const FEW: usize = 8;
-/// More than these would push each other out of the cache again.
-const MANY: usize = 512;
+const FEW: usize = 3;
+/// Of more things than these what is asked for first would be pushed out of the cache by what is asked for last.
+pub(super) const TOGETHER: usize = 32;
+/// The code of an actor takes more room.
+pub(super) const CODE_TOGETHER: usize = 16;
 
 impl Simulation {
-    /// Looks at those whom the next ends concern: the first of a list.
-    pub(super) fn look_at_ended(&self, all: &[Ended]) {
-        let next = &all[..all.len().min(MANY)];
+    /// Asks for those whom the next ends concern: the first of a list.
+    pub(super) fn fetch_ended(&self, all: &[Ended]) {
+        let next = &all[..all.len().min(TOGETHER)];
         if next.len() < FEW {
             return;
         }
-        let waiter =
-            |id: ActivityId| self.kernel.activities().get(id).and_then(|found| found.waiters.first());
-        let mut seen = 0;
         for ended in next {
             if let Purpose::Activity(id) = purpose(ended.token) {
-                seen ^= waiter(id).map_or(0, |actor| actor.0);
+                self.kernel.activities().fetch(id.index);
             }
         }
+        let waiter =
+            |id: ActivityId| self.kernel.activities().get(id).and_then(|found| found.waiters.first());
         for ended in next {
             let actor = match purpose(ended.token) {
                 Purpose::Activity(id) => waiter(id),
                 Purpose::Timer(actor) => Some(actor),
                 Purpose::Kill(_) | Purpose::Start(_) => None,
             };
-            seen ^= actor.map_or(0, |actor| self.look_at_actor(actor));
-        }
-        black_box(seen);
-    }
-
-    /// Looks at those whom the requests of a round concern.
-    pub(super) fn look_at_requests(&self, slots: &[Slot]) {
-        for next in slots.chunks(MANY) {
-            if next.len() < FEW {
-                return;
+            if let Some(actor) = actor {
+                self.kernel.fetch_actor(actor);
+                self.models.fetch_alarm(actor.0);
+                fetch_from(&self.code, actor.index());
             }
-            let mut seen = 0;
-            let mut visit = |look: &dyn Fn(MailboxId) -> u32| {
-                for port in next.iter().map(|slot| slot.port()) {
-                    for post in &port.posts {
-                        seen ^= look(post.mailbox);
-                    }
-                    match &port.simcall {
-                        Some(Simcall::Send(request, _)) => seen ^= look(request.mailbox),
-                        Some(Simcall::Recv(request, _)) => seen ^= look(request.mailbox),
-                        _ => {}
-                    }
-                }
-            };
-            visit(&|mailbox| self.kernel.look_at_mailbox(mailbox));
-            visit(&|mailbox| self.kernel.look_at_receiver(mailbox).map_or(0, |actor| actor.0));
-            visit(&|mailbox| {
-                self.kernel.look_at_receiver(mailbox).map_or(0, |actor| self.kernel.actor_host(actor).0)
-            });
-            black_box(seen);
         }
     }
 
+    /// Asks for the code of those that run next: the first of a list.
     #[inline]
-    fn look_at_actor(&self, actor: ActorId) -> u32 {
-        let code = u32::from(self.code[actor.index()].body.is_some());
-        self.kernel.actor_host(actor).0 ^ code ^ u32::from(self.models.alarm_is_set(actor.0))
+    pub(super) fn fetch_code(&self, all: &[ActorId]) {
+        let next = &all[..all.len().min(CODE_TOGETHER)];
+        if next.len() < FEW {
+            return;
+        }
+        for &actor in next {
+            if let Some(body) = &self.code[actor.index()].body {
+                body.fetch();
+            }
+        }
+    }
+
+    /// Asks for those whom the next requests of a round concern: the first of a list.
+    pub(super) fn fetch_requested(&self, all: &[Slot]) {
+        let next = &all[..all.len().min(TOGETHER)];
+        if next.len() < FEW {
+            return;
+        }
+        let visit = |look: &dyn Fn(MailboxId)| {
+            for port in next.iter().map(|slot| slot.port()) {
+                port.posts.iter().for_each(|post| look(post.mailbox));
+                match &port.simcall {
+                    Some(Simcall::Send(request, _)) => look(request.mailbox),
+                    Some(Simcall::Recv(request, _)) => look(request.mailbox),
+                    _ => {}
+                }
+            }
+        };
+        let receiver = |mailbox| self.kernel.first_receiver(mailbox);
+        let host = |mailbox| receiver(mailbox).map(|actor| self.kernel.actor_host(actor));
+        visit(&|mailbox| self.kernel.fetch_mailbox(mailbox));
+        visit(&|mailbox| self.kernel.fetch_receive(mailbox));
+        visit(&|mailbox| receiver(mailbox).into_iter().for_each(|actor| self.kernel.fetch_actor(actor)));
+        visit(&|mailbox| host(mailbox).into_iter().for_each(|host| self.models.fetch_host(host)));
+        visit(&|mailbox| host(mailbox).into_iter().for_each(|host| self.models.fetch_links(host)));
     }
 }

@@ -23,6 +23,7 @@ mod tests;
 
 pub use storage::{ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
+use crate::ahead::fetch_from;
 use crate::config::Solver;
 use incremental::Scratch;
 use storage::{Constraint, Element, Elements, Idleness, NONE, State, Variable, Work};
@@ -167,6 +168,12 @@ impl System {
     pub fn noted(&self, id: ConstraintId) -> (f64, Note) {
         let constraint = &self.constraints[id.index()];
         (constraint.capacity, constraint.note)
+    }
+
+    /// Asks the processor for a capacity.
+    #[inline]
+    pub(crate) fn fetch_constraint(&self, id: ConstraintId) {
+        fetch_from(&self.constraints, id.index());
     }
 
     /// Sets the penalty; 0 makes the variable idle, its value 0 at once.

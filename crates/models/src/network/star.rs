@@ -6,6 +6,7 @@
 use simurgh_platform::{HostId, Platform, Sharing as LinkSharing};
 
 use super::{Flow, Network, Started, begin, part};
+use crate::ahead::fetch_from;
 use crate::maxmin::{ConstraintId, Use};
 use crate::work::Transfer;
 
@@ -86,6 +87,22 @@ impl Network {
             ..Flow::empty(what)
         };
         Some(begin(system, flows, numbers, flow, &uses[..count], bytes, bytes, tag))
+    }
+
+    /// Asks the processor for the leg of a host.
+    #[inline]
+    pub fn fetch_host(&self, host: HostId) {
+        fetch_from(&self.legs, host.index());
+    }
+
+    /// Asks the processor for the links of the leg of a host.
+    #[inline]
+    pub fn fetch_links(&self, host: HostId) {
+        let Leg { up, down, .. } = self.legs[host.index()];
+        self.system.fetch_constraint(ConstraintId(up));
+        if down != up {
+            self.system.fetch_constraint(ConstraintId(down));
+        }
     }
 
     /// The leg of a host.

@@ -1,0 +1,245 @@
+//! Things to come, the nearest first, when most of them lie far ahead.
+//!
+//! One heap of them all is touched all over by each change. Here only the nearest few are in a heap, which stays in the
+//! cache. The others lie on shelves in no order, each shelf with all that come up to some date and are on no nearer
+//! shelf; when the heap is empty the nearest shelf is gone through, and what comes first on it is the next shelf, or the
+//! next heap. So each thing is moved a few times, and memory is read from one end to the other.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+/// When something happens, and which of two at one date is first. Dates are not below 0.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(crate) struct Moment {
+    pub date: f64,
+    pub sequence: u64,
+}
+
+impl Moment {
+    pub const NEVER: Moment = Moment { date: f64::INFINITY, sequence: u64::MAX };
+
+    #[inline]
+    pub fn is_before(&self, other: &Moment) -> bool {
+        self.key() < other.key()
+    }
+
+    /// Both in one number: one comparison, without a branch.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.sequence)
+    }
+}
+
+/// A thing and its moment.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Entry {
+    pub moment: Moment,
+    pub thing: u32,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.moment.key() == other.moment.key()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    #[inline]
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline]
+    fn lt(&self, other: &Entry) -> bool {
+        self.moment.key() < other.moment.key()
+    }
+
+    #[inline]
+    fn le(&self, other: &Entry) -> bool {
+        self.moment.key() <= other.moment.key()
+    }
+}
+
+impl Ord for Entry {
+    #[inline]
+    fn cmp(&self, other: &Entry) -> Ordering {
+        self.moment.key().cmp(&other.moment.key())
+    }
+}
+
+/// A shelf of no more than this becomes the heap.
+const FEW: usize = 96;
+/// A heap of more than this is put on a shelf.
+const MANY: usize = 1024;
+/// So many dates of a shelf are looked at to find out which come first,
+const SAMPLE: usize = 64;
+/// and this one of them is up to where the next shelf goes: a sixteenth.
+const NEXT: usize = SAMPLE / 16;
+
+/// Entries in order of their moments.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelves {
+    near: BinaryHeap<Reverse<Entry>>,
+    /// All up to this date are in `near`.
+    edge: f64,
+    /// The farthest first.
+    far: Vec<Shelf>,
+    /// Emptied ones, to be used again.
+    spare: Vec<Vec<Entry>>,
+    count: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Shelf {
+    /// What comes later is on the one before.
+    until: f64,
+    entries: Vec<Entry>,
+}
+
+impl Default for Shelves {
+    fn default() -> Shelves {
+        let (near, far, spare) = (BinaryHeap::new(), Vec::new(), Vec::new());
+        Shelves { near, edge: f64::INFINITY, far, spare, count: 0 }
+    }
+}
+
+impl Shelves {
+    /// Whether there is nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// One more.
+    #[inline]
+    pub fn push(&mut self, entry: Entry) {
+        self.count += 1;
+        self.put(entry);
+    }
+
+    #[inline]
+    fn put(&mut self, entry: Entry) {
+        debug_assert!(entry.moment.date >= 0.0, "a date is not below 0");
+        if entry.moment.date > self.edge {
+            let shelf = self.far.iter_mut().rev().find(|shelf| entry.moment.date <= shelf.until);
+            shelf.expect("the farthest shelf has no end").entries.push(entry);
+            return;
+        }
+        self.near.push(Reverse(entry));
+        if self.near.len() > MANY {
+            let entries = std::mem::take(&mut self.near).into_iter().map(|Reverse(entry)| entry).collect();
+            self.far.push(Shelf { until: self.edge, entries });
+            self.refill();
+        }
+    }
+
+    /// The first.
+    #[inline]
+    pub fn first(&mut self) -> Option<Entry> {
+        if self.near.is_empty() {
+            self.refill();
+        }
+        self.near.peek().map(|&Reverse(entry)| entry)
+    }
+
+    /// Takes the first out, which [`first`](Self::first) has told.
+    #[inline]
+    pub fn pop(&mut self) {
+        if self.near.pop().is_some() {
+            self.count -= 1;
+        }
+    }
+
+    /// Puts another in place of the first, which [`first`](Self::first) has told.
+    #[inline]
+    pub fn replace(&mut self, entry: Entry) {
+        let Some(mut top) = self.near.peek_mut() else { return self.push(entry) };
+        if entry.moment.date <= self.edge {
+            top.0 = entry;
+        } else {
+            PeekMut::pop(top);
+            self.put(entry);
+        }
+    }
+
+    /// Fills the heap, which is empty, with what comes first.
+    #[cold]
+    fn refill(&mut self) {
+        while let Some(shelf) = self.far.last_mut()
+            && self.near.is_empty()
+        {
+            if shelf.entries.len() > FEW
+                && let limit = early_date(&shelf.entries)
+                && limit < shelf.until
+            {
+                let mut first = self.spare.pop().unwrap_or_default();
+                first.extend(shelf.entries.extract_if(.., |entry| entry.moment.date <= limit));
+                self.far.push(Shelf { until: limit, entries: first });
+                continue;
+            }
+            self.edge = shelf.until;
+            self.near.extend(shelf.entries.drain(..).map(Reverse));
+            self.spare.extend(self.far.pop().map(|shelf| shelf.entries));
+        }
+    }
+}
+
+/// Up to which date about a sixteenth of them come.
+fn early_date(entries: &[Entry]) -> f64 {
+    let mut sample = [f64::INFINITY; SAMPLE];
+    let stride = entries.len() / SAMPLE;
+    for (place, date) in sample.iter_mut().enumerate() {
+        *date = entries[place * stride].moment.date;
+    }
+    *sample.select_nth_unstable_by(NEXT, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        /// Against a plain list that is sorted: bursts of many, near and far, with equal dates among them.
+        #[test]
+        fn shelves_are_a_sorted_list(bursts in prop::collection::vec((0..3000usize, 0..4000usize, 1..100_000u32), 1..8)) {
+            let mut shelves = Shelves::default();
+            let mut list: Vec<(u64, u64, u32)> = Vec::new();
+            let (mut sequence, mut now, mut mixed) = (0, 0u64, 1u64);
+            for (pushes, pops, spread) in bursts {
+                for _ in 0..pushes {
+                    sequence += 1;
+                    mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let date = now + (mixed >> 33) % u64::from(spread);
+                    shelves.push(Entry { moment: Moment { date: date as f64, sequence }, thing: sequence as u32 });
+                    list.push((date, sequence, sequence as u32));
+                }
+                list.sort_unstable();
+                let mut taken = 0;
+                while taken < pops.min(list.len()) {
+                    let (date, order, thing) = list[taken];
+                    let first = shelves.first().map(|entry| (entry.moment.date as u64, entry.moment.sequence, entry.thing));
+                    prop_assert_eq!(first, Some((date, order, thing)));
+                    now = date;
+                    taken += 1;
+                    if order % 5 == 0 {
+                        sequence += 1;
+                        let later = (date + u64::from(spread) / 3, sequence, thing);
+                        shelves.replace(Entry { moment: Moment { date: later.0 as f64, sequence }, thing });
+                        let place = list[taken..].partition_point(|other| *other < later) + taken;
+                        list.insert(place, later);
+                    } else {
+                        shelves.pop();
+                    }
+                }
+                list.drain(..taken);
+                prop_assert_eq!(shelves.is_empty(), list.is_empty());
+            }
+        }
+    }
+}
