@@ -76,7 +76,7 @@ impl Packed {
 impl Comm {
     /// A message that was sent.
     #[inline]
-    pub(crate) fn sent(sender: ActorId, request: SendRequest, detached: bool, posted: SimTime) -> Self {
+    pub(crate) fn sent(sender: ActorId, request: &mut SendRequest, detached: bool, posted: SimTime) -> Self {
         Self {
             mailbox: request.mailbox,
             sender: Maybe(sender.0),
@@ -85,7 +85,7 @@ impl Comm {
             bytes: request.bytes,
             envelope: request.envelope,
             criteria: Packed::default(),
-            payload: request.payload,
+            payload: request.payload.take(),
             detached,
             posted,
             next: NO_SLOT,
@@ -306,6 +306,15 @@ pub struct Activity {
 impl Activity {
     /// The note of an activity that has none.
     pub const NO_NOTE: u64 = u64::MAX;
+
+    /// The message, if it is the receiving end that asks; nobody gets it twice.
+    #[inline]
+    pub(crate) fn take_payload(&mut self, end: ActivityId) -> Option<Payload> {
+        match &mut self.kind {
+            Kind::Comm(comm) if end.receiving => comm.payload.take(),
+            _ => None,
+        }
+    }
 }
 
 /// The table. Slots of forgotten activities are used again.

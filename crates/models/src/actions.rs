@@ -1,6 +1,6 @@
 //! All the work under way, in one flat array.
 
-use crate::heap::EventHeap;
+use crate::heap::{EventHeap, Lane};
 use crate::work::{ActionId, Token};
 
 /// What solves the rate of an action.
@@ -60,12 +60,14 @@ pub(crate) const DUST: f64 = 1e-14;
 
 impl Action {
     /// Takes off the work done since the last time.
+    #[inline]
     pub fn settle(&mut self, now: f64) {
         self.remaining = self.remaining_at(now);
         self.updated = now;
     }
 
     /// The work left at a date not before `updated`.
+    #[inline]
     pub fn remaining_at(&self, now: f64) -> f64 {
         let elapsed = now - self.updated;
         if elapsed <= 0.0 || self.rate == 0.0 {
@@ -76,13 +78,14 @@ impl Action {
     }
 
     /// Settles the work, and sets the rate and thereby the date of the end.
+    #[inline]
     pub fn set_rate(&mut self, index: u32, rate: f64, now: f64, dates: &mut EventHeap) {
         self.settle(now);
         self.rate = rate;
         if self.remaining <= 0.0 {
-            dates.set(index, now);
+            dates.set_in(Lane::Ends, index, now);
         } else if rate > 0.0 {
-            dates.set(index, now + self.remaining / rate);
+            dates.set_in(Lane::Ends, index, now + self.remaining / rate);
         } else {
             dates.remove(index);
         }
@@ -99,11 +102,13 @@ pub(crate) struct Actions {
 
 impl Actions {
     /// Where the next action will be.
+    #[inline]
     pub fn next_index(&self) -> u32 {
         self.free.last().copied().unwrap_or(self.slots.len() as u32)
     }
 
     /// Adds an action; its generation is set here.
+    #[inline]
     pub fn insert(&mut self, mut action: Action) -> ActionId {
         self.started += 1;
         action.order = self.started;
@@ -124,6 +129,7 @@ impl Actions {
     }
 
     /// Frees a slot.
+    #[inline]
     pub fn remove(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         debug_assert!(slot.phase != Phase::Free, "an action is freed once");
@@ -138,14 +144,17 @@ impl Actions {
         (slot.generation == id.generation && slot.phase != Phase::Free).then_some(id.index)
     }
 
+    #[inline]
     pub fn id(&self, index: u32) -> ActionId {
         ActionId { index, generation: self.slots[index as usize].generation }
     }
 
+    #[inline]
     pub fn at(&self, index: u32) -> &Action {
         &self.slots[index as usize]
     }
 
+    #[inline]
     pub fn at_mut(&mut self, index: u32) -> &mut Action {
         &mut self.slots[index as usize]
     }

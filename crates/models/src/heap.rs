@@ -1,34 +1,74 @@
 //! Dates to come, the nearest first; a date can be changed or taken back.
+//!
+//! Many dates are set in the order in which they come: a program whose messages are of one size and go equally far waits
+//! equally long for each of them. So there are two lanes, each for dates of one sort, which take what is no earlier than
+//! their last; the others are in a heap. The next is the first of these three.
 
 use crate::shelves::{Entry, Moment};
 
 /// Dates of things numbered from 0, at most one each. Ties go by when the date was set.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct EventHeap {
+    /// The nearest date; infinite if there is none.
+    next: f64,
     entries: Vec<Entry>,
-    /// Where each thing stands in `entries`.
+    /// Where each thing stands: in `entries`, or in a lane.
     positions: Vec<u32>,
     sequence: u64,
+    lanes: [Ring; 2],
+}
+
+/// Dates of one sort, which often come in the order in which they are set.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Lane {
+    /// Ends of waits.
+    Waits = 0,
+    /// Ends of work.
+    Ends = 1,
+}
+
+/// Entries in the order of their moments. Those that were taken back are no thing's; the first never is.
+#[derive(Clone, Default, Debug)]
+struct Ring {
+    entries: Vec<Entry>,
+    /// Where the first is; those before have been taken.
+    head: usize,
+    /// How many were in front of `entries`, ever.
+    before: u32,
+    /// How many are no thing's.
+    void: usize,
 }
 
 const ABSENT: u32 = u32::MAX;
+/// A position in a lane, and in the second.
+const IN_LANE: u32 = 1 << 31;
+const IN_SECOND: u32 = 1 << 30;
+/// Places in a lane are counted modulo this.
+const PLACES: u32 = 1 << 29;
+/// So many entries that are void, or taken, do not matter in a lane.
+const FEW: usize = 64;
 /// Four children a node: fewer levels, and the four are neighbours in memory.
 const ARITY: usize = 4;
+
+impl Default for EventHeap {
+    fn default() -> EventHeap {
+        let (entries, positions, lanes) = (Vec::new(), Vec::new(), Default::default());
+        EventHeap { next: f64::INFINITY, entries, positions, sequence: 0, lanes }
+    }
+}
 
 impl EventHeap {
     /// Sets the date of a thing, whether it had one or not.
     pub fn set(&mut self, thing: u32, date: f64) {
-        debug_assert!(!date.is_nan(), "a date is a number");
-        let index = thing as usize;
-        if self.positions.len() <= index {
-            self.positions.resize(index + 1, ABSENT);
-        }
-        self.sequence += 1;
-        let entry = Entry { moment: Moment { date, sequence: self.sequence }, thing };
-        match self.positions[index] {
+        let before = self.position_for(thing);
+        let entry = self.next_entry(thing, date);
+        match before {
             ABSENT => {
                 self.entries.push(entry);
                 self.rise(self.entries.len() - 1);
+                if date < self.next {
+                    self.next = date;
+                }
             }
             position => {
                 let position = position as usize;
@@ -39,8 +79,48 @@ impl EventHeap {
                 } else {
                     self.sink(position);
                 }
+                self.find_next();
             }
         }
+    }
+
+    /// The same, of a sort that often comes in order.
+    #[inline]
+    pub fn set_in(&mut self, lane: Lane, thing: u32, date: f64) {
+        let is_in_order =
+            self.lanes[lane as usize].entries.last().is_none_or(|last| last.moment.date <= date);
+        if !is_in_order || self.position_for(thing) != ABSENT {
+            return self.set(thing, date);
+        }
+        let entry = self.next_entry(thing, date);
+        let ring = &mut self.lanes[lane as usize];
+        self.positions[thing as usize] = ring.position(lane, ring.entries.len());
+        ring.entries.push(entry);
+        if date < self.next {
+            self.next = date;
+        }
+    }
+
+    /// Where a thing stands in the heap; if it is in a lane, it is taken out there.
+    #[inline]
+    fn position_for(&mut self, thing: u32) -> u32 {
+        let index = thing as usize;
+        if self.positions.len() <= index {
+            self.positions.resize(index + 1, ABSENT);
+        }
+        let position = self.positions[index];
+        if position != ABSENT && position & IN_LANE != 0 {
+            self.leave_lane(position);
+            return ABSENT;
+        }
+        position
+    }
+
+    #[inline]
+    fn next_entry(&mut self, thing: u32, date: f64) -> Entry {
+        debug_assert!(date >= 0.0, "a date is not below 0");
+        self.sequence += 1;
+        Entry { moment: Moment { date, sequence: self.sequence }, thing }
     }
 
     /// The number of a date that is set now elsewhere, and ordered among these.
@@ -50,8 +130,10 @@ impl EventHeap {
     }
 
     /// The nearest date, with its number.
+    #[inline]
     pub(crate) fn next_moment(&self) -> Option<Moment> {
-        self.entries.first().map(|entry| entry.moment)
+        let of_lanes = self.lanes.iter().filter_map(Ring::first);
+        self.entries.first().into_iter().chain(of_lanes).min().map(|entry| entry.moment)
     }
 
     /// Takes the date of a thing back, if it has one.
@@ -60,8 +142,17 @@ impl EventHeap {
         if position == ABSENT {
             return;
         }
-        self.positions[thing as usize] = ABSENT;
-        let position = position as usize;
+        if position & IN_LANE != 0 {
+            self.leave_lane(position);
+        } else {
+            self.take_out(position as usize);
+            self.find_next();
+        }
+    }
+
+    /// Takes an entry out of the heap.
+    fn take_out(&mut self, position: usize) {
+        self.positions[self.entries[position].thing as usize] = ABSENT;
         let last = self.entries.pop().expect("a thing that has a position is in the heap");
         if position < self.entries.len() {
             self.entries[position] = last;
@@ -73,31 +164,107 @@ impl EventHeap {
         }
     }
 
+    /// Takes an entry out of its lane.
+    fn leave_lane(&mut self, position: u32) {
+        let lane = if position & IN_SECOND == 0 { Lane::Waits } else { Lane::Ends };
+        let ring = &mut self.lanes[lane as usize];
+        let place = ring.place(position);
+        self.positions[ring.entries[place].thing as usize] = ABSENT;
+        ring.entries[place].thing = ABSENT;
+        ring.void += 1;
+        ring.drop_void();
+        if ring.void > FEW && ring.void > ring.entries.len() / 2 {
+            ring.drop_taken();
+            ring.entries.retain(|entry| entry.thing != ABSENT);
+            ring.void = 0;
+            for (place, entry) in ring.entries.iter().enumerate() {
+                self.positions[entry.thing as usize] = ring.position(lane, place);
+            }
+        }
+        self.find_next();
+    }
+
     /// The nearest date.
+    #[inline]
     pub fn next_date(&self) -> Option<f64> {
-        self.entries.first().map(|entry| entry.moment.date)
+        (self.next < f64::INFINITY).then_some(self.next)
+    }
+
+    /// The nearest date; infinite if there is none.
+    #[inline]
+    pub(crate) fn next_or_never(&self) -> f64 {
+        self.next
+    }
+
+    /// Finds the nearest date again.
+    #[inline]
+    fn find_next(&mut self) {
+        let [waits, ends] = &self.lanes;
+        let mut next = self.entries.first().map_or(f64::INFINITY, |entry| entry.moment.date);
+        if let Some(entry) = waits.first()
+            && entry.moment.date < next
+        {
+            next = entry.moment.date;
+        }
+        if let Some(entry) = ends.first()
+            && entry.moment.date < next
+        {
+            next = entry.moment.date;
+        }
+        self.next = next;
     }
 
     /// The date of a thing, if it has one.
     pub fn date(&self, thing: u32) -> Option<f64> {
         let position = *self.positions.get(thing as usize)?;
-        (position != ABSENT).then(|| self.entries[position as usize].moment.date)
+        if position == ABSENT {
+            return None;
+        }
+        let entry = match position & IN_LANE {
+            0 => &self.entries[position as usize],
+            _ => {
+                let ring = &self.lanes[usize::from(position & IN_SECOND != 0)];
+                &ring.entries[ring.place(position)]
+            }
+        };
+        Some(entry.moment.date)
     }
 
     /// Takes the nearest thing whose date is below `limit`.
+    #[inline]
     pub fn pop_before(&mut self, limit: f64) -> Option<u32> {
-        let first = self.entries.first()?;
-        if first.moment.date >= limit {
+        if self.next >= limit {
             return None;
         }
+        let [waits, ends] = self.lanes.each_ref().map(Ring::first);
+        let (lane, first) = match (waits, ends) {
+            (Some(wait), Some(end)) if wait < end => (Lane::Waits, wait),
+            (_, Some(end)) => (Lane::Ends, end),
+            (Some(wait), None) => (Lane::Waits, wait),
+            (None, None) => return self.pop(),
+        };
+        if self.entries.first().is_some_and(|entry| entry < first) {
+            return self.pop();
+        }
         let thing = first.thing;
-        self.remove(thing);
+        self.positions[thing as usize] = ABSENT;
+        self.lanes[lane as usize].drop_first();
+        self.find_next();
+        Some(thing)
+    }
+
+    /// Takes the first of the heap.
+    fn pop(&mut self) -> Option<u32> {
+        let thing = self.entries.first()?.thing;
+        self.take_out(0);
+        self.find_next();
         Some(thing)
     }
 
     /// Whether nothing has a date.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.lanes[0].entries.is_empty() && self.lanes[1].entries.is_empty()
     }
 
     fn rise(&mut self, mut position: usize) {
@@ -142,6 +309,63 @@ impl EventHeap {
     }
 }
 
+impl Ring {
+    #[inline]
+    fn first(&self) -> Option<&Entry> {
+        self.entries.get(self.head)
+    }
+
+    /// How a place is written down.
+    #[inline]
+    fn position(&self, lane: Lane, place: usize) -> u32 {
+        let number = self.before.wrapping_add(place as u32) % PLACES;
+        IN_LANE | number | if lane == Lane::Ends { IN_SECOND } else { 0 }
+    }
+
+    /// Which place was written down.
+    #[inline]
+    fn place(&self, position: u32) -> usize {
+        ((position % PLACES).wrapping_sub(self.before) % PLACES) as usize
+    }
+
+    #[inline]
+    fn drop_first(&mut self) {
+        self.head += 1;
+        if self.void > 0 {
+            self.drop_void();
+        }
+        self.sweep();
+    }
+
+    /// The first is some thing's.
+    fn drop_void(&mut self) {
+        while self.first().is_some_and(|entry| entry.thing == ABSENT) {
+            self.head += 1;
+            self.void -= 1;
+        }
+        self.sweep();
+    }
+
+    /// Lets go of those that were taken, once they are many; an empty lane is empty at once.
+    #[inline]
+    fn sweep(&mut self) {
+        if self.head == self.entries.len() {
+            self.before = self.before.wrapping_add(self.head as u32);
+            self.entries.clear();
+            self.head = 0;
+        } else if self.head > FEW && self.head > self.entries.len() / 2 {
+            self.drop_taken();
+        }
+    }
+
+    #[cold]
+    fn drop_taken(&mut self) {
+        self.before = self.before.wrapping_add(self.head as u32);
+        self.entries.drain(..self.head);
+        self.head = 0;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,26 +383,34 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list, scanned each time.
+        /// Against a plain list, scanned each time. Dates mostly rise, as they do in a simulation.
         #[test]
-        fn a_heap_is_a_sorted_list(operations in prop::collection::vec((0..20u32, 0..4u8, 0..10u8), 0..200)) {
+        fn a_heap_is_a_sorted_list(operations in prop::collection::vec((0..40u32, 0..8u8, 0..10u32), 0..1500)) {
             let mut heap = EventHeap::default();
-            let mut list: Vec<(u8, usize, u32)> = Vec::new();
+            let mut list: Vec<(u32, usize, u32)> = Vec::new();
             for (order, (thing, operation, date)) in operations.into_iter().enumerate() {
-                if operation < 3 || !list.is_empty() && operation == 3 && date > 5 {
+                let date = date + order as u32 / 100;
+                if operation < 5 {
                     list.retain(|&(_, _, other)| other != thing);
                 }
-                if operation < 3 {
-                    heap.set(thing, f64::from(date));
+                match operation {
+                    0 => heap.set(thing, f64::from(date)),
+                    1 | 2 => heap.set_in(Lane::Waits, thing, f64::from(date)),
+                    3 => heap.set_in(Lane::Ends, thing, f64::from(date)),
+                    4 => heap.remove(thing),
+                    _ => {
+                        let least = list.iter().copied().min().filter(|&(at, _, _)| at < date);
+                        prop_assert_eq!(heap.pop_before(f64::from(date)), least.map(|(_, _, thing)| thing));
+                        list.retain(|entry| Some(*entry) != least);
+                    }
+                }
+                if operation < 4 {
                     list.push((date, order, thing));
-                } else if date > 5 {
-                    heap.remove(thing);
-                } else {
-                    let least = list.iter().copied().min().filter(|&(at, _, _)| at < date);
-                    prop_assert_eq!(heap.pop_before(f64::from(date)), least.map(|(_, _, thing)| thing));
-                    list.retain(|entry| Some(*entry) != least);
                 }
                 prop_assert_eq!(heap.next_date(), list.iter().min().map(|&(at, _, _)| f64::from(at)));
+                let asked = list.iter().find(|entry| entry.2 == thing).map(|&(at, _, _)| f64::from(at));
+                prop_assert_eq!(heap.date(thing), asked);
+                prop_assert_eq!(heap.is_empty(), list.is_empty());
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::disk::Disks;
 use crate::energy::Energy;
 use crate::error::Error;
 use crate::explain::Explainer;
-use crate::heap::EventHeap;
+use crate::heap::{EventHeap, Lane};
 use crate::maxmin::{Method, VariableId};
 use crate::network::Network;
 use crate::parallel::{Ground, Parallel};
@@ -255,6 +255,7 @@ impl Models {
         Ok(id)
     }
 
+    #[inline]
     fn insert(&mut self, engine: Engine, class: Class, variable: u32, amount: f64, token: Token) -> ActionId {
         self.statistics.started += 1;
         self.actions.insert(Action {
@@ -273,11 +274,12 @@ impl Models {
     }
 
     /// First the wait, if there is one, then the work.
+    #[inline]
     fn begin(&mut self, index: u32, wait: f64) {
         if wait > 0.0 {
             self.actions.at_mut(index).phase = Phase::Waiting;
             let date = self.now + wait;
-            self.dates_of(index).set(index, date);
+            self.dates_of(index).set_in(Lane::Waits, index, date);
             self.explain_wait(index);
         } else {
             self.begin_moving(index);
@@ -285,6 +287,7 @@ impl Models {
     }
 
     /// The wait is over: takes its share, or ends now if there is nothing to do.
+    #[inline]
     fn begin_moving(&mut self, index: u32) {
         let now = self.now;
         let action = self.actions.at_mut(index);
@@ -295,6 +298,8 @@ impl Models {
         }
         if action.remaining <= 0.0 {
             self.dates_of(index).set(index, now);
+        } else if action.engine == Engine::Network {
+            self.network.resume(VariableId(action.variable));
         } else {
             self.activate(index);
         }
@@ -313,6 +318,7 @@ impl Models {
         }
     }
 
+    #[inline]
     fn dates_of(&mut self, index: u32) -> &mut EventHeap {
         match self.actions.at(index).class {
             Class::Host => &mut self.host_dates,
@@ -328,6 +334,7 @@ impl Models {
     }
 
     /// The same, if its date was taken out already.
+    #[inline]
     fn release_dated(&mut self, index: u32) {
         let Action { engine, variable, .. } = *self.actions.at(index);
         let id = VariableId(variable);

@@ -289,11 +289,13 @@ impl Network {
     }
 
     /// Bytes move at this times the value of the variable.
+    #[inline]
     pub fn factor(&self, variable: VariableId) -> f64 {
         self.flows[variable.index()].factor
     }
 
     /// Gives a flow its share of the links: its wait is over, or it is resumed.
+    #[inline]
     pub fn resume(&mut self, variable: VariableId) {
         let penalty = self.flows[variable.index()].penalty_now();
         self.system.set_penalty(variable, penalty);
@@ -611,6 +613,7 @@ impl Flow {
         }
     }
 
+    #[inline]
     fn penalty_now(&self) -> f64 {
         let plain = if self.without_latency || self.penalty <= 0.0 { 1.0 } else { self.penalty };
         plain / self.priority

@@ -139,7 +139,7 @@ impl Shelves {
     /// The first.
     #[inline]
     pub fn first(&mut self) -> Option<Entry> {
-        if self.near.is_empty() {
+        if self.near.is_empty() && !self.far.is_empty() {
             self.refill();
         }
         self.near.peek().map(|&Reverse(entry)| entry)

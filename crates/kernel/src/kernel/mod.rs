@@ -445,8 +445,8 @@ impl Kernel {
             return Served::Gone;
         }
         match simcall {
-            Simcall::Send(request, follow) => self.send(actor, request, follow),
-            Simcall::Recv(request, follow) => self.recv(actor, request, follow),
+            Simcall::Send(mut request, follow) => self.send(actor, &mut request, follow),
+            Simcall::Recv(request, follow) => self.recv(actor, &request, follow),
             Simcall::WaitAny { activities, timeout, on_timeout, release } => {
                 self.wait_any(actor, activities, timeout, on_timeout, release)
             }
@@ -665,6 +665,7 @@ impl Kernel {
     }
 
     /// Ends the wait of an actor and answers it.
+    #[inline]
     fn unblock(&mut self, actor: ActorId, answer: Answer) {
         self.stop_waiting(actor);
         self.answer(actor, answer);

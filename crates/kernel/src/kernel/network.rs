@@ -5,13 +5,13 @@ use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{
-    ActivitySet, Answer, Failure, Follow, OnTimeout, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
+    ActivitySet, Answer, Failure, Follow, OnTimeout, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 impl Kernel {
-    /// Serves a send; [`Kernel::serve`] without the way round.
+    /// Serves a send; [`Kernel::serve`] without the way round. What is in the message is taken out of the request.
     #[inline]
-    pub fn post_send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
+    pub fn post_send(&mut self, actor: ActorId, request: &mut SendRequest, follow: Follow) -> Served {
         match self.actors[actor.index()].alive {
             true => self.send(actor, request, follow),
             false => Served::Gone,
@@ -20,14 +20,14 @@ impl Kernel {
 
     /// Serves a receive; [`Kernel::serve`] without the way round.
     #[inline]
-    pub fn post_recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
+    pub fn post_recv(&mut self, actor: ActorId, request: &RecvRequest, follow: Follow) -> Served {
         match self.actors[actor.index()].alive {
             true => self.recv(actor, request, follow),
             false => Served::Gone,
         }
     }
 
-    pub(super) fn send(&mut self, actor: ActorId, request: SendRequest, follow: Follow) -> Served {
+    pub(super) fn send(&mut self, actor: ActorId, request: &mut SendRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox) = (self.now, request.mailbox);
         let detached = follow == Follow::Detach;
@@ -48,7 +48,7 @@ impl Kernel {
                 };
                 comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 comm.detached = detached;
-                comm.set_message(Some(actor), envelope, request.bytes, request.payload, now);
+                comm.set_message(Some(actor), envelope, request.bytes, request.payload.take(), now);
                 self.set_out(id);
                 id
             }
@@ -75,7 +75,7 @@ impl Kernel {
         self.wait_or_follow(actor, id, follow)
     }
 
-    pub(super) fn recv(&mut self, actor: ActorId, request: RecvRequest, follow: Follow) -> Served {
+    pub(super) fn recv(&mut self, actor: ActorId, request: &RecvRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox, criteria) = (self.now, request.mailbox, request.criteria);
         let sends = self.mailboxes[mailbox.index()].sends;
@@ -95,7 +95,7 @@ impl Kernel {
             }
             None => {
                 let id = self.activities.insert(Activity {
-                    kind: Kind::Comm(Comm::awaited(actor, &request, now)),
+                    kind: Kind::Comm(Comm::awaited(actor, request, now)),
                     state: State::Posted,
                     waiters: Default::default(),
                     held: Held { owner: false, receiver: true },
@@ -295,7 +295,8 @@ impl Kernel {
         for (index, &id) in set.iter().enumerate() {
             let state = self.activities.get(id).map_or(State::Over(Err(Failure::Cancelled)), |a| a.state);
             if let State::Over(result) = state {
-                let result = result.map(|()| self.take_payload(id));
+                let result =
+                    result.map(|()| self.activities.get_mut(id).and_then(|over| over.take_payload(id)));
                 if release {
                     self.forget(actor, id);
                 }
@@ -303,14 +304,6 @@ impl Kernel {
             }
         }
         None
-    }
-
-    /// The message, if it is the receiving end that asks; nobody gets it twice.
-    fn take_payload(&mut self, id: ActivityId) -> Option<Payload> {
-        if !id.receiving {
-            return None;
-        }
-        self.activities.comm_mut(id)?.payload.take()
     }
 
     /// The activity is over: whoever waits for it is woken, in the order in which they began to.
@@ -322,31 +315,34 @@ impl Kernel {
                 unreachable!("only what is over wakes its waiters")
             };
             let record = &mut self.actors[actor.index()];
-            let (index, end, release) = match &record.waiting {
-                &Waiting::One { id: end, release, .. } => {
-                    activity.waiters.remove_first();
-                    (0, end, release)
-                }
-                Waiting::Several(several) => {
-                    let index = several.set.iter().position(|&other| other == id);
-                    let index = index.expect("it waited for this one");
-                    let (end, release) = (several.set[index], several.release);
-                    self.unregister(actor);
-                    (index as u32, end, release)
-                }
-                _ => unreachable!("whoever is registered with an activity waits for activities"),
+            let Waiting::One { id: end, release, .. } = record.waiting else {
+                self.wake_from_several(actor, id, result);
+                continue;
             };
-            let Some(activity) = self.activities.get_mut(id) else { return };
-            let result = result.map(|()| match &mut activity.kind {
-                Kind::Comm(comm) if end.receiving => comm.payload.take(),
-                _ => None,
-            });
+            activity.waiters.remove_first();
+            let result = result.map(|()| activity.take_payload(end));
             if release {
-                let_go(activity, end, &mut self.actors[actor.index()]);
+                let_go(activity, end, record);
             }
-            self.stop_waiting(actor);
-            self.answer(actor, Answer::Completed { index, result });
+            self.unblock(actor, Answer::Completed { index: 0, result });
         }
+    }
+
+    /// One of the activities that an actor waits for is over.
+    fn wake_from_several(&mut self, actor: ActorId, id: ActivityId, result: Result<(), Failure>) {
+        let record = &mut self.actors[actor.index()];
+        let Waiting::Several(several) = &record.waiting else {
+            unreachable!("whoever is registered with an activity waits for activities")
+        };
+        let index = several.set.iter().position(|&other| other == id).expect("it waited for this one");
+        let (end, release) = (several.set[index], several.release);
+        self.unregister(actor);
+        let Some(activity) = self.activities.get_mut(id) else { return };
+        let result = result.map(|()| activity.take_payload(end));
+        if release {
+            let_go(activity, end, &mut self.actors[actor.index()]);
+        }
+        self.unblock(actor, Answer::Completed { index: index as u32, result });
     }
 
     /// The actor waits for none of its activities any more.

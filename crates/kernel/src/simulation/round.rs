@@ -184,38 +184,24 @@ impl Simulation {
 
     fn serve_slot(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let Some(actor) = slot.actor.take() else { return Ok(()) };
-        let Some(resumed) = slot.resumed.take() else { return self.serve_held(actor) };
         let port = &mut *slot.door;
+        match slot.resumed.take() {
+            Some(Resumed::Asked) => {}
+            Some(ended) => self.see_out(actor, ended, port),
+            None => return self.serve_held(actor),
+        }
         if !port.said.is_empty() {
             let said = std::mem::take(&mut port.said);
             self.pass_on(actor, &said);
         }
-        let failure = match resumed {
-            Resumed::Asked => None,
-            Resumed::Ended(Ok(())) => {
-                port.simcall = Some(Simcall::Exit);
-                None
-            }
-            Resumed::Ended(Err(message)) => Some(message),
-            Resumed::Panicked(message) => Some(format!("panicked: {message}")),
-            Resumed::Stray => Some(
-                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
-                    .to_owned(),
-            ),
-        };
-        if let Some(message) = failure {
-            port.simcall = Some(Simcall::Kill(actor));
-            let (name, host) = (self.kernel.actor_name(actor).to_owned(), port.host);
-            self.failures.push(ActorFailure { actor, name, host, at: self.models.now(), message });
-        }
-        let Some(simcall) = port.simcall.take() else { return Ok(()) };
-        if self.pacing != Pacing::Single && self.kernel.is_alive(actor) {
-            let turns = hold(&simcall);
-            if turns > 0 {
-                let notes = std::mem::take(&mut port.notes);
-                self.hold(actor, Held { simcall, turns: turns - 1, notes });
-                return Ok(());
-            }
+        if self.pacing != Pacing::Single
+            && self.kernel.is_alive(actor)
+            && let turns @ 1.. = port.simcall.as_ref().map_or(0, hold)
+            && let Some(simcall) = port.simcall.take()
+        {
+            let notes = std::mem::take(&mut port.notes);
+            self.hold(actor, Held { simcall, turns: turns - 1, notes });
+            return Ok(());
         }
         if !port.posts.is_empty() {
             self.serve_posts(actor, &mut port.posts)?;
@@ -224,11 +210,12 @@ impl Simulation {
             self.serve_notes(actor, &mut port.notes)?;
         }
         // What most of them ask, straight away.
-        let served = match simcall {
-            Simcall::Send(request, follow) => self.kernel.post_send(actor, request, follow),
-            Simcall::Recv(request, follow) => self.kernel.post_recv(actor, request, follow),
-            other => return self.serve(actor, other),
+        let served = match &mut port.simcall {
+            Some(Simcall::Send(request, follow)) => self.kernel.post_send(actor, request, *follow),
+            Some(Simcall::Recv(request, follow)) => self.kernel.post_recv(actor, request, *follow),
+            other => return other.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
         };
+        port.simcall = None;
         match served {
             Served::Answered(answer) => {
                 self.settle()?;
@@ -243,14 +230,34 @@ impl Simulation {
         }
     }
 
+    /// The code of an actor came to its end, one way or another: that is what it asks for.
+    #[cold]
+    fn see_out(&mut self, actor: ActorId, ended: Resumed, port: &mut Port) {
+        let message = match ended {
+            Resumed::Asked => return,
+            Resumed::Ended(Ok(())) => {
+                port.simcall = Some(Simcall::Exit);
+                return;
+            }
+            Resumed::Ended(Err(message)) => message,
+            Resumed::Panicked(message) => format!("panicked: {message}"),
+            Resumed::Stray => {
+                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
+                    .to_owned()
+            }
+        };
+        port.simcall = Some(Simcall::Kill(actor));
+        let (name, host) = (self.kernel.actor_name(actor).to_owned(), port.host);
+        self.failures.push(ActorFailure { actor, name, host, at: self.models.now(), message });
+    }
+
     /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.
     fn serve_posts(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
-        for post in posts.drain(..) {
-            if self.kernel.is_alive(actor) {
-                self.kernel.post_send(actor, post, Follow::Detach);
-                self.settle()?;
-            }
+        for post in &mut *posts {
+            self.kernel.post_send(actor, post, Follow::Detach);
+            self.settle()?;
         }
+        posts.clear();
         Ok(())
     }
 

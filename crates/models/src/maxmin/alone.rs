@@ -90,6 +90,7 @@ impl System {
     }
 
     /// The values that were given since the last solution are told with the next one.
+    #[inline]
     pub(super) fn tell_settled(&mut self) {
         for id in self.settled.drain(..) {
             let variable = &mut self.variables[id.index()];

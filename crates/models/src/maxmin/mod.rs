@@ -271,23 +271,19 @@ impl System {
         true
     }
 
-    /// The one variable that changed since the last solution, if it was alone when it became active and that is all that
-    /// happened: then nothing is left to be solved.
+    /// If all that happened since the last solution is that variables became active which were alone: these are the
+    /// changed ones, and nothing is left to be solved. False, and nothing is done, if something else happened.
     #[inline]
-    pub fn take_lone(&mut self) -> Option<VariableId> {
-        let &[lone] = &self.settled[..] else { return None };
+    pub fn take_settled(&mut self) -> bool {
         if self.watched || !self.dirty.is_empty() || !self.unsettled.is_empty() {
-            return None;
+            return false;
         }
-        self.settled.clear();
         self.pending = false;
-        let variable = &mut self.variables[lone.index()];
-        if variable.state != State::Active || !std::mem::replace(&mut variable.settled, false) {
-            return None;
-        }
-        self.solves += 1;
-        self.variables_solved += 1;
-        Some(lone)
+        self.changed.clear();
+        self.touched.clear();
+        self.tell_settled();
+        self.solves += u64::from(!self.changed.is_empty());
+        true
     }
 
     /// The variables whose value the last solution changed.
@@ -300,9 +296,12 @@ impl System {
         let System { changed, variables, keyed, .. } = self;
         if changed.len() > 1 {
             keyed.extend(changed.iter().map(|&variable| (key(variables[variable.index()].tag), variable)));
-            keyed.sort_unstable();
-            changed.clear();
-            changed.extend(keyed.drain(..).map(|(_, variable)| variable));
+            if !keyed.is_sorted() {
+                keyed.sort_unstable();
+                changed.clear();
+                changed.extend(keyed.iter().map(|&(_, variable)| variable));
+            }
+            keyed.clear();
         }
     }
 

@@ -87,13 +87,9 @@ impl Models {
     /// Computes the shares that changed, and thereby the dates.
     #[inline]
     fn solve(&mut self) {
-        if self.network.system.is_changed()
-            && self.explainer.is_none()
-            && let Some(lone) = self.network.system.take_lone()
+        if self.network.system.is_changed() && self.explainer.is_none() && self.network.system.take_settled()
         {
-            let index = self.network.system.tag(lone);
-            let rate = self.network.system.value(lone) * self.network.factor(lone);
-            self.actions.at_mut(index).set_rate(index, rate, self.now, &mut self.network_dates);
+            self.date_network();
         }
         let changed = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
         if changed.iter().any(|system| system.is_changed()) {
@@ -101,26 +97,33 @@ impl Models {
         }
     }
 
+    /// Sets the dates of the flows whose share changed.
+    #[inline]
+    fn date_network(&mut self) {
+        let Models { network, actions, network_dates, now, .. } = self;
+        // Dates set together count as set in the order in which the work was started.
+        network.system.sort_changed_by_key(|tag| actions.at(tag).order);
+        for &variable in network.system.changed() {
+            let index = network.system.tag(variable);
+            let rate = network.system.value(variable) * network.factor(variable);
+            actions.at_mut(index).set_rate(index, rate, *now, network_dates);
+        }
+    }
+
     fn solve_changed(&mut self) {
-        let Models { cpu, network, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
-        let now = *now;
         let mut solved = false;
+        if self.network.system.is_changed() && self.network.system.solve() {
+            solved = true;
+            self.date_network();
+        }
+        let Models { cpu, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
+        let now = *now;
         if cpu.system.is_changed() && cpu.system.solve() {
             solved = true;
-            // Dates set together count as set in the order in which the work was started.
             cpu.system.sort_changed_by_key(|tag| actions.at(tag).order);
             for &variable in cpu.system.changed() {
                 let index = cpu.system.tag(variable);
                 actions.at_mut(index).set_rate(index, cpu.system.value(variable), now, host_dates);
-            }
-        }
-        if network.system.is_changed() && network.system.solve() {
-            solved = true;
-            network.system.sort_changed_by_key(|tag| actions.at(tag).order);
-            for &variable in network.system.changed() {
-                let index = network.system.tag(variable);
-                let rate = network.system.value(variable) * network.factor(variable);
-                actions.at_mut(index).set_rate(index, rate, now, network_dates);
             }
         }
         if disks.system.is_changed() && disks.system.solve() {
@@ -144,11 +147,9 @@ impl Models {
     }
 
     /// The nearest date at which something ends.
+    #[inline]
     fn next_date(&mut self) -> Option<f64> {
-        let mut next = self.alarms.next().map_or(f64::INFINITY, |(alarm, _)| alarm.date);
-        for date in [self.host_dates.next_date(), self.network_dates.next_date()].into_iter().flatten() {
-            next = next.min(date);
-        }
+        let mut next = self.network_dates.next_or_never().min(self.next_host_date());
         for &index in &self.disks.running {
             let action = self.actions.at(index);
             if action.suspended {
@@ -161,6 +162,16 @@ impl Models {
             }
         }
         next.is_finite().then_some(next)
+    }
+
+    /// The nearest date of an execution, a timer or an alarm; infinite if there is none.
+    #[inline]
+    fn next_host_date(&mut self) -> f64 {
+        let host = self.host_dates.next_or_never();
+        match self.alarms.next() {
+            Some((alarm, _)) => host.min(alarm.date),
+            None => host,
+        }
     }
 
     /// When everything left stands still because a capacity is 0, and a profile will raise it: the next
@@ -234,23 +245,7 @@ impl Models {
             limit = self.now.next_up();
         }
         self.tell_failed(Class::Host, step);
-        while !(self.alarms.is_empty() && self.host_dates.is_empty()) {
-            let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
-                let Some(index) = self.host_dates.pop_before(limit) else { break };
-                self.reach_date(index, step);
-                continue;
-            };
-            let date = self.host_dates.next_moment();
-            if date.is_some_and(|date| date.is_before(&alarm)) {
-                let index = self.host_dates.pop_before(limit).expect("it comes before an alarm that is due");
-                self.reach_date(index, step);
-            } else {
-                self.alarms.pop();
-                self.statistics.events += 1;
-                let (action, token) = (ActionId::alarm(alarm.sequence), self.alarm_bits | u64::from(whose));
-                step.ended.push(Ended { action, token, outcome: Outcome::Done });
-            }
-        }
+        self.collect_host(limit, step);
         self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
             self.reach_date(index, step);
@@ -263,6 +258,29 @@ impl Models {
         }
     }
 
+    /// What ends among executions and timers, and the alarms that go off, in one order.
+    #[inline]
+    fn collect_host(&mut self, limit: f64, step: &mut Step) {
+        while !self.alarms.is_empty() || !self.host_dates.is_empty() {
+            let Some((alarm, whose)) = self.alarms.next().filter(|(alarm, _)| alarm.date < limit) else {
+                while let Some(index) = self.host_dates.pop_before(limit) {
+                    self.reach_date(index, step);
+                }
+                return;
+            };
+            if self.host_dates.next_moment().is_some_and(|date| date.is_before(&alarm)) {
+                let index = self.host_dates.pop_before(limit).expect("it comes before an alarm that is due");
+                self.reach_date(index, step);
+            } else {
+                self.alarms.pop();
+                self.statistics.events += 1;
+                let (action, token) = (ActionId::alarm(alarm.sequence), self.alarm_bits | u64::from(whose));
+                step.ended.push(Ended { action, token, outcome: Outcome::Done });
+            }
+        }
+    }
+
+    #[inline]
     fn tell_failed(&mut self, class: Class, step: &mut Step) {
         let failed = &mut self.failed[class as usize];
         if !failed.is_empty() {
@@ -271,6 +289,7 @@ impl Models {
     }
 
     /// The date of an action is here: its wait is over, or it is done.
+    #[inline]
     fn reach_date(&mut self, index: u32, step: &mut Step) {
         self.statistics.events += 1;
         if self.actions.at(index).phase == Phase::Waiting {
@@ -281,6 +300,7 @@ impl Models {
         }
     }
 
+    #[inline]
     fn finish(&mut self, index: u32, step: &mut Step) {
         let token = self.actions.at(index).token;
         step.ended.push(Ended { action: self.actions.id(index), token, outcome: Outcome::Done });
