@@ -43,6 +43,8 @@ pub(crate) struct Action {
     /// Work a second since then.
     pub rate: f64,
     pub updated: f64,
+    /// Its rate is this times its share.
+    pub factor: f64,
     pub token: Token,
     /// Its variable in the engine's system.
     pub variable: u32,
@@ -77,15 +79,18 @@ impl Action {
         if left < DUST { 0.0 } else { left }
     }
 
-    /// Settles the work, and sets the rate and thereby the date of the end.
+    /// Settles the work, and sets the share and thereby the date of the end. Dates set together count as set in the order
+    /// in which the work was started.
     #[inline]
-    pub fn set_rate(&mut self, index: u32, rate: f64, now: f64, dates: &mut EventHeap) {
+    pub fn set_share(&mut self, index: u32, share: f64, now: f64, dates: &mut EventHeap) {
+        let rate = share * self.factor;
+        let rank = self.order as u32;
         self.settle(now);
         self.rate = rate;
         if self.remaining <= 0.0 {
-            dates.set_in(Lane::Ends, index, now);
+            dates.set_ranked(Lane::Ends, index, now, rank);
         } else if rate > 0.0 {
-            dates.set_in(Lane::Ends, index, now + self.remaining / rate);
+            dates.set_ranked(Lane::Ends, index, now + self.remaining / rate, rank);
         } else {
             dates.remove(index);
         }

@@ -35,7 +35,7 @@ impl Alarms {
         alarm.moment = moment;
         if moment.is_before(&alarm.entry) {
             alarm.entry = moment;
-            self.entries.push(Entry { moment, thing });
+            self.entries.push(Entry { moment, thing, rank: 0 });
         }
     }
 
@@ -67,7 +67,7 @@ impl Alarms {
     /// The next one to go off, and whose it is.
     #[inline]
     pub fn next(&mut self) -> Option<(Moment, u32)> {
-        while let Some(Entry { moment, thing }) = self.entries.first() {
+        while let Some(Entry { moment, thing, .. }) = self.entries.first() {
             let alarm = &mut self.alarms[thing as usize];
             if moment == alarm.moment {
                 return Some((moment, thing));
@@ -78,7 +78,7 @@ impl Alarms {
                 alarm.entry = alarm.moment;
             }
             match is_its_own && alarm.moment != Moment::NEVER {
-                true => self.entries.replace(Entry { moment: alarm.moment, thing }),
+                true => self.entries.replace(Entry { moment: alarm.moment, thing, rank: 0 }),
                 false => self.entries.pop(),
             }
         }

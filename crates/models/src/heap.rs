@@ -60,8 +60,27 @@ impl Default for EventHeap {
 impl EventHeap {
     /// Sets the date of a thing, whether it had one or not.
     pub fn set(&mut self, thing: u32, date: f64) {
+        self.sequence += 1;
+        self.put(self.entry(thing, date, 0));
+    }
+
+    /// The dates that are set from now on by [`set_ranked`](Self::set_ranked) count as set together.
+    #[inline]
+    pub fn begin_together(&mut self) {
+        self.sequence += 1;
+    }
+
+    /// Sets the date of a thing, of a sort that often comes in order, together with others: of these, the one of the
+    /// lowest rank counts as the first. Ranks are of a count that may wrap.
+    #[inline]
+    pub fn set_ranked(&mut self, lane: Lane, thing: u32, date: f64, rank: u32) {
+        self.put_in(lane, self.entry(thing, date, rank));
+    }
+
+    /// Puts an entry into the heap.
+    fn put(&mut self, entry: Entry) {
+        let Entry { moment: Moment { date, .. }, thing, .. } = entry;
         let before = self.position_for(thing);
-        let entry = self.next_entry(thing, date);
         match before {
             ABSENT => {
                 self.entries.push(entry);
@@ -84,15 +103,21 @@ impl EventHeap {
         }
     }
 
-    /// The same, of a sort that often comes in order.
+    /// As [`set`](Self::set), of a sort that often comes in order.
     #[inline]
     pub fn set_in(&mut self, lane: Lane, thing: u32, date: f64) {
-        let is_in_order =
-            self.lanes[lane as usize].entries.last().is_none_or(|last| last.moment.date <= date);
+        self.sequence += 1;
+        self.put_in(lane, self.entry(thing, date, 0));
+    }
+
+    /// Puts an entry into a lane if it comes in order, else into the heap.
+    #[inline]
+    fn put_in(&mut self, lane: Lane, entry: Entry) {
+        let Entry { moment: Moment { date, .. }, thing, .. } = entry;
+        let is_in_order = self.lanes[lane as usize].entries.last().is_none_or(|last| *last < entry);
         if !is_in_order || self.position_for(thing) != ABSENT {
-            return self.set(thing, date);
+            return self.put(entry);
         }
-        let entry = self.next_entry(thing, date);
         let ring = &mut self.lanes[lane as usize];
         self.positions[thing as usize] = ring.position(lane, ring.entries.len());
         ring.entries.push(entry);
@@ -117,10 +142,9 @@ impl EventHeap {
     }
 
     #[inline]
-    fn next_entry(&mut self, thing: u32, date: f64) -> Entry {
+    fn entry(&self, thing: u32, date: f64, rank: u32) -> Entry {
         debug_assert!(date >= 0.0, "a date is not below 0");
-        self.sequence += 1;
-        Entry { moment: Moment { date, sequence: self.sequence }, thing }
+        Entry { moment: Moment { date, sequence: self.sequence }, thing, rank }
     }
 
     /// The number of a date that is set now elsewhere, and ordered among these.
@@ -380,6 +404,19 @@ mod tests {
         heap.set(3, 1.0);
         let order: Vec<u32> = std::iter::from_fn(|| heap.pop_before(2.0)).collect();
         assert_eq!(order, [1, 2, 3]);
+    }
+
+    #[test]
+    fn dates_set_together_go_by_rank_and_before_those_set_later() {
+        let mut heap = EventHeap::default();
+        heap.set_in(Lane::Ends, 9, 1.0);
+        heap.begin_together();
+        for (thing, rank) in [(3, 2), (1, u32::MAX - 1), (2, 0)] {
+            heap.set_ranked(Lane::Ends, thing, 1.0, rank);
+        }
+        heap.set(8, 1.0);
+        let order: Vec<u32> = std::iter::from_fn(|| heap.pop_before(2.0)).collect();
+        assert_eq!(order, [9, 1, 2, 3, 8]);
     }
 
     proptest! {

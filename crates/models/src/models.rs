@@ -221,6 +221,7 @@ impl Models {
         }
         let started = self.network.start(&self.platform, &what, tag)?;
         let id = self.insert(Engine::Network, Class::Network, started.variable.0, started.bytes, token);
+        self.actions.at_mut(id.index).factor = started.factor;
         if self.explainer.is_some() {
             let facts = self.network.facts(&self.platform, &started, &what);
             self.explain_start(id, || What::Transfer(facts));
@@ -262,6 +263,7 @@ impl Models {
             remaining: amount,
             rate: 0.0,
             updated: self.now,
+            factor: 1.0,
             token,
             variable,
             generation: 0,

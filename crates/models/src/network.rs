@@ -69,6 +69,8 @@ pub(crate) struct Started {
     pub variable: VariableId,
     pub wait: f64,
     pub bytes: f64,
+    /// Bytes move at this times the value of the variable.
+    pub factor: f64,
 }
 
 #[derive(Debug)]
@@ -263,7 +265,7 @@ impl Network {
         if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
             keep(&mut self.flows, variable, Flow::empty(what));
-            return Ok(Started { variable, wait, bytes: 0.0 });
+            return Ok(Started { variable, wait, bytes: 0.0, factor: 1.0 });
         }
         if let Some(started) = self.start_in_star(platform, what, bytes, tag) {
             return Ok(started);
@@ -286,12 +288,6 @@ impl Network {
         };
         let amount = if way.is_empty { 0.0 } else { bytes };
         Ok(begin(system, flows, numbers, flow, &way.uses, bytes, amount, tag))
-    }
-
-    /// Bytes move at this times the value of the variable.
-    #[inline]
-    pub fn factor(&self, variable: VariableId) -> f64 {
-        self.flows[variable.index()].factor
     }
 
     /// Gives a flow its share of the links: its wait is over, or it is resumed.
@@ -644,8 +640,9 @@ fn begin(
     let wait = numbers.latency_factor.of(asked) * flow.latency;
     let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
     let variable = system.add_variable(tag, penalty, numbers.bound(&flow), uses);
+    let factor = flow.factor;
     keep(flows, variable, flow);
-    Started { variable, wait, bytes }
+    Started { variable, wait, bytes, factor }
 }
 
 #[inline]

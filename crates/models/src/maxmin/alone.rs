@@ -55,6 +55,7 @@ impl System {
             false => FixedBy::Constraint(ConstraintId(fullest)),
         };
         variable.level = if bounded { value * penalty } else { least };
+        self.elements.set_level(first, count, variable.level, value);
         if variable.value != value {
             variable.value = value;
             variable.settled = true;

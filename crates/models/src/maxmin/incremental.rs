@@ -18,7 +18,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::storage::{Constraint, FixedBy, NONE, Sharing, State, Variable};
+use super::storage::{Constraint, Element, FixedBy, NONE, Sharing, State, Variable};
 use super::{ConstraintId, System, VariableId};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -73,7 +73,7 @@ pub(super) fn solve(system: &mut System) {
     while left > 0
         && let Some(least) = pop_full(system, &mut heap, &mut scratch.full)
     {
-        let lowest = lowest_bound(system, &scratch.full, &scratch.users);
+        let lowest = lowest_bound(system, &scratch.full, &scratch.users, least);
         for position in 0..scratch.full.len() {
             left -= fix_users(system, scratch.full[position], least, lowest, &scratch.users);
         }
@@ -184,19 +184,18 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     let mut element = active.head;
     // Who is kept is as good as random: this loop has no branch for it.
     while element != NONE {
-        let number = system.elements.variable(element);
-        let variable = &system.variables[number as usize];
-        let kept = variable.level < system.threshold;
-        debug_assert!(!kept || variable.fixed, "a variable that has a level was fixed");
-        let taken = system.elements.weight(element) * variable.value;
+        let Element { level, taken, variable, next, .. } = *system.elements.at(element);
+        debug_assert_eq!(level.to_bits(), system.variables[variable as usize].level.to_bits());
+        let kept = level < system.threshold;
+        debug_assert!(!kept || system.variables[variable as usize].fixed, "what has a level was fixed");
         remaining -= if kept { taken } else { 0.0 };
-        scratch.note(number, element, !kept);
-        element = system.elements.next(element);
+        scratch.note(variable, element, !kept);
+        element = next;
     }
     if sharing == Sharing::FatPipe {
         remaining = capacity;
     }
-    let mut usage = 0.0_f64;
+    let (mut usage, mut lowest_bound) = (0.0_f64, f64::INFINITY);
     for position in start..scratch.used {
         let number = scratch.users[position];
         let variable = &system.variables[number as usize];
@@ -204,6 +203,10 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         match sharing {
             Sharing::Shared => usage += part,
             Sharing::FatPipe => usage = usage.max(part),
+        }
+        let bound = variable.bound * variable.penalty;
+        if bound < lowest_bound {
+            lowest_bound = bound;
         }
         if variable.mark != mark {
             mark_variable(system, number, mark, &mut scratch.variables);
@@ -216,6 +219,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     work.users = (start as u32, scratch.used as u32);
     work.remaining = remaining;
     work.usage = usage;
+    work.lowest_bound = lowest_bound;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
 }
@@ -293,9 +297,13 @@ fn refresh(system: &mut System, index: u32) {
     work.gone |= usage < system.precision || work.remaining < constraint.capacity * system.precision;
 }
 
-/// The lowest bound * penalty among the variables on full constraints.
-fn lowest_bound(system: &System, full: &[u32], users: &[u32]) -> f64 {
+/// The lowest bound * penalty among the variables on full constraints that are not fixed; infinite if none is below the
+/// least.
+fn lowest_bound(system: &System, full: &[u32], users: &[u32], least: f64) -> f64 {
     let mut lowest = f64::INFINITY;
+    if full.iter().all(|&constraint| system.works[constraint as usize].lowest_bound >= least) {
+        return lowest;
+    }
     for &constraint in full {
         for &user in system.works[constraint as usize].users_in(users) {
             let variable = &system.variables[user as usize];
@@ -329,12 +337,13 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u
             false => (least / variable.penalty, FixedBy::Constraint(ConstraintId(full))),
         };
         variable.fixed_by = cause;
-        variable.level = if bounded { value * variable.penalty } else { least };
+        let level = if bounded { value * variable.penalty } else { least };
+        variable.level = level;
         if variable.value != value {
             variable.value = value;
             system.changed.push(VariableId(index));
         }
-        take(system, index, value);
+        take(system, index, level, value);
     }
     // Rounding may leave a rest of usage without anyone to use it.
     system.works[full as usize].gone |= !someone_left;
@@ -342,18 +351,20 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u
 }
 
 /// Takes what a variable just fixed uses off its constraints.
-fn take(system: &mut System, index: u32, value: f64) {
-    let Variable { first, count, penalty, .. } = system.variables[index as usize];
-    for element in first..first + count {
-        let weight = system.elements.weight(element);
-        let number = system.elements.constraint(element) as usize;
-        let (constraint, work) = (&system.constraints[number], &mut system.works[number]);
+fn take(system: &mut System, index: u32, level: f64, value: f64) {
+    let System { variables, elements, constraints, works, precision, .. } = system;
+    let Variable { first, count, penalty, .. } = variables[index as usize];
+    for element in elements.block_mut(first, count) {
+        let weight = element.weight;
+        (element.level, element.taken) = (level, weight * value);
+        let number = element.constraint as usize;
+        let (constraint, work) = (&constraints[number], &mut works[number]);
         match constraint.sharing {
             Sharing::Shared => {
                 work.remaining -= weight * value;
                 work.usage -= weight / penalty;
-                let dust = constraint.capacity * system.precision;
-                work.gone |= work.usage < system.precision || work.remaining < dust;
+                let dust = constraint.capacity * *precision;
+                work.gone |= work.usage < *precision || work.remaining < dust;
             }
             Sharing::FatPipe => work.stale = true,
         }
@@ -375,6 +386,7 @@ fn settle_the_unfixed(system: &mut System, scratch: &Scratch) {
         variable.fixed = true;
         variable.fixed_by = if served { FixedBy::Bound } else { FixedBy::Nothing };
         variable.level = if served { bound * penalty } else { f64::INFINITY };
+        system.elements.set_level(first, count, variable.level, value);
         if variable.value != value {
             variable.value = value;
             system.changed.push(VariableId(index));

@@ -54,8 +54,6 @@ pub struct System {
     /// Whether `touched` must name every constraint whose load may have changed.
     watched: bool,
     changed: Vec<VariableId>,
-    /// To put these into an order.
-    keyed: Vec<(u64, VariableId)>,
     /// Variables that were alone when they became active, and have their value already (see `alone.rs`).
     settled: Vec<VariableId>,
     touched: Vec<ConstraintId>,
@@ -93,7 +91,6 @@ impl System {
             pending: false,
             watched: false,
             changed: Vec::new(),
-            keyed: Vec::new(),
             settled: Vec::new(),
             touched: Vec::new(),
             method,
@@ -124,7 +121,7 @@ impl System {
         for (element, wanted) in self.elements.block_mut(first, uses.len() as u32).iter_mut().zip(uses) {
             debug_assert!(wanted.weight > 0.0, "a constraint is used by a weight above 0");
             let &Use { constraint: ConstraintId(constraint), weight } = wanted;
-            *element = Element { weight, constraint, variable: index, previous: NONE, next: NONE };
+            *element = Element::new(weight, constraint, index);
         }
         self.variables[index as usize] = Variable {
             tag,
@@ -286,23 +283,10 @@ impl System {
         true
     }
 
-    /// The variables whose value the last solution changed.
+    /// The variables whose value the last solution changed, in no order.
+    #[inline]
     pub fn changed(&self) -> &[VariableId] {
         &self.changed
-    }
-
-    /// Puts the changed variables into the order of a key of their tags.
-    pub fn sort_changed_by_key(&mut self, mut key: impl FnMut(u32) -> u64) {
-        let System { changed, variables, keyed, .. } = self;
-        if changed.len() > 1 {
-            keyed.extend(changed.iter().map(|&variable| (key(variables[variable.index()].tag), variable)));
-            if !keyed.is_sorted() {
-                keyed.sort_unstable();
-                changed.clear();
-                changed.extend(keyed.iter().map(|&(_, variable)| variable));
-            }
-            keyed.clear();
-        }
     }
 
     /// Asks for every constraint whose load may have changed to be in [`System::touched`].
@@ -317,6 +301,7 @@ impl System {
     }
 
     /// The value of a variable, as of the last solution.
+    #[inline]
     pub fn value(&self, id: VariableId) -> f64 {
         self.variables[id.index()].value
     }
@@ -327,6 +312,7 @@ impl System {
     }
 
     /// The number that the caller gave.
+    #[inline]
     pub fn tag(&self, id: VariableId) -> u32 {
         self.variables[id.index()].tag
     }
@@ -418,7 +404,8 @@ impl System {
         let state = &mut self.variables[variable as usize];
         self.threshold = self.threshold.min(state.level).min(state.bound * state.penalty);
         state.level = f64::INFINITY;
-        let Variable { first, count, .. } = *state;
+        let Variable { first, count, value, .. } = *state;
+        self.elements.set_level(first, count, f64::INFINITY, value);
         for element in first..first + count {
             let number = self.elements.constraint(element);
             let work = &mut self.works[number as usize];

@@ -167,6 +167,8 @@ pub(super) struct Work {
     pub remaining: f64,
     /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet.
     pub usage: f64,
+    /// The lowest bound * penalty of its users that are solved.
+    pub lowest_bound: f64,
     /// Where its users are in the list of those that are solved.
     pub users: (u32, u32),
     /// The solution that visited it last.
@@ -183,6 +185,7 @@ impl Default for Work {
             lowest_capacity: f64::INFINITY,
             remaining: 0.0,
             usage: 0.0,
+            lowest_bound: f64::INFINITY,
             users: (0, 0),
             mark: 0,
             gone: false,
@@ -255,9 +258,14 @@ impl Constraint {
     }
 }
 
+/// That a variable uses a constraint.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Element {
     pub weight: f64,
+    /// The level of the variable while it is active, and what it takes of the constraint: as with the variable itself,
+    /// here for those who go through the users of a constraint.
+    pub level: f64,
+    pub taken: f64,
     pub constraint: u32,
     pub variable: u32,
     pub previous: u32,
@@ -265,6 +273,12 @@ pub(super) struct Element {
 }
 
 impl Element {
+    /// One of a variable that is not active.
+    #[inline]
+    pub fn new(weight: f64, constraint: u32, variable: u32) -> Element {
+        Element { weight, level: f64::INFINITY, taken: 0.0, constraint, variable, previous: NONE, next: NONE }
+    }
+
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
     #[inline]
     pub fn takes_slot(&self) -> bool {
@@ -292,8 +306,7 @@ impl Elements {
         }
         let first = self.all.len();
         assert!(first + (1 << class) < NONE as usize, "too many uses of resources at once");
-        let blank = Element { weight: 0.0, constraint: NONE, variable: NONE, previous: NONE, next: NONE };
-        self.all.resize(first + (1 << class), blank);
+        self.all.resize(first + (1 << class), Element::new(0.0, NONE, NONE));
         first as u32
     }
 
@@ -307,6 +320,11 @@ impl Elements {
             self.free.resize(class + 1, Vec::new());
         }
         self.free[class].push(first);
+    }
+
+    #[inline]
+    pub fn at(&self, element: u32) -> &Element {
+        &self.all[element as usize]
     }
 
     #[inline]
@@ -327,6 +345,15 @@ impl Elements {
     #[inline]
     pub fn next(&self, element: u32) -> u32 {
         self.all[element as usize].next
+    }
+
+    /// Writes down with each use of a variable what it has.
+    #[inline]
+    pub fn set_level(&mut self, first: u32, count: u32, level: f64, value: f64) {
+        for element in self.block_mut(first, count) {
+            element.level = level;
+            element.taken = element.weight * value;
+        }
     }
 
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.

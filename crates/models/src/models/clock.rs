@@ -101,12 +101,10 @@ impl Models {
     #[inline]
     fn date_network(&mut self) {
         let Models { network, actions, network_dates, now, .. } = self;
-        // Dates set together count as set in the order in which the work was started.
-        network.system.sort_changed_by_key(|tag| actions.at(tag).order);
+        network_dates.begin_together();
         for &variable in network.system.changed() {
             let index = network.system.tag(variable);
-            let rate = network.system.value(variable) * network.factor(variable);
-            actions.at_mut(index).set_rate(index, rate, *now, network_dates);
+            actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
     }
 
@@ -120,10 +118,10 @@ impl Models {
         let now = *now;
         if cpu.system.is_changed() && cpu.system.solve() {
             solved = true;
-            cpu.system.sort_changed_by_key(|tag| actions.at(tag).order);
+            host_dates.begin_together();
             for &variable in cpu.system.changed() {
                 let index = cpu.system.tag(variable);
-                actions.at_mut(index).set_rate(index, cpu.system.value(variable), now, host_dates);
+                actions.at_mut(index).set_share(index, cpu.system.value(variable), now, host_dates);
             }
         }
         if disks.system.is_changed() && disks.system.solve() {
@@ -138,7 +136,8 @@ impl Models {
                 let index = parallel.system.tag(variable);
                 let action = actions.at_mut(index);
                 let dates = if action.class == Class::Host { &mut *host_dates } else { &mut *network_dates };
-                action.set_rate(index, parallel.system.value(variable), now, dates);
+                dates.begin_together();
+                action.set_share(index, parallel.system.value(variable), now, dates);
             }
         }
         if solved {
