@@ -61,7 +61,8 @@ impl EventHeap {
     /// Sets the date of a thing, whether it had one or not.
     pub fn set(&mut self, thing: u32, date: f64) {
         self.sequence += 1;
-        self.put(self.entry(thing, date, 0));
+        let position = self.position_for(thing);
+        self.put(self.entry(thing, date, 0), position);
     }
 
     /// The dates that are set from now on by [`set_ranked`](Self::set_ranked) count as set together.
@@ -77,16 +78,14 @@ impl EventHeap {
         self.put_in(lane, self.entry(thing, date, rank));
     }
 
-    /// Puts an entry into the heap.
-    fn put(&mut self, entry: Entry) {
-        let Entry { moment: Moment { date, .. }, thing, .. } = entry;
-        let before = self.position_for(thing);
-        match before {
+    /// Puts an entry into the heap, where its thing stands at this position.
+    fn put(&mut self, entry: Entry, position: u32) {
+        match position {
             ABSENT => {
                 self.entries.push(entry);
                 self.rise(self.entries.len() - 1);
-                if date < self.next {
-                    self.next = date;
+                if entry.moment.date < self.next {
+                    self.next = entry.moment.date;
                 }
             }
             position => {
@@ -114,11 +113,11 @@ impl EventHeap {
     #[inline]
     fn put_in(&mut self, lane: Lane, entry: Entry) {
         let Entry { moment: Moment { date, .. }, thing, .. } = entry;
-        let is_in_order = self.lanes[lane as usize].entries.last().is_none_or(|last| *last < entry);
-        if !is_in_order || self.position_for(thing) != ABSENT {
-            return self.put(entry);
-        }
+        let position = self.position_for(thing);
         let ring = &mut self.lanes[lane as usize];
+        if position != ABSENT || ring.entries.last().is_some_and(|last| entry < *last) {
+            return self.put(entry, position);
+        }
         self.positions[thing as usize] = ring.position(lane, ring.entries.len());
         ring.entries.push(entry);
         if date < self.next {

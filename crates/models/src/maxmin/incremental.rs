@@ -27,13 +27,20 @@ pub(super) struct Scratch {
     mark: u32,
     variables: Vec<u32>,
     /// Those that use each constraint and are not kept, constraint after constraint: read again and again.
-    users: Vec<u32>,
-    /// By which element each of these uses it.
-    elements: Vec<u32>,
+    users: Vec<User>,
     /// How many of these there are.
     used: usize,
+    /// For users that are few.
+    few: Vec<u32>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
+}
+
+/// Someone who uses a constraint, and by how much.
+#[derive(Copy, Clone, Default, Debug)]
+pub(super) struct User {
+    weight: f64,
+    variable: u32,
 }
 
 /// A constraint by what it leaves for a penalty of 1.
@@ -175,31 +182,55 @@ fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32
     }
 }
 
+/// So many users are written down, so that the next solution need not follow from one to the next.
+const MANY: usize = 8;
+
+/// The active users of a constraint, one after the other.
+fn roster(system: &mut System, index: u32, few: &mut Vec<u32>) -> Vec<u32> {
+    let work = &system.works[index as usize];
+    if work.is_roster_true {
+        return std::mem::take(&mut system.rosters[work.roster as usize]);
+    }
+    let mut users = match work.roster {
+        NONE => std::mem::take(few),
+        roster => std::mem::take(&mut system.rosters[roster as usize]),
+    };
+    users.clear();
+    users.extend(system.elements.iter(&system.constraints[index as usize].active));
+    users
+}
+
+/// Puts them back where they came from, or where they are kept from now on.
+fn keep_roster(system: &mut System, index: u32, users: Vec<u32>, few: &mut Vec<u32>) {
+    let work = &mut system.works[index as usize];
+    if work.roster == NONE && users.len() < MANY {
+        *few = users;
+        return;
+    }
+    if work.roster == NONE {
+        work.roster = system.rosters.len() as u32;
+        system.rosters.push(Vec::new());
+    }
+    work.is_roster_true = true;
+    system.rosters[work.roster as usize] = users;
+}
+
 /// Takes off what the kept variables have; marks the others, and the constraints that they use.
 fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     let mark = scratch.mark;
     let start = scratch.used;
-    let Constraint { capacity, sharing, active, .. } = system.constraints[index as usize];
-    let mut remaining = capacity;
-    let mut element = active.head;
-    // Who is kept is as good as random: this loop has no branch for it.
-    while element != NONE {
-        let Element { level, taken, variable, next, .. } = *system.elements.at(element);
-        debug_assert_eq!(level.to_bits(), system.variables[variable as usize].level.to_bits());
-        let kept = level < system.threshold;
-        debug_assert!(!kept || system.variables[variable as usize].fixed, "what has a level was fixed");
-        remaining -= if kept { taken } else { 0.0 };
-        scratch.note(variable, element, !kept);
-        element = next;
-    }
+    let Constraint { capacity, sharing, .. } = system.constraints[index as usize];
+    let all = roster(system, index, &mut scratch.few);
+    let mut remaining = scratch.sift(&all, system, capacity);
+    keep_roster(system, index, all, &mut scratch.few);
     if sharing == Sharing::FatPipe {
         remaining = capacity;
     }
     let (mut usage, mut lowest_bound) = (0.0_f64, f64::INFINITY);
     for position in start..scratch.used {
-        let number = scratch.users[position];
+        let User { weight, variable: number } = scratch.users[position];
         let variable = &system.variables[number as usize];
-        let part = system.elements.weight(scratch.elements[position]) / variable.penalty;
+        let part = weight / variable.penalty;
         match sharing {
             Sharing::Shared => usage += part,
             Sharing::FatPipe => usage = usage.max(part),
@@ -225,17 +256,27 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
 }
 
 impl Scratch {
-    /// Writes a user down, and keeps it if it is to be solved.
-    #[inline]
-    fn note(&mut self, variable: u32, element: u32, keep: bool) {
-        if self.used == self.users.len() {
-            let size = (2 * self.used).max(64);
-            self.users.resize(size, 0);
-            self.elements.resize(size, 0);
+    /// Writes down those users that are to be solved; gives what the others leave of a capacity.
+    fn sift(&mut self, all: &[u32], system: &System, capacity: f64) -> f64 {
+        let end = self.used + all.len();
+        if end > self.users.len() {
+            self.users.resize(2 * end, User::default());
         }
-        self.users[self.used] = variable;
-        self.elements[self.used] = element;
-        self.used += usize::from(keep);
+        let users = &mut self.users[self.used..end];
+        let threshold = system.threshold;
+        let (mut remaining, mut count) = (capacity, 0);
+        // Who is kept is as good as random: this loop has no branch for it.
+        for &number in all {
+            let Element { weight, level, taken, variable, .. } = *system.elements.at(number);
+            debug_assert_eq!(level.to_bits(), system.variables[variable as usize].level.to_bits());
+            let kept = level < threshold;
+            debug_assert!(!kept || system.variables[variable as usize].fixed, "what has a level was fixed");
+            remaining -= if kept { taken } else { 0.0 };
+            users[count] = User { weight, variable };
+            count += usize::from(!kept);
+        }
+        self.used += count;
+        remaining
     }
 }
 
@@ -299,14 +340,14 @@ fn refresh(system: &mut System, index: u32) {
 
 /// The lowest bound * penalty among the variables on full constraints that are not fixed; infinite if none is below the
 /// least.
-fn lowest_bound(system: &System, full: &[u32], users: &[u32], least: f64) -> f64 {
+fn lowest_bound(system: &System, full: &[u32], users: &[User], least: f64) -> f64 {
     let mut lowest = f64::INFINITY;
     if full.iter().all(|&constraint| system.works[constraint as usize].lowest_bound >= least) {
         return lowest;
     }
     for &constraint in full {
-        for &user in system.works[constraint as usize].users_in(users) {
-            let variable = &system.variables[user as usize];
+        for user in system.works[constraint as usize].users_in(users) {
+            let variable = &system.variables[user.variable as usize];
             if !variable.fixed {
                 lowest = lowest.min(variable.bound * variable.penalty);
             }
@@ -317,11 +358,11 @@ fn lowest_bound(system: &System, full: &[u32], users: &[u32], least: f64) -> f64
 
 /// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
 /// Answers how many.
-fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[u32]) -> usize {
+fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[User]) -> usize {
     let bounded = lowest < least;
     let mut count = 0;
     let mut someone_left = false;
-    for &index in system.works[full as usize].users_in(users) {
+    for &User { variable: index, .. } in system.works[full as usize].users_in(users) {
         let variable = &mut system.variables[index as usize];
         if variable.fixed {
             continue;
@@ -364,7 +405,7 @@ fn take(system: &mut System, index: u32, level: f64, value: f64) {
                 work.remaining -= weight * value;
                 work.usage -= weight / penalty;
                 let dust = constraint.capacity * *precision;
-                work.gone |= work.usage < *precision || work.remaining < dust;
+                work.gone |= (work.usage < *precision) | (work.remaining < dust);
             }
             Sharing::FatPipe => work.stale = true,
         }

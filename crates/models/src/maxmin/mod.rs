@@ -49,6 +49,8 @@ pub struct System {
     threshold: f64,
     /// Active variables to be solved again: they are new, or their penalty or bound changed.
     unsettled: Vec<u32>,
+    /// The active users of constraints that have many, by their elements.
+    rosters: Vec<Vec<u32>>,
     /// Whether anything changed since the last solution.
     pending: bool,
     /// Whether `touched` must name every constraint whose load may have changed.
@@ -88,6 +90,7 @@ impl System {
             dirty: Vec::new(),
             threshold: f64::INFINITY,
             unsettled: Vec::new(),
+            rosters: Vec::new(),
             pending: false,
             watched: false,
             changed: Vec::new(),
@@ -516,6 +519,7 @@ impl System {
             self.elements.push_back(&mut constraint.active, element);
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
+            self.works[self.elements.constraint(element) as usize].is_roster_true = false;
         }
         self.unsettle(index);
     }
@@ -556,6 +560,7 @@ impl System {
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
             }
+            self.works[number as usize].is_roster_true = false;
             self.soil(number);
         }
         // Constraint by constraint, so that its first constraints may go to one that does not need the others

@@ -171,6 +171,9 @@ pub(super) struct Work {
     pub lowest_bound: f64,
     /// Where its users are in the list of those that are solved.
     pub users: (u32, u32),
+    /// Where its active users are written down one after the other, if they are, and whether that is still true.
+    pub roster: u32,
+    pub is_roster_true: bool,
     /// The solution that visited it last.
     pub mark: u32,
     /// It is out of the present solution.
@@ -187,6 +190,8 @@ impl Default for Work {
             usage: 0.0,
             lowest_bound: f64::INFINITY,
             users: (0, 0),
+            roster: NONE,
+            is_roster_true: false,
             mark: 0,
             gone: false,
             stale: false,
@@ -196,7 +201,7 @@ impl Default for Work {
 
 impl Work {
     /// Its part of a list of users.
-    pub fn users_in<'a>(&self, all: &'a [u32]) -> &'a [u32] {
+    pub fn users_in<'a, T>(&self, all: &'a [T]) -> &'a [T] {
         &all[self.users.0 as usize..self.users.1 as usize]
     }
 }
