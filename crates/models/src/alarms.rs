@@ -67,6 +67,10 @@ impl Alarms {
     /// The next one to go off, and whose it is.
     #[inline]
     pub fn next(&mut self) -> Option<(Moment, u32)> {
+        if self.is_empty() { None } else { self.find_next() }
+    }
+
+    fn find_next(&mut self) -> Option<(Moment, u32)> {
         while let Some(Entry { moment, thing, .. }) = self.entries.first() {
             let alarm = &mut self.alarms[thing as usize];
             if moment == alarm.moment {

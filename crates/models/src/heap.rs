@@ -256,9 +256,10 @@ impl EventHeap {
     /// Takes the nearest thing whose date is below `limit`.
     #[inline]
     pub fn pop_before(&mut self, limit: f64) -> Option<u32> {
-        if self.next >= limit {
-            return None;
-        }
+        if self.next < limit { self.pop_first() } else { None }
+    }
+
+    fn pop_first(&mut self) -> Option<u32> {
         let [waits, ends] = self.lanes.each_ref().map(Ring::first);
         let (lane, first) = match (waits, ends) {
             (Some(wait), Some(end)) if wait < end => (Lane::Waits, wait),

@@ -421,6 +421,14 @@ impl Kernel {
         fetch_from(&self.actors, actor.index());
     }
 
+    /// Asks the processor for the activity that an actor waits for, if it is one.
+    #[inline]
+    pub(crate) fn fetch_awaited(&self, actor: ActorId) {
+        if let Some(Waiting::One { id, .. }) = self.actors.get(actor.index()).map(|record| &record.waiting) {
+            self.activities.fetch(id.index);
+        }
+    }
+
     /// Who has waited longest for a message in a mailbox.
     #[inline]
     pub(crate) fn first_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {

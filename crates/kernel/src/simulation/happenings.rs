@@ -3,7 +3,7 @@
 use simurgh_models::{ActionId, Change, Ended, Explanation, Outcome, Step};
 use simurgh_platform::HostId;
 
-use super::warm::TOGETHER;
+use super::warm::{FEW, TOGETHER};
 use super::{Error, KIND, Purpose, Simulation, TIMER, purpose};
 use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
@@ -20,7 +20,7 @@ impl Simulation {
         let all = std::mem::take(&mut step.ended);
         // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
-            if place.is_multiple_of(TOGETHER) {
+            if place.is_multiple_of(TOGETHER) && all.len() - place >= FEW {
                 self.fetch_ended(&all[place..]);
             }
             match purpose(ended.token) {

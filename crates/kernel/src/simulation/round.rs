@@ -81,7 +81,9 @@ impl Simulation {
             self.run_alone(actors, &mut slots, None);
         }
         let served = slots[..actors.len()].chunks_mut(warm::TOGETHER).try_for_each(|slots| {
-            self.fetch_requested(slots);
+            if slots.len() >= warm::FEW {
+                self.fetch_requested(slots);
+            }
             slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
         });
         self.slots = slots;
@@ -119,7 +121,7 @@ impl Simulation {
         clock: Option<(Stopwatch, u64)>,
     ) -> usize {
         for (place, &actor) in actors.iter().enumerate() {
-            if place.is_multiple_of(warm::CODE_TOGETHER) {
+            if place.is_multiple_of(warm::CODE_TOGETHER) && actors.len() - place >= warm::FEW {
                 self.fetch_code(&actors[place..]);
             }
             self.run_in_place(actor, &mut slots[place]);

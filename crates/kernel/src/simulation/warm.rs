@@ -11,7 +11,7 @@ use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::simcall::Simcall;
 
 /// Fewer things than this are not worth it.
-const FEW: usize = 3;
+pub(super) const FEW: usize = 3;
 /// Of more things than these what is asked for first would be pushed out of the cache by what is asked for last.
 pub(super) const TOGETHER: usize = 32;
 /// The code of an actor takes more room.
@@ -21,9 +21,6 @@ impl Simulation {
     /// Asks for those whom the next ends concern: the first of a list.
     pub(super) fn fetch_ended(&self, all: &[Ended]) {
         let next = &all[..all.len().min(TOGETHER)];
-        if next.len() < FEW {
-            return;
-        }
         for ended in next {
             if let Purpose::Activity(id) = purpose(ended.token) {
                 self.kernel.activities().fetch(id.index);
@@ -43,15 +40,18 @@ impl Simulation {
                 fetch_from(&self.code, actor.index());
             }
         }
+        // What a wait that is over was for.
+        for ended in next {
+            if let Purpose::Timer(actor) = purpose(ended.token) {
+                self.kernel.fetch_awaited(actor);
+            }
+        }
     }
 
     /// Asks for the code of those that run next: the first of a list.
     #[inline]
     pub(super) fn fetch_code(&self, all: &[ActorId]) {
         let next = &all[..all.len().min(CODE_TOGETHER)];
-        if next.len() < FEW {
-            return;
-        }
         for &actor in next {
             if let Some(body) = &self.code[actor.index()].body {
                 body.fetch();
@@ -62,9 +62,6 @@ impl Simulation {
     /// Asks for those whom the next requests of a round concern: the first of a list.
     pub(super) fn fetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
-        if next.len() < FEW {
-            return;
-        }
         let visit = |look: &dyn Fn(MailboxId)| {
             for port in next.iter().map(|slot| slot.port()) {
                 port.posts.iter().for_each(|post| look(post.mailbox));
@@ -77,7 +74,10 @@ impl Simulation {
         };
         let receiver = |mailbox| self.kernel.first_receiver(mailbox);
         let host = |mailbox| receiver(mailbox).map(|actor| self.kernel.actor_host(actor));
+        let hosts = || next.iter().map(|slot| slot.port().host);
+        hosts().for_each(|host| self.models.fetch_host(host));
         visit(&|mailbox| self.kernel.fetch_mailbox(mailbox));
+        hosts().for_each(|host| self.models.fetch_links(host));
         visit(&|mailbox| self.kernel.fetch_receive(mailbox));
         visit(&|mailbox| receiver(mailbox).into_iter().for_each(|actor| self.kernel.fetch_actor(actor)));
         visit(&|mailbox| host(mailbox).into_iter().for_each(|host| self.models.fetch_host(host)));
