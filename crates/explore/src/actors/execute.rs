@@ -315,14 +315,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Carries out what the kernel wants done in the world: all work is over at once.
     pub(super) fn settle(&mut self) {
-        if self.kernel.has_timers() {
-            self.kernel.take_timers(&mut self.timers);
-            for (actor, duration) in self.timers.drain(..) {
-                let process = &mut self.processes[actor.index()];
-                process.timer = duration.is_some();
-                process.timed |= process.timer;
-            }
+        for &(actor, duration) in self.kernel.timers() {
+            let process = &mut self.processes[actor.index()];
+            process.timer = duration.is_some();
+            process.timed |= process.timer;
         }
+        self.kernel.clear_timers();
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, .. }

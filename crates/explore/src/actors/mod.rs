@@ -167,8 +167,6 @@ pub struct Actors<F> {
     network: Network,
     keeps_posts: bool,
     kernel: Kernel,
-    /// Timers that the kernel wants changed, while they are.
-    timers: Vec<(ActorId, Option<f64>)>,
     processes: Vec<Process>,
     /// How many of `processes` belong to the present execution.
     count: usize,
@@ -204,7 +202,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             network,
             keeps_posts: false,
             kernel,
-            timers: Vec::new(),
             processes: Vec::new(),
             count: 0,
             begun: 0,

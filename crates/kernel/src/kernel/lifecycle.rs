@@ -36,16 +36,16 @@ impl Kernel {
         actor
     }
 
-    /// Where an actor whose turn has come runs, and what it is answered, if it may run; a suspended one is held until it
+    /// Where an actor whose turn has come runs, if it may run, and what it is answered; a suspended one is held until it
     /// is resumed.
     #[inline]
-    pub fn wake(&mut self, actor: ActorId) -> Option<(HostId, Option<Answer>)> {
+    pub fn wake(&mut self, actor: ActorId) -> Option<(HostId, &mut Option<Answer>)> {
         let record = &mut self.actors[actor.index()];
         if !record.alive || record.suspended {
             record.held |= record.alive;
             return None;
         }
-        Some((record.host, record.answer.take()))
+        Some((record.host, &mut record.answer))
     }
 
     /// Ends an actor. What it left behind is cancelled: unmatched posts leave their mailboxes, and whoever shares a

@@ -69,6 +69,16 @@ pub enum Effect {
     },
 }
 
+/// What [`Effect::Transfer`] tells.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Departure {
+    pub(crate) activity: ActivityId,
+    pub(crate) src: HostId,
+    pub(crate) dst: HostId,
+    pub(crate) bytes: f64,
+    pub(crate) rate: Option<f64>,
+}
+
 /// What became of a simcall.
 #[derive(Debug)]
 pub enum Served {
@@ -117,6 +127,8 @@ pub struct Kernel {
     barriers: Vec<Barrier>,
     exposure: Exposure,
     ready: Vec<ActorId>,
+    /// What is to be done before `effects`: a message sets out.
+    departure: Option<Departure>,
     effects: Vec<Effect>,
     /// Whose timers are to be set, and to what, or not needed any more.
     timers: Vec<(ActorId, Option<f64>)>,
@@ -146,6 +158,7 @@ impl Kernel {
             barriers: Vec::new(),
             exposure: Exposure::default(),
             ready: Vec::new(),
+            departure: None,
             effects: Vec::new(),
             timers: Vec::new(),
             events: Vec::new(),
@@ -173,6 +186,7 @@ impl Kernel {
         self.barriers.clear();
         self.exposure.clear();
         self.ready.clear();
+        self.departure = None;
         self.effects.clear();
         self.timers.clear();
         self.events.clear();
@@ -229,12 +243,16 @@ impl Kernel {
     /// Whether something is to be done in the world.
     #[inline]
     pub fn has_effects(&self) -> bool {
-        !self.effects.is_empty()
+        self.departure.is_some() || !self.effects.is_empty()
     }
 
     /// The next thing to be done in the world.
     #[inline]
     pub fn next_effect(&mut self) -> Option<Effect> {
+        if let Some(departure) = self.departure.take() {
+            let Departure { activity, src, dst, bytes, rate } = departure;
+            return Some(Effect::Transfer { activity, src, dst, bytes, rate });
+        }
         match self.effects.len() {
             0 => None,
             // Hardly ever is there more than one or two.
@@ -243,20 +261,24 @@ impl Kernel {
         }
     }
 
-    /// Moves the timers that are to be changed into `timers`, in order: the actor is to be woken after so many seconds,
-    /// with [`Kernel::timer_fired`], or not any more. It has one timer at most, and a change replaces the one before.
+    /// The message that sets out, if that is the next thing to be done: [`next_effect`](Self::next_effect) without the way
+    /// round.
     #[inline]
-    pub fn take_timers(&mut self, timers: &mut Vec<(ActorId, Option<f64>)>) {
-        match timers.is_empty() {
-            true => std::mem::swap(timers, &mut self.timers),
-            false => timers.append(&mut self.timers),
-        }
+    pub(crate) fn take_departure(&mut self) -> Option<Departure> {
+        self.departure.take()
     }
 
-    /// Whether timers are to be changed.
+    /// The timers that are to be changed, in order: the actor is to be woken after so many seconds, with
+    /// [`Kernel::timer_fired`], or not any more. It has one timer at most, and a change replaces the one before.
     #[inline]
-    pub fn has_timers(&self) -> bool {
-        !self.timers.is_empty()
+    pub fn timers(&self) -> &[(ActorId, Option<f64>)] {
+        &self.timers
+    }
+
+    /// All timers have been changed.
+    #[inline]
+    pub fn clear_timers(&mut self) {
+        self.timers.clear();
     }
 
     /// Keeps a number with an activity, for the driver.
@@ -265,6 +287,12 @@ impl Kernel {
         if let Some(activity) = self.activities.get_mut(id) {
             activity.note = note;
         }
+    }
+
+    /// An activity that is under way.
+    #[inline]
+    pub(crate) fn running(&mut self, id: ActivityId) -> Option<&mut Activity> {
+        self.activities.get_mut(id).filter(|activity| activity.state == State::Running)
     }
 
     /// How many messages have been delivered.

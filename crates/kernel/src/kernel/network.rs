@@ -1,6 +1,6 @@
 //! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
 
-use super::{Actor, Effect, Kernel, Served, Several, Waiting};
+use super::{Actor, Departure, Effect, Kernel, Served, Several, Waiting};
 use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
@@ -216,7 +216,10 @@ impl Kernel {
         let dst = self.actors[receiver.index()].host;
         let rate = comm.rate.is_finite().then_some(comm.rate);
         let (bytes, mailbox, posted) = (comm.bytes, comm.mailbox, comm.posted);
-        self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate });
+        match self.has_effects() {
+            false => self.departure = Some(Departure { activity: id, src, dst, bytes, rate }),
+            true => self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate }),
+        }
         if paused {
             self.effects.push(Effect::Pause(id));
         }

@@ -3,20 +3,23 @@
 use simurgh_models::{ActionId, Refused, Transfer};
 
 use super::{ActorFailure, Code, Error, KILL, Rare, Simulation, action_of};
-use crate::activity::{Kind, State};
+use crate::activity::Kind;
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
-use crate::kernel::Effect;
+use crate::kernel::{Departure, Effect};
 use crate::simcall::{Failure, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
     #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), Error> {
+        if let Some(departure) = self.kernel.take_departure() {
+            self.depart(departure)?;
+        }
         if self.kernel.has_effects() {
             self.settle_all()?;
         }
-        if self.kernel.has_timers() {
+        if !self.kernel.timers().is_empty() {
             self.settle_timers();
         }
         self.publish();
@@ -27,12 +30,7 @@ impl Simulation {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, src, dst, bytes, rate } => {
-                    // One that was given up at once never sets out.
-                    if self.is_running(activity) {
-                        let what = Transfer { src, dst, bytes, rate };
-                        let started = self.models.transfer(what, activity.to_bits());
-                        self.started(activity, started)?;
-                    }
+                    self.depart(Departure { activity, src, dst, bytes, rate })?;
                 }
                 Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
                 Effect::Execute(activity, what) => {
@@ -87,26 +85,35 @@ impl Simulation {
         Ok(())
     }
 
+    /// A message sets out.
+    #[inline]
+    fn depart(&mut self, departure: Departure) -> Result<(), Error> {
+        let Departure { activity, src, dst, bytes, rate } = departure;
+        // One that was given up at once never sets out.
+        let Some(record) = self.kernel.running(activity) else { return Ok(()) };
+        match self.models.transfer(Transfer { src, dst, bytes, rate }, activity.to_bits()) {
+            Ok(action) => {
+                record.note = action.to_bits();
+                Ok(())
+            }
+            refused => self.started(activity, refused),
+        }
+    }
+
     fn settle_timers(&mut self) {
-        self.kernel.take_timers(&mut self.timers);
-        for (actor, duration) in self.timers.drain(..) {
+        for &(actor, duration) in self.kernel.timers() {
             match duration {
                 Some(duration) => self.models.set_alarm(actor.0, duration),
                 None => self.models.clear_alarm(actor.0),
             }
         }
-    }
-
-    #[inline]
-    fn is_running(&self, activity: ActivityId) -> bool {
-        self.kernel.activities().get(activity).is_some_and(|activity| activity.state == State::Running)
+        self.kernel.clear_timers();
     }
 
     pub(super) fn action(&self, activity: ActivityId) -> Option<ActionId> {
         action_of(&self.kernel, activity)
     }
 
-    #[inline]
     fn started(&mut self, activity: ActivityId, started: Result<ActionId, Refused>) -> Result<(), Error> {
         match started {
             Ok(action) => self.kernel.note(activity, action.to_bits()),

@@ -68,8 +68,6 @@ pub struct Simulation {
     slots: Vec<Slot>,
     /// For actors that end.
     parting: Door,
-    /// Timers that the kernel wants changed, while they are.
-    timers: Vec<(ActorId, Option<f64>)>,
     /// Actors to be created later.
     late: Vec<Option<SpawnRequest>>,
     /// Actors that start again when their host does.
@@ -150,7 +148,6 @@ impl Simulation {
             code: Vec::new(),
             slots: Vec::new(),
             parting: Door::new(),
-            timers: Vec::new(),
             late: Vec::new(),
             boots: Vec::new(),
             observers: Vec::new(),

@@ -341,7 +341,7 @@ fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) 
     let (host, answer) = simulation.kernel.wake(actor)?;
     simulation.turns += 1;
     slot.door.takes_posts = simulation.pacing == Pacing::Single;
-    slot.door.prepare(actor, host, simulation.models.now(), answer);
+    slot.door.prepare(actor, host, simulation.models.now(), answer.take());
     Some(code)
 }
 

@@ -18,36 +18,38 @@ impl System {
             return false;
         }
         let System { variables, elements, constraints, .. } = self;
-        let Variable { first, count, bound, penalty, .. } = variables[index as usize];
-        let (mut least, mut fullest, mut limited) = (f64::INFINITY, u32::MAX, false);
-        for &Element { constraint: number, weight, .. } in elements.block(first, count) {
-            let constraint = &constraints[number as usize];
-            if constraint.dirty || constraint.active.head != NONE || constraint.limit == 0 {
-                return false;
-            }
-            if constraint.has_slack_for(weight, bound) {
+        let variable = &mut variables[index as usize];
+        let Variable { first, count, bound, penalty, .. } = *variable;
+        let block = elements.block_mut(first, count);
+        let is_taken = |element: &Element| {
+            let constraint = &constraints[element.constraint as usize];
+            constraint.dirty || constraint.active.head != NONE || constraint.limit == 0
+        };
+        if block.iter().any(is_taken) {
+            return false;
+        }
+        let (mut least, mut fullest) = (f64::INFINITY, u32::MAX);
+        for (place, element) in (first..).zip(block.iter_mut()) {
+            let (number, weight) = (element.constraint, element.weight);
+            let constraint = &mut constraints[number as usize];
+            (element.previous, element.next) = (NONE, NONE);
+            constraint.active = List { head: place, tail: place };
+            constraint.slots_taken += u32::from(element.takes_slot());
+            (constraint.demand, constraint.greedy) = match constraint.is_greedy(weight, bound) {
+                true => (0.0, 1),
+                false => (weight * bound, 0),
+            };
+            constraint.slack = constraint.has_slack();
+            if constraint.slack {
                 continue;
             }
-            limited = true;
             let share = constraint.capacity / (weight / penalty);
             if share < least || (share == least && number < fullest) {
                 (least, fullest) = (share, number);
             }
         }
-        for (place, element) in (first..).zip(elements.block_mut(first, count)) {
-            let weight = element.weight;
-            let constraint = &mut constraints[element.constraint as usize];
-            (element.previous, element.next) = (NONE, NONE);
-            constraint.active = List { head: place, tail: place };
-            constraint.slack = constraint.has_slack_for(weight, bound);
-            match constraint.is_greedy(weight, bound) {
-                true => (constraint.demand, constraint.greedy) = (0.0, 1),
-                false => (constraint.demand, constraint.greedy) = (weight * bound, 0),
-            }
-            constraint.slots_taken += u32::from(element.takes_slot());
-        }
-        let variable = &mut self.variables[index as usize];
-        let bounded = !limited || bound * penalty < least;
+        // Where nothing limits it, the least is infinite.
+        let bounded = fullest == u32::MAX || bound * penalty < least;
         let value = if bounded { bound } else { least / penalty };
         variable.fixed = true;
         variable.fixed_by = match bounded {
@@ -55,7 +57,9 @@ impl System {
             false => FixedBy::Constraint(ConstraintId(fullest)),
         };
         variable.level = if bounded { value * penalty } else { least };
-        self.elements.set_level(first, count, variable.level, value);
+        for element in block {
+            (element.level, element.taken) = (variable.level, element.weight * value);
+        }
         if variable.value != value {
             variable.value = value;
             variable.settled = true;

@@ -230,13 +230,6 @@ impl Constraint {
         self.greedy == 0 && (self.sharing == Sharing::FatPipe || self.demand <= self.capacity * NEARLY)
     }
 
-    /// The same, if it has no other user than one of this weight and bound.
-    #[inline]
-    pub fn has_slack_for(&self, weight: f64, bound: f64) -> bool {
-        !self.is_greedy(weight, bound)
-            && (self.sharing == Sharing::FatPipe || weight * bound <= self.capacity * NEARLY)
-    }
-
     /// An active user of this weight and bound comes.
     #[inline]
     pub fn add_demand(&mut self, weight: f64, bound: f64) {

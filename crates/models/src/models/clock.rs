@@ -46,7 +46,8 @@ impl Models {
             }
         }
         let until = until.map(SimTime::seconds);
-        let Some(next) = self.next_date().or_else(|| self.next_revival()) else { return Progress::Idle };
+        let host = self.next_host_date();
+        let Some(next) = self.next_date(host).or_else(|| self.next_revival()) else { return Progress::Idle };
         let mut target = next.max(self.now);
         let mut reached = false;
         if let Some(limit) = until
@@ -61,7 +62,7 @@ impl Models {
         }
         self.now = target;
         self.statistics.steps += 1;
-        self.collect(step);
+        self.collect(host, step);
         let nothing = step.ended.is_empty() && step.changes.is_empty();
         if reached && nothing { Progress::Reached } else { Progress::Moved }
     }
@@ -145,10 +146,11 @@ impl Models {
         }
     }
 
-    /// The nearest date at which something ends.
+    /// The nearest date at which something ends; `host` is that of executions, timers and alarms.
     #[inline]
-    fn next_date(&mut self) -> Option<f64> {
-        let mut next = self.network_dates.next_or_never().min(self.next_host_date());
+    fn next_date(&self, host: f64) -> Option<f64> {
+        let network = self.network_dates.next_or_never();
+        let mut next = if network < host { network } else { host };
         for &index in &self.disks.running {
             let action = self.actions.at(index);
             if action.suspended {
@@ -160,7 +162,7 @@ impl Models {
                 next = next.min(self.now + action.remaining / action.rate);
             }
         }
-        next.is_finite().then_some(next)
+        (next < f64::INFINITY).then_some(next)
     }
 
     /// The nearest date of an execution, a timer or an alarm; infinite if there is none.
@@ -168,8 +170,8 @@ impl Models {
     fn next_host_date(&mut self) -> f64 {
         let host = self.host_dates.next_or_never();
         match self.alarms.next() {
-            Some((alarm, _)) => host.min(alarm.date),
-            None => host,
+            Some((alarm, _)) if alarm.date < host => alarm.date,
+            _ => host,
         }
     }
 
@@ -233,8 +235,9 @@ impl Models {
         }
     }
 
-    /// What ends at this instant, in order: by class, failed before finished, by date.
-    fn collect(&mut self, step: &mut Step) {
+    /// What ends at this instant, in order: by class, failed before finished, by date. `host` is the nearest date of
+    /// executions, timers and alarms.
+    fn collect(&mut self, host: f64, step: &mut Step) {
         if !self.changes.is_empty() {
             step.changes.append(&mut self.changes);
         }
@@ -244,7 +247,9 @@ impl Models {
             limit = self.now.next_up();
         }
         self.tell_failed(Class::Host, step);
-        self.collect_host(limit, step);
+        if host < limit {
+            self.collect_host(limit, step);
+        }
         self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
             self.reach_date(index, step);
