@@ -77,7 +77,7 @@ impl Entry {
 
 /// A shelf of no more than this becomes the heap.
 const FEW: usize = 96;
-/// A heap of more than this is put on a shelf.
+/// A heap of more than this is put on a shelf, unless dates are so equal that it was of little use the last time.
 const MANY: usize = 1024;
 /// So many dates of a shelf are looked at to find out which come first,
 const SAMPLE: usize = 64;
@@ -90,6 +90,8 @@ pub(crate) struct Shelves {
     near: BinaryHeap<Reverse<Entry>>,
     /// All up to this date are in `near`.
     edge: f64,
+    /// How many may be in `near`.
+    limit: usize,
     /// The farthest first.
     far: Vec<Shelf>,
     /// Emptied ones, to be used again.
@@ -107,7 +109,7 @@ struct Shelf {
 impl Default for Shelves {
     fn default() -> Shelves {
         let (near, far, spare) = (BinaryHeap::new(), Vec::new(), Vec::new());
-        Shelves { near, edge: f64::INFINITY, far, spare, count: 0 }
+        Shelves { near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
     }
 }
 
@@ -134,11 +136,18 @@ impl Shelves {
             return;
         }
         self.near.push(Reverse(entry));
-        if self.near.len() > MANY {
-            let entries = std::mem::take(&mut self.near).into_iter().map(|Reverse(entry)| entry).collect();
-            self.far.push(Shelf { until: self.edge, entries });
-            self.refill();
+        if self.near.len() > self.limit {
+            self.put_away();
         }
+    }
+
+    /// Puts the heap on a shelf, but for what comes first.
+    #[cold]
+    fn put_away(&mut self) {
+        let mut entries = self.spare.pop().unwrap_or_default();
+        entries.extend(self.near.drain().map(|Reverse(entry)| entry));
+        self.far.push(Shelf { until: self.edge, entries });
+        self.refill();
     }
 
     /// The first.
@@ -189,6 +198,7 @@ impl Shelves {
             self.near.extend(shelf.entries.drain(..).map(Reverse));
             self.spare.extend(self.far.pop().map(|shelf| shelf.entries));
         }
+        self.limit = MANY.max(2 * self.near.len());
     }
 }
 
@@ -206,6 +216,25 @@ fn early_date(entries: &[Entry]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Of many at one date none can be put off: then it is not tried again and again.
+    #[test]
+    fn equal_dates_are_not_moved_more_and_more_often() {
+        let mut shelves = Shelves::default();
+        let entry = |thing: u32| Entry {
+            moment: Moment { date: 7.0, sequence: u64::from(thing) },
+            thing,
+            rank: 0,
+        };
+        for thing in 0..100_000 {
+            shelves.push(entry(thing));
+        }
+        assert!(shelves.limit >= 100_000, "the next time is far away");
+        for thing in 0..100_000 {
+            assert_eq!(shelves.first(), Some(entry(thing)));
+            shelves.pop();
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
