@@ -332,7 +332,7 @@ struct Slot {
 
 impl Activities {
     /// Puts an activity into the table.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, activity: Activity) -> ActivityId {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];

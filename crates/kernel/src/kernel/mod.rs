@@ -435,12 +435,11 @@ impl Kernel {
         fetch_from(&self.mailboxes, mailbox.index());
     }
 
-    /// Asks the processor for the oldest receive of a mailbox.
+    /// Asks the processor for the oldest receive of a mailbox; false if there is none.
     #[inline]
-    pub(crate) fn fetch_receive(&self, mailbox: MailboxId) {
-        if let Some(slot) = self.mailboxes.get(mailbox.index()).and_then(|mailbox| mailbox.receives.first()) {
-            self.activities.fetch(slot);
-        }
+    pub(crate) fn fetch_receive(&self, mailbox: MailboxId) -> bool {
+        let first = self.mailboxes.get(mailbox.index()).and_then(|mailbox| mailbox.receives.first());
+        first.inspect(|&slot| self.activities.fetch(slot)).is_some()
     }
 
     /// Asks the processor for an actor.

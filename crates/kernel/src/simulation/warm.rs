@@ -4,6 +4,7 @@
 
 use simurgh_models::Ended;
 use simurgh_models::ahead::fetch_from;
+use smallvec::SmallVec;
 
 use super::round::Slot;
 use super::{Purpose, Simulation, purpose};
@@ -62,25 +63,28 @@ impl Simulation {
     /// Asks for those whom the next requests of a round concern: the first of a list.
     pub(super) fn fetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
-        let visit = |look: &dyn Fn(MailboxId)| {
-            for port in next.iter().map(|slot| slot.port()) {
-                port.posts.iter().for_each(|post| look(post.mailbox));
-                match &port.simcall {
-                    Some(Simcall::Send(request, _)) => look(request.mailbox),
-                    Some(Simcall::Recv(request, _)) => look(request.mailbox),
-                    _ => {}
-                }
+        let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
+        for port in next.iter().map(|slot| slot.port()) {
+            self.models.fetch_host(port.host);
+            let asked = match &port.simcall {
+                Some(Simcall::Send(request, _)) => Some(request.mailbox),
+                Some(Simcall::Recv(request, _)) => Some(request.mailbox),
+                _ => None,
+            };
+            for mailbox in port.posts.iter().map(|post| post.mailbox).chain(asked) {
+                self.kernel.fetch_mailbox(mailbox);
+                wanted.push(mailbox);
             }
-        };
-        let receiver = |mailbox| self.kernel.first_receiver(mailbox);
-        let host = |mailbox| receiver(mailbox).map(|actor| self.kernel.actor_host(actor));
-        let hosts = || next.iter().map(|slot| slot.port().host);
-        hosts().for_each(|host| self.models.fetch_host(host));
-        visit(&|mailbox| self.kernel.fetch_mailbox(mailbox));
-        hosts().for_each(|host| self.models.fetch_links(host));
-        visit(&|mailbox| self.kernel.fetch_receive(mailbox));
-        visit(&|mailbox| receiver(mailbox).into_iter().for_each(|actor| self.kernel.fetch_actor(actor)));
-        visit(&|mailbox| host(mailbox).into_iter().for_each(|host| self.models.fetch_host(host)));
-        visit(&|mailbox| host(mailbox).into_iter().for_each(|host| self.models.fetch_links(host)));
+        }
+        // Only those go on to which somebody waits for a message.
+        wanted.retain(|mailbox| self.kernel.fetch_receive(*mailbox));
+        for slot in next {
+            self.models.fetch_links(slot.port().host);
+        }
+        let mut receivers = SmallVec::<[ActorId; 2 * TOGETHER]>::new();
+        receivers.extend(wanted.iter().filter_map(|&mailbox| self.kernel.first_receiver(mailbox)));
+        receivers.iter().for_each(|&actor| self.kernel.fetch_actor(actor));
+        receivers.iter().for_each(|&actor| self.models.fetch_host(self.kernel.actor_host(actor)));
+        receivers.iter().for_each(|&actor| self.models.fetch_links(self.kernel.actor_host(actor)));
     }
 }
