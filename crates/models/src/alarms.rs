@@ -76,6 +76,8 @@ impl Alarms {
             if moment == alarm.moment {
                 return Some((moment, thing));
             }
+            self.entries.following().for_each(|next| fetch_from(&self.alarms, next as usize));
+            let alarm = &mut self.alarms[thing as usize];
             // An entry that an earlier one replaced is nobody's.
             let is_its_own = moment == alarm.entry;
             if is_its_own {

@@ -159,6 +159,12 @@ impl Shelves {
         self.near.peek().map(|&Reverse(entry)| entry)
     }
 
+    /// The things of which one comes after the first, most likely.
+    #[inline]
+    pub fn following(&self) -> impl Iterator<Item = u32> + '_ {
+        self.near.as_slice().iter().skip(1).take(4).map(|Reverse(entry)| entry.thing)
+    }
+
     /// Takes the first out, which [`first`](Self::first) has told.
     #[inline]
     pub fn pop(&mut self) {

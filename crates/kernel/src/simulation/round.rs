@@ -121,10 +121,13 @@ impl Simulation {
         clock: Option<(Stopwatch, u64)>,
     ) -> usize {
         for (place, &actor) in actors.iter().enumerate() {
-            if place.is_multiple_of(warm::CODE_TOGETHER) && actors.len() - place >= warm::FEW {
+            if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
                 self.fetch_code(&actors[place..]);
             }
             self.run_in_place(actor, &mut slots[place]);
+            if actors.len() >= warm::FEW {
+                self.fetch_mailboxes(slots[place].port());
+            }
             let done = place + 1;
             if let Some((watch, start)) = clock
                 && done < actors.len()

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::round::Slot;
 use super::{Purpose, Simulation, purpose};
+use crate::context::Port;
 use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::simcall::Simcall;
 
@@ -17,6 +18,8 @@ pub(super) const FEW: usize = 3;
 pub(super) const TOGETHER: usize = 32;
 /// The code of an actor takes more room.
 pub(super) const CODE_TOGETHER: usize = 16;
+/// The code of so many actors is asked for when it is known that they will run; that of more shortly before they do.
+pub(super) const CODE_BEFOREHAND: usize = 128;
 
 impl Simulation {
     /// Asks for those whom the next ends concern: the first of a list.
@@ -41,10 +44,20 @@ impl Simulation {
                 fetch_from(&self.code, actor.index());
             }
         }
-        // What a wait that is over was for.
         for ended in next {
-            if let Purpose::Timer(actor) = purpose(ended.token) {
-                self.kernel.fetch_awaited(actor);
+            let actor = match purpose(ended.token) {
+                Purpose::Activity(id) => waiter(id),
+                Purpose::Timer(actor) => {
+                    // What a wait that is over was for.
+                    self.kernel.fetch_awaited(actor);
+                    Some(actor)
+                }
+                Purpose::Kill(_) | Purpose::Start(_) => None,
+            };
+            if let Some(actor) = actor
+                && all.len() <= CODE_BEFOREHAND
+            {
+                self.fetch_code(&[actor]);
             }
         }
     }
@@ -60,21 +73,21 @@ impl Simulation {
         }
     }
 
-    /// Asks for those whom the next requests of a round concern: the first of a list.
+    /// Asks for the mailboxes that an actor has just named.
+    #[inline]
+    pub(super) fn fetch_mailboxes(&self, port: &Port) {
+        for mailbox in mailboxes(port) {
+            self.kernel.fetch_mailbox(mailbox);
+        }
+    }
+
+    /// Asks for those whom the next requests of a round concern, whose mailboxes have been asked for: the first of a list.
     pub(super) fn fetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
         let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
         for port in next.iter().map(|slot| slot.port()) {
             self.models.fetch_host(port.host);
-            let asked = match &port.simcall {
-                Some(Simcall::Send(request, _)) => Some(request.mailbox),
-                Some(Simcall::Recv(request, _)) => Some(request.mailbox),
-                _ => None,
-            };
-            for mailbox in port.posts.iter().map(|post| post.mailbox).chain(asked) {
-                self.kernel.fetch_mailbox(mailbox);
-                wanted.push(mailbox);
-            }
+            wanted.extend(mailboxes(port));
         }
         // Only those go on to which somebody waits for a message.
         wanted.retain(|mailbox| self.kernel.fetch_receive(*mailbox));
@@ -87,4 +100,15 @@ impl Simulation {
         receivers.iter().for_each(|&actor| self.models.fetch_host(self.kernel.actor_host(actor)));
         receivers.iter().for_each(|&actor| self.models.fetch_links(self.kernel.actor_host(actor)));
     }
+}
+
+/// The mailboxes that an actor names in what it asks.
+#[inline]
+fn mailboxes(port: &Port) -> impl Iterator<Item = MailboxId> + '_ {
+    let asked = match &port.simcall {
+        Some(Simcall::Send(request, _)) => Some(request.mailbox),
+        Some(Simcall::Recv(request, _)) => Some(request.mailbox),
+        _ => None,
+    };
+    port.posts.iter().map(|post| post.mailbox).chain(asked)
 }
