@@ -18,6 +18,7 @@ impl Simulation {
             }
         }
         let all = std::mem::take(&mut step.ended);
+        let timers_end = all.iter().rposition(|ended| ended.token & KIND == TIMER).unwrap_or(0);
         // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
             if place.is_multiple_of(TOGETHER) && all.len() - place >= FEW {
@@ -25,9 +26,8 @@ impl Simulation {
             }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {
-                    let later = &all[place + 1..];
-                    if later.iter().any(|ended| ended.token & KIND == TIMER) {
-                        self.time_out_waiters(activity, later);
+                    if place < timers_end {
+                        self.time_out_waiters(activity, &all[place + 1..=timers_end]);
                     }
                     if self.action(activity) != Some(ended.action) {
                         continue;
