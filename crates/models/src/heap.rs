@@ -219,6 +219,30 @@ impl EventHeap {
         self.next
     }
 
+    /// The nearest date of all but the lane of waits; infinite if there is none.
+    #[inline]
+    pub(crate) fn next_but_waits(&self) -> f64 {
+        let heap = self.entries.first().map_or(f64::INFINITY, |entry| entry.moment.date);
+        match self.lanes[Lane::Ends as usize].first() {
+            Some(entry) if entry.moment.date < heap => entry.moment.date,
+            _ => heap,
+        }
+    }
+
+    /// Takes the nearest thing of the lane of waits, if its date is below `limit`.
+    #[inline]
+    pub(crate) fn pop_wait_before(&mut self, limit: f64) -> Option<u32> {
+        let ring = &mut self.lanes[Lane::Waits as usize];
+        let &Entry { moment, thing, .. } = ring.first()?;
+        if moment.date >= limit {
+            return None;
+        }
+        ring.drop_first();
+        self.positions[thing as usize] = ABSENT;
+        self.find_next();
+        Some(thing)
+    }
+
     /// Finds the nearest date again.
     #[inline]
     fn find_next(&mut self) {

@@ -294,7 +294,7 @@ impl Network {
     #[inline]
     pub fn resume(&mut self, variable: VariableId) {
         let penalty = self.flows[variable.index()].penalty_now();
-        self.system.set_penalty(variable, penalty);
+        self.system.wake(variable, penalty);
     }
 
     pub fn set_priority(&mut self, variable: VariableId, priority: f64, active: bool) {

@@ -700,7 +700,7 @@ impl Kernel {
     }
 
     /// Ends the wait of an actor and answers it.
-    #[inline]
+    #[inline(always)]
     fn unblock(&mut self, actor: ActorId, answer: Answer) {
         self.stop_waiting(actor);
         self.answer(actor, answer);

@@ -17,6 +17,9 @@ use super::round::Slot;
 /// So many portions for each thread, so that one with long code does not keep the others waiting.
 const PORTIONS: usize = 8;
 
+/// The code of an actor is asked for so many actors before it runs.
+const AHEAD: usize = 4;
+
 /// What the threads share.
 struct Board {
     portions: Box<[Portion]>,
@@ -42,7 +45,11 @@ impl Board {
             if index >= count {
                 return;
             }
-            lock(&self.portions[index]).iter_mut().for_each(Slot::run);
+            let mut slots = lock(&self.portions[index]);
+            for place in 0..slots.len() {
+                slots.get(place + AHEAD).into_iter().for_each(Slot::fetch);
+                slots[place].run();
+            }
         }
     }
 

@@ -35,6 +35,11 @@ impl Slot {
         &self.door
     }
 
+    /// Asks the processor for what the code needs.
+    pub(super) fn fetch(&self) {
+        self.body.iter().for_each(Body::fetch);
+    }
+
     /// Runs the code up to its next request.
     pub(super) fn run(&mut self) {
         if let Some(body) = &mut self.body {

@@ -12,9 +12,7 @@ impl System {
     /// done, if somebody does.
     #[inline]
     pub(super) fn settle_alone(&mut self, index: u32) -> bool {
-        // The slot of a variable that was to be solved, and left before it was, may be that of this one.
-        let may_be_named = !self.unsettled.is_empty();
-        if may_be_named || self.watched || self.method != Method::MaxMin(Solver::Incremental) {
+        if self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }
         let System { variables, elements, constraints, .. } = self;

@@ -151,7 +151,11 @@ impl System {
             self.leave_idle(id.0);
         }
         let variable = &mut self.variables[id.index()];
-        let Variable { first, count, .. } = *variable;
+        let Variable { first, count, unsettled, .. } = *variable;
+        if unsettled {
+            // Its number may be another's before the next solution.
+            self.unsettled.retain(|&other| other != id.0);
+        }
         variable.count = 0;
         variable.state = State::Free;
         self.elements.release(first, count as usize);
@@ -176,6 +180,21 @@ impl System {
         fetch_from(&self.constraints, id.index());
     }
 
+    /// Sets the penalty of a variable that was created idle: as [`set_penalty`](Self::set_penalty), quick where it is alone.
+    #[inline]
+    pub fn wake(&mut self, id: VariableId, penalty: f64) {
+        let variable = &mut self.variables[id.index()];
+        if variable.state == State::Idle && penalty > 0.0 && penalty < f64::INFINITY {
+            variable.penalty = penalty;
+            if self.settle_alone(id.0) {
+                self.leave_idle(id.0);
+                self.variables[id.index()].state = State::Active;
+                return;
+            }
+        }
+        self.set_penalty(id, penalty);
+    }
+
     /// Sets the penalty; 0 makes the variable idle, its value 0 at once.
     pub fn set_penalty(&mut self, id: VariableId, penalty: f64) {
         let variable = &mut self.variables[id.index()];
@@ -191,11 +210,6 @@ impl System {
         } else {
             variable.penalty = penalty;
             if variable.state == State::Idle {
-                if self.settle_alone(id.0) {
-                    self.leave_idle(id.0);
-                    self.variables[id.index()].state = State::Active;
-                    return;
-                }
                 let may_start = self.has_all_slots(id.0);
                 self.activate_or_stage(id.0, may_start);
             }
@@ -262,7 +276,9 @@ impl System {
         if self.watched && self.method == Method::MaxMin(Solver::Incremental) {
             self.touch_all_loads();
         }
-        self.unsettled.clear();
+        for variable in self.unsettled.drain(..) {
+            self.variables[variable as usize].unsettled = false;
+        }
         for constraint in self.dirty.drain(..) {
             self.constraints[constraint as usize].dirty = false;
             self.works[constraint as usize].lowest_capacity = f64::INFINITY;
@@ -415,7 +431,9 @@ impl System {
             work.lowest_capacity = work.lowest_capacity.min(self.constraints[number as usize].capacity);
             self.soil(number);
         }
-        self.unsettled.push(variable);
+        if !std::mem::replace(&mut self.variables[variable as usize].unsettled, true) {
+            self.unsettled.push(variable);
+        }
         self.pending = true;
     }
 

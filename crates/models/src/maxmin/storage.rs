@@ -85,6 +85,8 @@ pub(super) struct Variable {
     pub fixed: bool,
     /// It got its value when it became active, and this was not told yet.
     pub settled: bool,
+    /// It is among those to be solved again.
+    pub unsettled: bool,
 }
 
 impl Default for Variable {
@@ -102,6 +104,7 @@ impl Default for Variable {
             state: State::Free,
             fixed: false,
             settled: false,
+            unsettled: false,
         }
     }
 }

@@ -37,16 +37,14 @@ impl Models {
     /// Moves the clock to the next instant at which something happens.
     #[inline]
     fn stop(&mut self, until: Option<SimTime>, step: &mut Step) -> Progress {
-        match self.stopwatch {
-            None => self.solve(),
-            Some(stopwatch) => {
-                let start = stopwatch();
-                self.solve();
-                self.statistics.solver_nanoseconds += stopwatch().saturating_sub(start);
-            }
-        }
         let until = until.map(SimTime::seconds);
-        let host = self.next_host_date();
+        let host = loop {
+            self.solve_timed();
+            let host = self.next_host_date();
+            if !self.pass_waits(host, until) {
+                break host;
+            }
+        };
         let Some(next) = self.next_date(host).or_else(|| self.next_revival()) else { return Progress::Idle };
         let mut target = next.max(self.now);
         let mut reached = false;
@@ -65,6 +63,61 @@ impl Models {
         self.collect(host, step);
         let nothing = step.ended.is_empty() && step.changes.is_empty();
         if reached && nothing { Progress::Reached } else { Progress::Moved }
+    }
+
+    /// Goes on over instants at which nothing happens but that waits are over: what a step of the clock would do there,
+    /// without the rest of it. `host` is the nearest date of executions, timers and alarms. Answers whether there is
+    /// something to be solved.
+    #[inline]
+    fn pass_waits(&mut self, host: f64, until: Option<f64>) -> bool {
+        loop {
+            let date = self.network_dates.next_or_never();
+            let end = date + self.precision;
+            let is_alone = end <= self.network_dates.next_but_waits() && end <= host;
+            let goes_on = until.is_none_or(|until| date <= until)
+                && self.profiles.next_date().is_none_or(|next| date < next)
+                && self.disks.running.is_empty();
+            let is_plain = self.explainer.is_none() && !self.network.system.is_changed();
+            // Far from 0 the precision is lost in the date, and without a date it is not a number.
+            if !(is_alone && goes_on && is_plain && self.now <= date && date < end) {
+                return false;
+            }
+            self.now = date;
+            self.disks.last_stop = date;
+            self.statistics.steps += 1;
+            while let Some(index) = self.network_dates.pop_wait_before(end) {
+                self.statistics.events += 1;
+                self.begin_moving(index);
+            }
+            if self.network.system.take_settled() {
+                self.date_network();
+            }
+            if self.is_changed() {
+                return true;
+            }
+        }
+    }
+
+    /// Whether there is anything to be solved.
+    #[inline]
+    fn is_changed(&self) -> bool {
+        self.network.system.is_changed()
+            || self.cpu.system.is_changed()
+            || self.disks.system.is_changed()
+            || self.parallel.system.is_changed()
+    }
+
+    /// Computes the shares that changed, by the clock if they are timed.
+    #[inline]
+    fn solve_timed(&mut self) {
+        match self.stopwatch {
+            None => self.solve(),
+            Some(stopwatch) => {
+                let start = stopwatch();
+                self.solve();
+                self.statistics.solver_nanoseconds += stopwatch().saturating_sub(start);
+            }
+        }
     }
 
     /// Whether something changed or failed at the present instant that the next step tells without moving the clock.
@@ -92,8 +145,7 @@ impl Models {
         {
             self.date_network();
         }
-        let changed = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
-        if changed.iter().any(|system| system.is_changed()) {
+        if self.is_changed() {
             self.solve_changed();
         }
     }
