@@ -1,6 +1,6 @@
 //! The table of activities: what was started, how far it is, and who waits for it.
 
-use simurgh_models::ahead::fetch_from;
+use simurgh_models::ahead::{fetch, fetch_from};
 use simurgh_models::{DiskAccess, Execution, SimTime};
 
 use crate::ids::{ActivityId, ActorId, MailboxId};
@@ -373,6 +373,14 @@ impl Activities {
     #[inline]
     pub(crate) fn fetch(&self, slot: u32) {
         fetch_from(&self.slots, slot as usize);
+    }
+
+    /// Asks the processor for what is in a message.
+    #[inline]
+    pub(crate) fn fetch_payload(&self, id: ActivityId) {
+        if let Some(Activity { kind: Kind::Comm(Comm { payload: Some(payload), .. }), .. }) = self.get(id) {
+            fetch(&**payload);
+        }
     }
 
     /// The communication in a slot, which is there.

@@ -2,6 +2,7 @@
 //! actors (Rosa's thesis, 4.2). User code sees nothing but its own port, so the order in which it runs does not matter.
 
 use simurgh_models::Step;
+use simurgh_models::ahead::fetch;
 
 use super::choice::{Plan, Stopwatch, Way};
 use super::crew::Crew;
@@ -128,6 +129,7 @@ impl Simulation {
         for (place, &actor) in actors.iter().enumerate() {
             if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
                 self.fetch_code(&actors[place..]);
+                slots[place..].iter().take(warm::CODE_TOGETHER).for_each(|slot| fetch(slot.port()));
             }
             self.run_in_place(actor, &mut slots[place]);
             if actors.len() >= warm::FEW {

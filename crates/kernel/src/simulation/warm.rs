@@ -46,7 +46,10 @@ impl Simulation {
         }
         for ended in next {
             let actor = match purpose(ended.token) {
-                Purpose::Activity(id) => waiter(id),
+                Purpose::Activity(id) => {
+                    self.kernel.activities().fetch_payload(id);
+                    waiter(id)
+                }
                 Purpose::Timer(actor) => {
                     // What a wait that is over was for.
                     self.kernel.fetch_awaited(actor);
@@ -85,8 +88,13 @@ impl Simulation {
     pub(super) fn fetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
         let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
+        let is_large = next.len() == TOGETHER;
         for port in next.iter().map(|slot| slot.port()) {
             self.models.fetch_host(port.host);
+            if is_large {
+                self.kernel.fetch_actor(port.actor);
+                self.models.fetch_alarm(port.actor.0);
+            }
             wanted.extend(mailboxes(port));
         }
         // Only those go on to which somebody waits for a message.
