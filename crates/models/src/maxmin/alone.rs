@@ -32,6 +32,7 @@ impl System {
             let constraint = &mut constraints[number as usize];
             (element.previous, element.next) = (NONE, NONE);
             constraint.active = List { head: place, tail: place };
+            constraint.is_roster_true = false;
             constraint.slots_taken += u32::from(element.takes_slot());
             (constraint.demand, constraint.greedy) = match constraint.is_greedy(weight, bound) {
                 true => (0.0, 1),
@@ -55,9 +56,6 @@ impl System {
             false => FixedBy::Constraint(ConstraintId(fullest)),
         };
         variable.level = if bounded { value * penalty } else { least };
-        for element in block {
-            (element.level, element.taken) = (variable.level, element.weight * value);
-        }
         if variable.value != value {
             variable.value = value;
             variable.settled = true;
@@ -86,6 +84,7 @@ impl System {
         for element in block {
             let constraint = &mut constraints[element.constraint as usize];
             constraint.active = EMPTY;
+            constraint.is_roster_true = false;
             (constraint.demand, constraint.greedy, constraint.slack) = (0.0, 0, true);
             constraint.slots_taken -= u32::from(element.takes_slot());
         }

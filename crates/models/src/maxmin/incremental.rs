@@ -18,7 +18,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::storage::{Constraint, Element, FixedBy, NONE, Sharing, State, Variable};
+use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable};
 use super::{ConstraintId, System, VariableId};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -31,7 +31,7 @@ pub(super) struct Scratch {
     /// How many of these there are.
     used: usize,
     /// For users that are few.
-    few: Vec<u32>,
+    few: Vec<Seat>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
 }
@@ -176,43 +176,57 @@ fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32
     variable.mark = mark;
     variable.fixed = false;
     found.push(index);
-    let Variable { first, count, .. } = *variable;
+    mark_uses(system, index, mark);
+}
+
+/// Marks the constraints that a variable uses.
+fn mark_uses(system: &mut System, index: u32, mark: u32) {
+    let Variable { first, count, .. } = system.variables[index as usize];
     for element in first..first + count {
         mark_constraint(system, system.elements.constraint(element), mark);
     }
 }
 
 /// So many users are written down, so that the next solution need not follow from one to the next.
-const MANY: usize = 8;
+const MANY: usize = if cfg!(test) { 2 } else { 8 };
 
 /// The active users of a constraint, one after the other.
-fn roster(system: &mut System, index: u32, few: &mut Vec<u32>) -> Vec<u32> {
+fn roster(system: &mut System, index: u32, few: &mut Vec<Seat>) -> Vec<Seat> {
     let work = &system.works[index as usize];
-    if work.is_roster_true {
+    let constraint = &system.constraints[index as usize];
+    if constraint.is_roster_true {
         return std::mem::take(&mut system.rosters[work.roster as usize]);
     }
-    let mut users = match work.roster {
+    let mut seats = match work.roster {
         NONE => std::mem::take(few),
         roster => std::mem::take(&mut system.rosters[roster as usize]),
     };
-    users.clear();
-    users.extend(system.elements.iter(&system.constraints[index as usize].active));
-    users
+    seats.clear();
+    let mut number = constraint.active.head;
+    while number != NONE {
+        let element = system.elements.at_mut(number);
+        element.seat = seats.len() as u32;
+        let Element { weight, variable, next, .. } = *element;
+        let Variable { level, value, .. } = system.variables[variable as usize];
+        seats.push(Seat { level, taken: weight * value, weight, variable });
+        number = next;
+    }
+    seats
 }
 
 /// Puts them back where they came from, or where they are kept from now on.
-fn keep_roster(system: &mut System, index: u32, users: Vec<u32>, few: &mut Vec<u32>) {
+fn keep_roster(system: &mut System, index: u32, seats: Vec<Seat>, few: &mut Vec<Seat>) {
     let work = &mut system.works[index as usize];
-    if work.roster == NONE && users.len() < MANY {
-        *few = users;
+    if work.roster == NONE && seats.len() < MANY {
+        *few = seats;
         return;
     }
     if work.roster == NONE {
         work.roster = system.rosters.len() as u32;
         system.rosters.push(Vec::new());
     }
-    work.is_roster_true = true;
-    system.rosters[work.roster as usize] = users;
+    system.constraints[index as usize].is_roster_true = true;
+    system.rosters[work.roster as usize] = seats;
 }
 
 /// Takes off what the kept variables have; marks the others, and the constraints that they use.
@@ -227,9 +241,11 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         remaining = capacity;
     }
     let (mut usage, mut lowest_bound) = (0.0_f64, f64::INFINITY);
-    for position in start..scratch.used {
-        let User { weight, variable: number } = scratch.users[position];
-        let variable = &system.variables[number as usize];
+    let known = scratch.variables.len();
+    let mut found = known;
+    scratch.variables.resize(known + scratch.used - start, 0);
+    for &User { weight, variable: number } in &scratch.users[start..scratch.used] {
+        let variable = &mut system.variables[number as usize];
         let part = weight / variable.penalty;
         match sharing {
             Sharing::Shared => usage += part,
@@ -239,9 +255,15 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         if bound < lowest_bound {
             lowest_bound = bound;
         }
-        if variable.mark != mark {
-            mark_variable(system, number, mark, &mut scratch.variables);
-        }
+        // Whether it was found before is as good as random too.
+        scratch.variables[found] = number;
+        found += usize::from(variable.mark != mark);
+        variable.mark = mark;
+        variable.fixed = false;
+    }
+    scratch.variables.truncate(found);
+    for &number in &scratch.variables[known..] {
+        mark_uses(system, number, mark);
     }
     let constraint = &mut system.constraints[index as usize];
     let spent = remaining != capacity && remaining < capacity * system.precision;
@@ -257,7 +279,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
 
 impl Scratch {
     /// Writes down those users that are to be solved; gives what the others leave of a capacity.
-    fn sift(&mut self, all: &[u32], system: &System, capacity: f64) -> f64 {
+    fn sift(&mut self, all: &[Seat], system: &System, capacity: f64) -> f64 {
         let end = self.used + all.len();
         if end > self.users.len() {
             self.users.resize(2 * end, User::default());
@@ -266,8 +288,7 @@ impl Scratch {
         let threshold = system.threshold;
         let (mut remaining, mut count) = (capacity, 0);
         // Who is kept is as good as random: this loop has no branch for it.
-        for &number in all {
-            let Element { weight, level, taken, variable, .. } = *system.elements.at(number);
+        for &Seat { level, taken, weight, variable } in all {
             debug_assert_eq!(level.to_bits(), system.variables[variable as usize].level.to_bits());
             let kept = level < threshold;
             debug_assert!(!kept || system.variables[variable as usize].fixed, "what has a level was fixed");
@@ -393,16 +414,18 @@ fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[U
 
 /// Takes what a variable just fixed uses off its constraints.
 fn take(system: &mut System, index: u32, level: f64, value: f64) {
-    let System { variables, elements, constraints, works, precision, .. } = system;
+    let System { variables, elements, constraints, works, rosters, precision, .. } = system;
     let Variable { first, count, penalty, .. } = variables[index as usize];
-    for element in elements.block_mut(first, count) {
-        let weight = element.weight;
-        (element.level, element.taken) = (level, weight * value);
-        let number = element.constraint as usize;
-        let (constraint, work) = (&constraints[number], &mut works[number]);
+    for &Element { weight, constraint: number, seat, .. } in elements.block(first, count) {
+        let (constraint, work) = (&constraints[number as usize], &mut works[number as usize]);
+        let taken = weight * value;
+        if constraint.is_roster_true {
+            let seat = &mut rosters[work.roster as usize][seat as usize];
+            (seat.level, seat.taken) = (level, taken);
+        }
         match constraint.sharing {
             Sharing::Shared => {
-                work.remaining -= weight * value;
+                work.remaining -= taken;
                 work.usage -= weight / penalty;
                 let dust = constraint.capacity * *precision;
                 work.gone |= (work.usage < *precision) | (work.remaining < dust);
@@ -427,7 +450,14 @@ fn settle_the_unfixed(system: &mut System, scratch: &Scratch) {
         variable.fixed = true;
         variable.fixed_by = if served { FixedBy::Bound } else { FixedBy::Nothing };
         variable.level = if served { bound * penalty } else { f64::INFINITY };
-        system.elements.set_level(first, count, variable.level, value);
+        let level = variable.level;
+        for &Element { weight, constraint: number, seat, .. } in system.elements.block(first, count) {
+            if system.constraints[number as usize].is_roster_true {
+                let roster = system.works[number as usize].roster;
+                let seat = &mut system.rosters[roster as usize][seat as usize];
+                (seat.level, seat.taken) = (level, weight * value);
+            }
+        }
         if variable.value != value {
             variable.value = value;
             system.changed.push(VariableId(index));

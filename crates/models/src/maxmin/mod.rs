@@ -26,7 +26,7 @@ pub use storage::{ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 use crate::ahead::fetch_from;
 use crate::config::Solver;
 use incremental::Scratch;
-use storage::{Constraint, Element, Elements, Idleness, NONE, State, Variable, Work};
+use storage::{Constraint, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ pub struct System {
     threshold: f64,
     /// Active variables to be solved again: they are new, or their penalty or bound changed.
     unsettled: Vec<u32>,
-    /// The active users of constraints that have many, by their elements.
-    rosters: Vec<Vec<u32>>,
+    /// The active users of constraints that have many.
+    rosters: Vec<Vec<Seat>>,
     /// Whether anything changed since the last solution.
     pending: bool,
     /// Whether `touched` must name every constraint whose load may have changed.
@@ -423,12 +423,13 @@ impl System {
         let state = &mut self.variables[variable as usize];
         self.threshold = self.threshold.min(state.level).min(state.bound * state.penalty);
         state.level = f64::INFINITY;
-        let Variable { first, count, value, .. } = *state;
-        self.elements.set_level(first, count, f64::INFINITY, value);
+        let Variable { first, count, .. } = *state;
         for element in first..first + count {
             let number = self.elements.constraint(element);
             let work = &mut self.works[number as usize];
-            work.lowest_capacity = work.lowest_capacity.min(self.constraints[number as usize].capacity);
+            let constraint = &mut self.constraints[number as usize];
+            work.lowest_capacity = work.lowest_capacity.min(constraint.capacity);
+            constraint.is_roster_true = false;
             self.soil(number);
         }
         if !std::mem::replace(&mut self.variables[variable as usize].unsettled, true) {
@@ -537,7 +538,6 @@ impl System {
             self.elements.push_back(&mut constraint.active, element);
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
-            self.works[self.elements.constraint(element) as usize].is_roster_true = false;
         }
         self.unsettle(index);
     }
@@ -578,7 +578,7 @@ impl System {
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
             }
-            self.works[number as usize].is_roster_true = false;
+            constraint.is_roster_true = false;
             self.soil(number);
         }
         // Constraint by constraint, so that its first constraints may go to one that does not need the others

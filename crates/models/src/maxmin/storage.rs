@@ -149,6 +149,8 @@ pub(super) struct Constraint {
     pub dirty: bool,
     /// At the last solution, it could not be full, whoever got what.
     pub slack: bool,
+    /// Nobody came or went since its active users were written down.
+    pub is_roster_true: bool,
 }
 
 /// What the owner of a capacity keeps with it, so that it need not look elsewhere: a link its latency, say.
@@ -174,9 +176,8 @@ pub(super) struct Work {
     pub lowest_bound: f64,
     /// Where its users are in the list of those that are solved.
     pub users: (u32, u32),
-    /// Where its active users are written down one after the other, if they are, and whether that is still true.
+    /// Where its active users are written down one after the other, if they are (see [`Constraint::is_roster_true`]).
     pub roster: u32,
-    pub is_roster_true: bool,
     /// The solution that visited it last.
     pub mark: u32,
     /// It is out of the present solution.
@@ -194,7 +195,6 @@ impl Default for Work {
             lowest_bound: f64::INFINITY,
             users: (0, 0),
             roster: NONE,
-            is_roster_true: false,
             mark: 0,
             gone: false,
             stale: false,
@@ -223,6 +223,7 @@ impl Constraint {
             sharing,
             dirty: false,
             slack: true,
+            is_roster_true: false,
         }
     }
 
@@ -263,21 +264,29 @@ impl Constraint {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Element {
     pub weight: f64,
-    /// The level of the variable while it is active, and what it takes of the constraint: as with the variable itself,
-    /// here for those who go through the users of a constraint.
-    pub level: f64,
-    pub taken: f64,
     pub constraint: u32,
     pub variable: u32,
     pub previous: u32,
     pub next: u32,
+    /// Its seat, while the roster of the constraint is true.
+    pub seat: u32,
+}
+
+/// An active user of a constraint in its roster.
+#[derive(Copy, Clone, Default, Debug)]
+pub(super) struct Seat {
+    /// The level of the variable, and what it takes of the constraint.
+    pub level: f64,
+    pub taken: f64,
+    pub weight: f64,
+    pub variable: u32,
 }
 
 impl Element {
     /// One of a variable that is not active.
     #[inline]
     pub fn new(weight: f64, constraint: u32, variable: u32) -> Element {
-        Element { weight, level: f64::INFINITY, taken: 0.0, constraint, variable, previous: NONE, next: NONE }
+        Element { weight, constraint, variable, previous: NONE, next: NONE, seat: NONE }
     }
 
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
@@ -324,8 +333,8 @@ impl Elements {
     }
 
     #[inline]
-    pub fn at(&self, element: u32) -> &Element {
-        &self.all[element as usize]
+    pub fn at_mut(&mut self, element: u32) -> &mut Element {
+        &mut self.all[element as usize]
     }
 
     #[inline]
@@ -346,15 +355,6 @@ impl Elements {
     #[inline]
     pub fn next(&self, element: u32) -> u32 {
         self.all[element as usize].next
-    }
-
-    /// Writes down with each use of a variable what it has.
-    #[inline]
-    pub fn set_level(&mut self, first: u32, count: u32, level: f64, value: f64) {
-        for element in self.block_mut(first, count) {
-            element.level = level;
-            element.taken = element.weight * value;
-        }
     }
 
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.
