@@ -34,6 +34,8 @@ pub(super) struct Scratch {
     few: Vec<Seat>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
+    /// The users of a full constraint that are not fixed yet.
+    unfixed: Vec<u32>,
 }
 
 /// Someone who uses a constraint, and by how much.
@@ -82,7 +84,9 @@ pub(super) fn solve(system: &mut System) {
     {
         let lowest = lowest_bound(system, &scratch.full, &scratch.users, least);
         for position in 0..scratch.full.len() {
-            left -= fix_users(system, scratch.full[position], least, lowest, &scratch.users);
+            let full = scratch.full[position];
+            find_unfixed(system, full, &scratch.users, &mut scratch.unfixed);
+            left -= fix_users(system, full, least, lowest, &scratch.unfixed);
         }
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.
@@ -377,17 +381,26 @@ fn lowest_bound(system: &System, full: &[u32], users: &[User], least: f64) -> f6
     lowest
 }
 
+/// Those users of a constraint that are not fixed yet: as good as random, and found without branches.
+fn find_unfixed(system: &System, constraint: u32, users: &[User], unfixed: &mut Vec<u32>) {
+    let users = system.works[constraint as usize].users_in(users);
+    unfixed.resize(users.len(), 0);
+    let mut count = 0;
+    for user in users {
+        unfixed[count] = user.variable;
+        count += usize::from(!system.variables[user.variable as usize].fixed);
+    }
+    unfixed.truncate(count);
+}
+
 /// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
 /// Answers how many.
-fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, users: &[User]) -> usize {
+fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, unfixed: &[u32]) -> usize {
     let bounded = lowest < least;
     let mut count = 0;
     let mut someone_left = false;
-    for &User { variable: index, .. } in system.works[full as usize].users_in(users) {
+    for &index in unfixed {
         let variable = &mut system.variables[index as usize];
-        if variable.fixed {
-            continue;
-        }
         if bounded && (variable.bound * variable.penalty - lowest).abs() >= system.precision {
             someone_left = true;
             continue;
