@@ -94,8 +94,8 @@ pub(crate) struct Shelves {
     limit: usize,
     /// The farthest first.
     far: Vec<Shelf>,
-    /// Emptied ones, to be used again.
-    spare: Vec<Vec<Entry>>,
+    /// The memory of one that was emptied, to be used again.
+    spare: Vec<Reverse<Entry>>,
     count: usize,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Shelves {
 struct Shelf {
     /// What comes later is on the one before.
     until: f64,
-    entries: Vec<Entry>,
+    entries: Vec<Reverse<Entry>>,
 }
 
 impl Default for Shelves {
@@ -132,7 +132,7 @@ impl Shelves {
         debug_assert!(entry.moment.date >= 0.0, "a date is not below 0");
         if entry.moment.date > self.edge {
             let shelf = self.far.iter_mut().rev().find(|shelf| entry.moment.date <= shelf.until);
-            shelf.expect("the farthest shelf has no end").entries.push(entry);
+            shelf.expect("the farthest shelf has no end").entries.push(Reverse(entry));
             return;
         }
         self.near.push(Reverse(entry));
@@ -144,8 +144,7 @@ impl Shelves {
     /// Puts the heap on a shelf, but for what comes first.
     #[cold]
     fn put_away(&mut self) {
-        let mut entries = self.spare.pop().unwrap_or_default();
-        entries.extend(self.near.drain().map(|Reverse(entry)| entry));
+        let entries = std::mem::take(&mut self.near).into_vec();
         self.far.push(Shelf { until: self.edge, entries });
         self.refill();
     }
@@ -188,32 +187,32 @@ impl Shelves {
     /// Fills the heap, which is empty, with what comes first.
     #[cold]
     fn refill(&mut self) {
-        while let Some(shelf) = self.far.last_mut()
-            && self.near.is_empty()
+        while self.near.is_empty()
+            && let Some(Shelf { until, mut entries }) = self.far.pop()
         {
-            if shelf.entries.len() > FEW
-                && let limit = early_date(&shelf.entries)
-                && limit < shelf.until
+            if entries.len() > FEW
+                && let limit = early_date(&entries)
+                && entries.iter().any(|Reverse(entry)| entry.moment.date > limit)
             {
-                let mut first = self.spare.pop().unwrap_or_default();
-                first.extend(shelf.entries.extract_if(.., |entry| entry.moment.date <= limit));
+                let mut first = std::mem::take(&mut self.spare);
+                first.extend(entries.extract_if(.., |Reverse(entry)| entry.moment.date <= limit));
+                self.far.push(Shelf { until, entries });
                 self.far.push(Shelf { until: limit, entries: first });
                 continue;
             }
-            self.edge = shelf.until;
-            self.near.extend(shelf.entries.drain(..).map(Reverse));
-            self.spare.extend(self.far.pop().map(|shelf| shelf.entries));
+            self.edge = until;
+            self.spare = std::mem::replace(&mut self.near, entries.into()).into_vec();
         }
         self.limit = MANY.max(2 * self.near.len());
     }
 }
 
 /// Up to which date about a sixteenth of them come.
-fn early_date(entries: &[Entry]) -> f64 {
+fn early_date(entries: &[Reverse<Entry>]) -> f64 {
     let mut sample = [f64::INFINITY; SAMPLE];
     let stride = entries.len() / SAMPLE;
     for (place, date) in sample.iter_mut().enumerate() {
-        *date = entries[place * stride].moment.date;
+        *date = entries[place * stride].0.moment.date;
     }
     *sample.select_nth_unstable_by(NEXT, f64::total_cmp).1
 }
@@ -227,11 +226,8 @@ mod tests {
     #[test]
     fn equal_dates_are_not_moved_more_and_more_often() {
         let mut shelves = Shelves::default();
-        let entry = |thing: u32| Entry {
-            moment: Moment { date: 7.0, sequence: u64::from(thing) },
-            thing,
-            rank: 0,
-        };
+        let entry =
+            |thing: u32| Entry { moment: Moment { date: 7.0, sequence: u64::from(thing) }, thing, rank: 0 };
         for thing in 0..100_000 {
             shelves.push(entry(thing));
         }

@@ -157,7 +157,10 @@ impl Simulation {
 
     /// Lets all threads run the actors from a place on.
     fn share(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>, from: usize) {
-        for (&actor, slot) in actors[from..].iter().zip(&mut slots[from..]) {
+        for (place, (&actor, slot)) in actors[from..].iter().zip(&mut slots[from..]).enumerate() {
+            if place.is_multiple_of(warm::TOGETHER) {
+                self.fetch_ready(&actors[from + place..]);
+            }
             if let Some(code) = prepare(self, actor, slot) {
                 slot.body = code.body.take();
             }

@@ -76,6 +76,14 @@ impl Simulation {
         }
     }
 
+    /// Asks for the records of those that run next: the first of a list.
+    pub(super) fn fetch_ready(&self, all: &[ActorId]) {
+        for &actor in all.iter().take(TOGETHER) {
+            self.kernel.fetch_actor(actor);
+            fetch_from(&self.code, actor.index());
+        }
+    }
+
     /// Asks for the mailboxes that an actor has just named.
     #[inline]
     pub(super) fn fetch_mailboxes(&self, port: &Port) {
@@ -84,7 +92,7 @@ impl Simulation {
         }
     }
 
-    /// Asks for those whom the next requests of a round concern, whose mailboxes have been asked for: the first of a list.
+    /// Asks for those whom the next requests of a round concern: the first of a list.
     pub(super) fn fetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
         let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
