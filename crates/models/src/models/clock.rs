@@ -89,6 +89,10 @@ impl Models {
                 self.statistics.events += 1;
                 self.begin_moving(index);
             }
+            // An empty message ends with its wait, and whoever is told may change what there is to be solved.
+            if self.network_dates.next_or_never() < end {
+                return false;
+            }
             if self.network.system.take_settled() {
                 self.date_network();
             }
