@@ -108,7 +108,11 @@ impl Node {
         (next, Message::Lookup { key, origin })
     }
 
-    /// The life of a node. Not an `async fn`: that would keep what it is given twice, and there are millions of these.
+    /// The life of a node.
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn keeps what it is given twice, and there are millions"
+    )]
     fn run(self, ctx: Ctx) -> impl Future<Output = simurgh::Result> {
         async move {
             let ring = &*self.ring;

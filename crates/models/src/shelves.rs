@@ -56,7 +56,7 @@ impl PartialOrd for Entry {
 
     #[inline]
     fn le(&self, other: &Entry) -> bool {
-        !(other < self)
+        self.cmp(other) != Ordering::Greater
     }
 }
 
