@@ -178,6 +178,20 @@ impl Life {
     }
 }
 
+/// An empty message ends with its wait. Whoever is told so may change a link before the shares of that instant are
+/// computed: the two flows that begin then have their dates from one solution, and end in the order of their start.
+#[test]
+fn whoever_is_told_of_an_end_comes_before_the_solution() {
+    let mut life = Life::new(Arc::new(uniform()), Solver::Incremental);
+    for (src, dst, bytes) in [(1, 5, 1e4), (1, 0, 0.0), (2, 0, 1e4)] {
+        life.act(&Act::Send { src, dst, bytes, rate: None });
+    }
+    life.step();
+    life.act(&Act::Latency(5, 1e-4));
+    while life.step() != Progress::Idle {}
+    assert_eq!(life.log.iter().map(|&(token, _, _)| token).collect::<Vec<_>>(), [1, 0, 2]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -5,13 +5,13 @@
 //! ([`Kernel::finish`], [`Kernel::timer_fired`]). Who drives, and whether time passes at all, is not known here.
 
 mod actor;
+mod ahead;
 mod lifecycle;
 mod network;
 mod synchronisation;
 
 use std::hash::{Hash, Hasher};
 
-use simurgh_models::ahead::fetch_from;
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
 
@@ -427,43 +427,6 @@ impl Kernel {
     /// The answer that waits for an actor about to run.
     pub fn take_answer(&mut self, actor: ActorId) -> Option<Answer> {
         self.actors[actor.index()].answer.take()
-    }
-
-    /// Asks the processor for a mailbox.
-    #[inline]
-    pub(crate) fn fetch_mailbox(&self, mailbox: MailboxId) {
-        fetch_from(&self.mailboxes, mailbox.index());
-    }
-
-    /// Asks the processor for the oldest receive of a mailbox; false if there is none.
-    #[inline]
-    pub(crate) fn fetch_receive(&self, mailbox: MailboxId) -> bool {
-        let first = self.mailboxes.get(mailbox.index()).and_then(|mailbox| mailbox.receives.first());
-        first.inspect(|&slot| self.activities.fetch(slot)).is_some()
-    }
-
-    /// Asks the processor for an actor.
-    #[inline]
-    pub(crate) fn fetch_actor(&self, actor: ActorId) {
-        fetch_from(&self.actors, actor.index());
-    }
-
-    /// Asks the processor for the activity that an actor waits for, if it is one.
-    #[inline]
-    pub(crate) fn fetch_awaited(&self, actor: ActorId) {
-        if let Some(Waiting::One { id, .. }) = self.actors.get(actor.index()).map(|record| &record.waiting) {
-            self.activities.fetch(id.index);
-        }
-    }
-
-    /// Who has waited longest for a message in a mailbox.
-    #[inline]
-    pub(crate) fn first_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
-        let slot = self.mailboxes.get(mailbox.index())?.receives.first()?;
-        match &self.activities.get(self.activities.id_at(slot))?.kind {
-            Kind::Comm(comm) => comm.receiver(),
-            _ => None,
-        }
     }
 
     /// Makes sure that a mailbox is there.

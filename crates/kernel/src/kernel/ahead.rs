@@ -1,0 +1,46 @@
+//! Asking the processor for what the kernel will soon visit ([`simurgh_models::ahead`]).
+
+use simurgh_models::ahead::fetch_from;
+
+use super::{Kernel, Waiting};
+use crate::activity::Kind;
+use crate::ids::{ActorId, MailboxId};
+
+impl Kernel {
+    /// Asks the processor for a mailbox.
+    #[inline]
+    pub(crate) fn fetch_mailbox(&self, mailbox: MailboxId) {
+        fetch_from(&self.mailboxes, mailbox.index());
+    }
+
+    /// Asks the processor for the oldest receive of a mailbox; false if there is none.
+    #[inline]
+    pub(crate) fn fetch_receive(&self, mailbox: MailboxId) -> bool {
+        let first = self.mailboxes.get(mailbox.index()).and_then(|mailbox| mailbox.receives.first());
+        first.inspect(|&slot| self.activities.fetch(slot)).is_some()
+    }
+
+    /// Asks the processor for an actor.
+    #[inline]
+    pub(crate) fn fetch_actor(&self, actor: ActorId) {
+        fetch_from(&self.actors, actor.index());
+    }
+
+    /// Asks the processor for the activity that an actor waits for, if it is one.
+    #[inline]
+    pub(crate) fn fetch_awaited(&self, actor: ActorId) {
+        if let Some(Waiting::One { id, .. }) = self.actors.get(actor.index()).map(|record| &record.waiting) {
+            self.activities.fetch(id.index);
+        }
+    }
+
+    /// Who has waited longest for a message in a mailbox.
+    #[inline]
+    pub(crate) fn first_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
+        let slot = self.mailboxes.get(mailbox.index())?.receives.first()?;
+        match &self.activities.get(self.activities.id_at(slot))?.kind {
+            Kind::Comm(comm) => comm.receiver(),
+            _ => None,
+        }
+    }
+}
