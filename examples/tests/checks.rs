@@ -297,7 +297,7 @@ fn the_bug_of_paxos_is_found_while_three_processes_are_watched() {
             Killed(command.spawn().expect("it runs"))
         };
         let running: Vec<Killed> = (0..3).map(node).collect();
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(std::time::Duration::from_secs(2));
         let (text, code) = output(&format!("paxos watch {file} --bug --every 0.5 --budget 0.5 --for 40"));
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("consistent snapshot of 3 nodes") && text.contains("the live state"), "{text}");

@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
     /// The life of a peer is known now.
     Welcomed(ActorId),
     /// The connection comes from a living peer, or from an observer.
-    Ready,
+    Ready(ActorId),
     /// An observer asks for something.
     Observe(Asked),
     /// A node answers what was asked under this number.
@@ -193,7 +193,7 @@ impl Sessions {
                         let (life, sequence) = (frame.sender_life, frame.sequence);
                         Verdict::Observe(Asked { life, sequence, request: message })
                     }
-                    _ => Verdict::Ready,
+                    _ => Verdict::Ready(ActorId(frame.from)),
                 }
             }
         }

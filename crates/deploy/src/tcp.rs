@@ -119,8 +119,10 @@ async fn receive(shared: &Shared, stream: TcpStream) {
                     return;
                 }
             }
-            Verdict::Ready => {
+            Verdict::Ready(from) => {
                 proved = true;
+                // Who comes can be reached: whoever waits to try it again need not wait any longer.
+                shared.welcomed.get(from.index()).into_iter().for_each(|peer| peer.notify_one());
                 frames.longest = shared.message_bytes_max + CUT + EMPTY;
             }
             Verdict::Reply(answer) => {
@@ -160,8 +162,9 @@ async fn send_to(shared: Arc<Shared>, peer: ActorId, address: SocketAddr) {
                 return;
             }
         }
-        // Peers that all wait for one do not all come back at once.
-        sleep(pause.mul_f64(rand::random_range(0.5..1.0))).await;
+        // Peers that all wait for one do not all come back at once; one that is back says so.
+        let pause_of_mine = pause.mul_f64(rand::random_range(0.5..1.0));
+        let _ = timeout(pause_of_mine, shared.welcomed[peer.index()].notified()).await;
         pause = (pause * 2).min(RETRY_LAST);
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
                     drop(socket.send_to(&sealed, source).await);
                 });
             }
-            Verdict::Ready | Verdict::Observed(..) => {}
+            Verdict::Ready(_) | Verdict::Observed(..) => {}
             Verdict::Drop(count) => shared.counters.add(count),
         }
     }

@@ -1,11 +1,12 @@
 //! Strangers feed a node with bytes of their own: it drops and counts them, and goes on talking to its peer.
 
-use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -71,17 +72,47 @@ fn secret_deployment(transport: &str, ports: [u16; 2]) -> Deployment {
     Deployment::read(&file).expect("it is right")
 }
 
-/// Runs a node for some time: what was counted, and how many messages it heard.
-fn talk(node: &str, deployment: &Deployment, time: Duration) -> (Counters, u32) {
-    let heard = Rc::new(Cell::new(0));
-    let seen = Rc::clone(&heard);
-    let node = Node::new(Talker, node, deployment).expect("it is there");
-    let node = node.watch(move |state| seen.set(state.1)).until(async move { tokio_sleep(time).await });
-    (node.run().expect("it runs"), heard.get())
+/// What must come is waited for so long, and no longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What two nodes, `a` and `b`, have heard of each other, and whether they are to end.
+#[derive(Default)]
+struct Talk {
+    heard: [AtomicU32; 2],
+    over: AtomicBool,
 }
 
-async fn tokio_sleep(time: Duration) {
-    tokio::time::sleep(time).await;
+impl Talk {
+    /// Waits until each has heard so many more.
+    fn go_on(&self, more: u32) {
+        let heard = || self.heard.each_ref().map(|heard| heard.load(SeqCst));
+        let (before, begin) = (heard(), Instant::now());
+        while heard().iter().zip(before).any(|(&now, before)| now < before + more) {
+            assert!(begin.elapsed() < PATIENCE, "they do not talk: {:?} heard", heard());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Runs a node until it is over: what was counted.
+    fn run(self: &Arc<Self>, place: usize, deployment: &Deployment) -> Counters {
+        let (hears, ends) = (Arc::clone(self), Arc::clone(self));
+        let over = async move {
+            while !ends.over.load(SeqCst) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let node = Node::new(Talker, ["a", "b"][place], deployment).expect("it is there");
+        node.watch(move |state| hears.heard[place].store(state.1, SeqCst)).until(over).run().expect("it runs")
+    }
+}
+
+/// Ends the talk when it is dropped, by a panic too.
+struct End<'a>(&'a Talk);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, SeqCst);
+    }
 }
 
 /// Bytes of every sort: noise, noise behind a right beginning, a frame that says to be longer than it is, or huge;
@@ -99,29 +130,27 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![noise, framed, short]
 }
 
-/// Two nodes talk for 1.5 s while a stranger sends 300 pieces to one of them by `throw`.
-fn under_fire(make: impl Fn([u16; 2]) -> Deployment, throw: impl Fn(u16, &[u8]) + Send) -> Counters {
+/// Two nodes talk while a stranger sends 300 pieces to one of them by `throw`, and go on talking.
+fn under_fire(make: impl Fn([u16; 2]) -> Deployment, throw: impl Fn(u16, &[u8]) + Sync) -> Counters {
     let ports = ports();
     let deployment = make(ports);
-    let time = Duration::from_millis(1500);
+    let talk = Arc::new(Talk::default());
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| talk("b", &deployment, time));
-        let stranger = scope.spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
+        let other = scope.spawn(|| talk.run(1, &deployment));
+        let stranger = scope.spawn(|| {
+            let _end = End(&talk);
+            talk.go_on(1);
             let mut runner = TestRunner::deterministic();
             for _ in 0..300 {
                 let bytes = hostile().new_tree(&mut runner).expect("bytes").current();
                 throw(ports[0], &bytes);
             }
+            talk.go_on(20);
         });
-        let (counters, heard) = talk("a", &deployment, time);
+        let counters = talk.run(0, &deployment);
         stranger.join().expect("the stranger ends");
-        let (others, heard_by_other) = other.join().expect("the other node ends");
-        assert!(
-            heard > 20 && heard_by_other > 20,
-            "{heard} and {heard_by_other} heard; {counters}; {others}"
-        );
-        assert_eq!(counters.get(Count::Received), u64::from(heard));
+        let others = other.join().expect("the other node ends");
+        assert_eq!(counters.get(Count::Received), u64::from(talk.heard[0].load(SeqCst)));
         assert_eq!(counters.get(Count::NotUnderstood), 0, "a stranger came through: {counters}");
         assert_eq!(others.dropped(), 0, "nobody threw at the other node: {others}");
         counters

@@ -79,10 +79,20 @@ fn while_running(deployment: &Deployment, observable: bool, look: impl FnOnce(&O
                 node.until(async move { drop(stopped.recv().await) }).run().expect("it runs");
             });
         }
-        std::thread::sleep(Duration::from_millis(600));
         look(&Observer::new(deployment).expect("it can look"));
         drop(stop);
     });
+}
+
+/// Looks until what is seen is what is waited for, for nodes need some time to start.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..100 {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    panic!("it does not come");
 }
 
 fn total(snapshot: &Snapshot<Bank>) -> u64 {
@@ -92,6 +102,9 @@ fn total(snapshot: &Snapshot<Bank>) -> u64 {
 
 fn money_is_found(transport: &str, deployment: &Deployment) {
     while_running(deployment, true, |observer| {
+        soon(|| {
+            observer.snapshot::<Bank>().ok().filter(|seen| seen.nodes.iter().all(|node| node.state != MONEY))
+        });
         let (mut flying, mut states) = (0, Vec::new());
         for _ in 0..20 {
             let snapshot = observer.snapshot::<Bank>().expect("all answer");
@@ -141,7 +154,9 @@ fn who_does_not_answer_is_named() {
     let error = observer.snapshot::<Bank>().expect_err("nobody is there");
     assert!(matches!(&error, Error::NoPart { node, .. } if node == "0"), "{error}");
     while_running(&deployment, false, |observer| {
-        let error = observer.snapshot::<Bank>().expect_err("they do not let themselves be observed");
-        assert!(error.to_string().contains(".observable()"), "{error}");
+        soon(|| {
+            let error = observer.snapshot::<Bank>().expect_err("they do not let themselves be observed");
+            error.to_string().contains(".observable()").then_some(())
+        });
     });
 }

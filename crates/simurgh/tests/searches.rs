@@ -142,7 +142,7 @@ fn an_interrupt_stops_it_with_what_it_knows() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("simurgh runs");
-    std::thread::sleep(Duration::from_millis(700));
+    std::thread::sleep(Duration::from_secs(2));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
