@@ -331,18 +331,24 @@ struct Slot {
 }
 
 impl Activities {
-    /// Puts an activity into the table.
+    /// Puts an activity into the table. It is made in its place: a record that is made elsewhere and copied at once makes
+    /// the processor wait until what was written piece by piece can be read as a whole.
     #[inline(always)]
-    pub fn insert(&mut self, activity: Activity) -> ActivityId {
-        if let Some(index) = self.free.pop() {
-            let slot = &mut self.slots[index as usize];
-            debug_assert!(slot.tenant.is_none());
-            slot.tenant = Some(activity);
-            return ActivityId { index, generation: slot.generation, receiving: false };
+    pub fn insert(&mut self, activity: impl FnOnce() -> Activity) -> ActivityId {
+        let index = self.free.pop().unwrap_or_else(|| self.grow());
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(slot.tenant.is_none());
+        if slot.tenant.is_none() {
+            slot.tenant = Some(activity());
         }
+        ActivityId { index, generation: slot.generation, receiving: false }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
         let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 activities at once");
-        self.slots.push(Slot { generation: 0, tenant: Some(activity) });
-        ActivityId { index, generation: 0, receiving: false }
+        self.slots.push(Slot { generation: 0, tenant: None });
+        index
     }
 
     /// The activity, unless it was forgotten.

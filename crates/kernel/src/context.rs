@@ -230,17 +230,71 @@ pub fn remember_panic(info: &PanicHookInfo<'_>) {
     let _ = PANICKED.try_with(|panicked| panicked.set(place));
 }
 
-/// What came of running an actor.
+/// What came of running an actor. It is short, for it is handed on after each step of each actor.
 #[derive(Debug)]
 pub enum Resumed {
     /// It asks for something: [`Port::simcall`].
     Asked,
     /// It came to its end.
-    Ended(Ending),
+    Ended,
+    /// It came to an end that it should not have come to.
+    Failed(Box<Fault>),
+}
+
+/// Why an actor did not go on.
+#[derive(Debug)]
+pub enum Fault {
+    /// It says so itself.
+    Told(String),
     /// It panicked, with this message.
     Panicked(String),
     /// It waits for something that is not of this world: a future that no simcall stands behind.
     Stray,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Told(message) => f.write_str(message),
+            Fault::Panicked(message) => write!(f, "panicked: {message}"),
+            Fault::Stray => f.write_str(
+                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)",
+            ),
+        }
+    }
+}
+
+impl Resumed {
+    fn at_end(ending: Ending) -> Self {
+        match ending {
+            Ok(()) => Resumed::Ended,
+            Err(message) => Resumed::Failed(Box::new(Fault::Told(message))),
+        }
+    }
+}
+
+/// What came of it where an actor did not simply ask for something.
+#[cold]
+fn unusual(polled: std::thread::Result<Resumed>, door: &mut Door) -> Resumed {
+    let fault = match polled {
+        Ok(Resumed::Asked) => Fault::Stray,
+        Ok(ended) => {
+            door.simcall = None;
+            return ended;
+        }
+        Err(panic) => {
+            door.simcall = None;
+            match panic.downcast_ref::<Violated>() {
+                Some(Violated(message)) => Fault::Told(message.clone()),
+                None => {
+                    let place = PANICKED.take().or(door.place());
+                    door.stood = place;
+                    Fault::Panicked(panic_message(panic.as_ref()))
+                }
+            }
+        }
+    };
+    Resumed::Failed(Box::new(fault))
 }
 
 impl Body {
@@ -258,32 +312,20 @@ impl Body {
         door.swap();
         let polled = catch_unwind(AssertUnwindSafe(|| match self {
             Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
-                Poll::Ready(ending) => Some(ending),
-                Poll::Pending => None,
+                Poll::Pending => Resumed::Asked,
+                Poll::Ready(ending) => Resumed::at_end(ending),
             },
             Body::Coroutine(coroutine) => {
-                PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
+                match PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT))) {
+                    None => Resumed::Asked,
+                    Some(ending) => Resumed::at_end(ending),
+                }
             }
         }));
         door.swap();
         match polled {
-            Ok(None) if door.simcall.is_some() => Resumed::Asked,
-            Ok(None) => Resumed::Stray,
-            Ok(Some(ending)) => {
-                door.simcall = None;
-                Resumed::Ended(ending)
-            }
-            Err(panic) => {
-                door.simcall = None;
-                match panic.downcast_ref::<Violated>() {
-                    Some(Violated(message)) => Resumed::Ended(Err(message.clone())),
-                    None => {
-                        let place = PANICKED.take().or(door.place());
-                        door.stood = place;
-                        Resumed::Panicked(panic_message(panic.as_ref()))
-                    }
-                }
-            }
+            Ok(Resumed::Asked) if door.simcall.is_some() => Resumed::Asked,
+            other => unusual(other, door),
         }
     }
 
@@ -519,7 +561,7 @@ mod tests {
         assert_eq!(run(&mut body, None).1, place(line + 1));
         assert_eq!(run(&mut body, Some(Answer::Ready)).1, place(line));
         let (resumed, end) = run(&mut body, Some(Answer::Ready));
-        assert!(matches!(resumed, Resumed::Ended(Ok(()))));
+        assert!(matches!(resumed, Resumed::Ended));
         assert_eq!(end, None);
     }
 
@@ -539,7 +581,7 @@ mod tests {
         let mut panicking = Body::Future(Box::pin(async { panic!("no") }));
         let (resumed, place) = run(&mut panicking, None);
         std::panic::set_hook(hook);
-        assert!(matches!(resumed, Resumed::Panicked(message) if message == "no"));
+        assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: no"));
         assert_eq!(place, Some(Place::new(file!(), line)));
         // A place that was noted by an earlier panic is not taken for that of a later run.
         assert_eq!(run(&mut Body::Future(Box::pin(async { Ok(()) })), None).1, None);

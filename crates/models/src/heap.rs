@@ -75,7 +75,7 @@ impl EventHeap {
     /// lowest rank counts as the first. Ranks are of a count that may wrap.
     #[inline]
     pub fn set_ranked(&mut self, lane: Lane, thing: u32, date: f64, rank: u32) {
-        self.put_in(lane, self.entry(thing, date, rank));
+        self.put_in(lane, thing, date, rank);
     }
 
     /// Puts an entry into the heap, where its thing stands at this position.
@@ -106,13 +106,13 @@ impl EventHeap {
     #[inline]
     pub fn set_in(&mut self, lane: Lane, thing: u32, date: f64) {
         self.sequence += 1;
-        self.put_in(lane, self.entry(thing, date, 0));
+        self.put_in(lane, thing, date, 0);
     }
 
     /// Puts an entry into a lane if it comes in order, else into the heap.
     #[inline]
-    fn put_in(&mut self, lane: Lane, entry: Entry) {
-        let Entry { moment: Moment { date, .. }, thing, .. } = entry;
+    fn put_in(&mut self, lane: Lane, thing: u32, date: f64, rank: u32) {
+        let entry = self.entry(thing, date, rank);
         let position = self.position_for(thing);
         let ring = &mut self.lanes[lane as usize];
         if position != ABSENT || ring.entries.last().is_some_and(|last| entry < *last) {

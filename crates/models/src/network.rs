@@ -625,7 +625,7 @@ fn whole(bytes: f64) -> f64 {
 
 /// A variable for a flow, and what there is to wait for and to move. The number of bytes that was asked for counts for the
 /// factors, even where none of them has to move.
-#[inline]
+#[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "parts of the network that are borrowed one by one")]
 fn begin(
     system: &mut System,
@@ -645,12 +645,17 @@ fn begin(
     Started { variable, wait, bytes, factor }
 }
 
-#[inline]
+#[inline(always)]
 fn keep(flows: &mut Vec<Flow>, variable: VariableId, flow: Flow) {
     if flows.len() <= variable.index() {
-        flows.resize(variable.index() + 1, flow);
+        make_room(flows, variable.index() + 1);
     }
     flows[variable.index()] = flow;
+}
+
+#[cold]
+fn make_room(flows: &mut Vec<Flow>, count: usize) {
+    flows.resize_with(count, || Flow::empty(&Transfer::new(HostId(0), HostId(0), 0.0)));
 }
 
 /// The part of a link in a penalty; a link of no bandwidth gives no share anyway.

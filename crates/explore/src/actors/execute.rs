@@ -461,21 +461,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 | Note::NewBarrier(..) => self.kernel.serve_note(actor, note),
             }
         }
-        let message = match resumed {
+        match resumed {
             Resumed::Asked => return self.door.simcall.take(),
-            Resumed::Ended(Ok(())) => {
-                self.processes[actor.index()].place = None;
-                return None;
-            }
-            Resumed::Ended(Err(message)) => message,
-            Resumed::Panicked(message) => format!("panicked: {message}"),
-            Resumed::Stray => {
-                "awaits a future that has nothing to do with the program (a channel or timer of another \
-                               runtime?)"
-                    .to_owned()
-            }
-        };
-        self.fail(actor, message, place);
+            Resumed::Ended => self.processes[actor.index()].place = None,
+            Resumed::Failed(fault) => self.fail(actor, fault.to_string(), place),
+        }
         None
     }
 

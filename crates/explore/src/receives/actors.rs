@@ -196,21 +196,14 @@ impl<F: Factory> Actors<F> {
                     }
                 }
                 Resumed::Asked => {}
-                Resumed::Ended(Ok(())) if !has_notes && live.on_exit.is_empty() => {
+                Resumed::Ended if !has_notes && live.on_exit.is_empty() => {
                     // Code that came to its end holds nothing any more that would leave a note.
                     live.body = None;
                     live.expect = Expect::Start;
                     return Request::Ended;
                 }
-                Resumed::Ended(Ok(())) => return self.end(process, Request::Ended),
-                Resumed::Ended(Err(message)) => return self.end(process, Request::Failed(message)),
-                Resumed::Panicked(message) => {
-                    return self.end(process, Request::Failed(format!("panicked: {message}")));
-                }
-                Resumed::Stray => {
-                    return self
-                        .end(process, Request::Failed("awaits something of another world".to_owned()));
-                }
+                Resumed::Ended => return self.end(process, Request::Ended),
+                Resumed::Failed(fault) => return self.end(process, Request::Failed(fault.to_string())),
             }
             live.is_marked = true;
             let simcall = door.simcall.take().expect("an actor that asks has asked something");

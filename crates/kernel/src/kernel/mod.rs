@@ -262,10 +262,16 @@ impl Kernel {
     }
 
     /// The message that sets out, if that is the next thing to be done: [`next_effect`](Self::next_effect) without the way
-    /// round.
+    /// round. It is read where it is; then [`departed`](Self::departed).
     #[inline]
-    pub(crate) fn take_departure(&mut self) -> Option<Departure> {
-        self.departure.take()
+    pub(crate) fn departure(&self) -> Option<&Departure> {
+        self.departure.as_ref()
+    }
+
+    /// The message that was to set out has.
+    #[inline]
+    pub(crate) fn departed(&mut self) {
+        self.departure = None;
     }
 
     /// The timers that are to be changed, in order: the actor is to be woken after so many seconds, with
@@ -582,6 +588,13 @@ impl Kernel {
             return;
         }
         record.answer = Some(answer);
+        self.let_run(actor);
+    }
+
+    /// Lets an actor run that has its answer.
+    #[inline(always)]
+    fn let_run(&mut self, actor: ActorId) {
+        let record = &mut self.actors[actor.index()];
         if record.suspended {
             record.held = true;
         } else {
@@ -645,7 +658,7 @@ impl Kernel {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn block(&mut self, actor: ActorId, waiting: Waiting, timeout: Option<f64>) {
         let now = self.now;
         let record = &mut self.actors[actor.index()];
@@ -711,7 +724,7 @@ impl Kernel {
     }
 
     fn begin(&mut self, actor: ActorId, kind: Kind) -> ActivityId {
-        let id = self.activities.insert(Activity {
+        let id = self.activities.insert(|| Activity {
             kind,
             state: State::Running,
             waiters: Default::default(),

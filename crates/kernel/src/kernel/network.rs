@@ -53,7 +53,7 @@ impl Kernel {
                 id
             }
             None => {
-                let id = self.activities.insert(Activity {
+                let id = self.activities.insert(|| Activity {
                     kind: Kind::Comm(Comm::sent(actor, request, detached, now)),
                     state: if self.holding { State::UnderWay } else { State::Posted },
                     waiters: Default::default(),
@@ -94,7 +94,7 @@ impl Kernel {
                 id
             }
             None => {
-                let id = self.activities.insert(Activity {
+                let id = self.activities.insert(|| Activity {
                     kind: Kind::Comm(Comm::awaited(actor, request, now)),
                     state: State::Posted,
                     waiters: Default::default(),
@@ -175,7 +175,7 @@ impl Kernel {
             Some(payload) => Some(Repeatable::copy(payload)?),
         };
         let copy = comm.copied(payload);
-        Some(self.activities.insert(Activity {
+        Some(self.activities.insert(|| Activity {
             kind: Kind::Comm(copy),
             state: State::UnderWay,
             waiters: Default::default(),
@@ -323,11 +323,21 @@ impl Kernel {
                 continue;
             };
             activity.waiters.remove_first();
-            let result = result.map(|()| activity.take_payload(end));
+            // The answer is written where it is read, and not handed on as a whole: that would be waited for.
+            match result {
+                Ok(()) => {
+                    let payload = activity.take_payload(end);
+                    record.answer = Some(Answer::Completed { index: 0, result: Ok(payload) });
+                }
+                Err(failure) => {
+                    record.answer = Some(Answer::Completed { index: 0, result: Err(failure) });
+                }
+            }
             if release {
                 let_go(activity, end, record);
             }
-            self.unblock(actor, Answer::Completed { index: 0, result });
+            self.stop_waiting(actor);
+            self.let_run(actor);
         }
     }
 

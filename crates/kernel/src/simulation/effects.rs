@@ -13,8 +13,9 @@ impl Simulation {
     /// Carries out what the kernel wants done in the world.
     #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), Error> {
-        if let Some(departure) = self.kernel.take_departure() {
-            self.depart(departure)?;
+        if let Some(&Departure { activity, src, dst, bytes, rate }) = self.kernel.departure() {
+            self.kernel.departed();
+            self.depart(activity, Transfer { src, dst, bytes, rate })?;
         }
         if self.kernel.has_effects() {
             self.settle_all()?;
@@ -30,7 +31,7 @@ impl Simulation {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, src, dst, bytes, rate } => {
-                    self.depart(Departure { activity, src, dst, bytes, rate })?;
+                    self.depart(activity, Transfer { src, dst, bytes, rate })?;
                 }
                 Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
                 Effect::Execute(activity, what) => {
@@ -87,11 +88,10 @@ impl Simulation {
 
     /// A message sets out.
     #[inline]
-    fn depart(&mut self, departure: Departure) -> Result<(), Error> {
-        let Departure { activity, src, dst, bytes, rate } = departure;
+    fn depart(&mut self, activity: ActivityId, what: Transfer) -> Result<(), Error> {
         // One that was given up at once never sets out.
         let Some(record) = self.kernel.running(activity) else { return Ok(()) };
-        match self.models.transfer(Transfer { src, dst, bytes, rate }, activity.to_bits()) {
+        match self.models.transfer(what, activity.to_bits()) {
             Ok(action) => {
                 record.note = action.to_bits();
                 Ok(())

@@ -248,22 +248,16 @@ impl Simulation {
     /// The code of an actor came to its end, one way or another: that is what it asks for.
     #[cold]
     fn see_out(&mut self, actor: ActorId, ended: Resumed, port: &mut Port) {
-        let message = match ended {
-            Resumed::Asked => return,
-            Resumed::Ended(Ok(())) => {
-                port.simcall = Some(Simcall::Exit);
-                return;
+        match ended {
+            Resumed::Asked => {}
+            Resumed::Ended => port.simcall = Some(Simcall::Exit),
+            Resumed::Failed(fault) => {
+                port.simcall = Some(Simcall::Kill(actor));
+                let (name, host) = (self.kernel.actor_name(actor).to_owned(), port.host);
+                let (at, message) = (self.models.now(), fault.to_string());
+                self.failures.push(ActorFailure { actor, name, host, at, message });
             }
-            Resumed::Ended(Err(message)) => message,
-            Resumed::Panicked(message) => format!("panicked: {message}"),
-            Resumed::Stray => {
-                "awaits a future that has nothing to do with the simulation (a channel or timer of another runtime?)"
-                    .to_owned()
-            }
-        };
-        port.simcall = Some(Simcall::Kill(actor));
-        let (name, host) = (self.kernel.actor_name(actor).to_owned(), port.host);
-        self.failures.push(ActorFailure { actor, name, host, at: self.models.now(), message });
+        }
     }
 
     /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.

@@ -90,11 +90,9 @@ impl Pilot {
                         return Err(ASTRAY.to_owned());
                     }
                 },
-                (Resumed::Ended(ending), _) => ending,
-                (Resumed::Panicked(message), _) => Err(format!("panicked: {message}")),
-                (Resumed::Asked | Resumed::Stray, _) => {
-                    Err("awaits a future that has nothing to do with the simulation".to_owned())
-                }
+                (Resumed::Asked, None) => unreachable!("an actor that asks has asked something"),
+                (Resumed::Ended, _) => Ok(()),
+                (Resumed::Failed(fault), _) => Err(fault.to_string()),
             };
             body.dispose(&mut door);
             self.pass_on(&mut door);
