@@ -31,7 +31,7 @@ struct Ring {
     /// How far apart two neighbours are.
     step: u64,
     end: f64,
-    boxes: Vec<Mailbox<Message>>,
+    boxes: Mailboxes<Message>,
     received: AtomicU64,
 }
 
@@ -140,7 +140,7 @@ impl Node {
                     self.route(key, self.me)
                 } else {
                     let next = next_lookup.min(next_stabilise).min(next_fix.min(ring.end));
-                    let message = match ring.boxes[self.me as usize].recv().timeout(next - now).await {
+                    let message = match ring.boxes.at(self.me).recv().timeout(next - now).await {
                         Ok(message) => message,
                         Err(error) if error.is_timeout() => continue,
                         Err(error) => return Err(error),
@@ -154,7 +154,7 @@ impl Node {
                         Message::Found { .. } | Message::Predecessor { .. } => continue,
                     }
                 };
-                ring.boxes[to as usize].send(message, BYTES).detach().await;
+                ring.boxes.at(to).send(message, BYTES).detach().await;
             }
             ring.received.fetch_add(received, Ordering::Relaxed);
             Ok(())
@@ -165,7 +165,7 @@ impl Node {
 pub fn run(nodes: u32, end: f64, threads: Threads) -> simurgh::Result<Line> {
     let (platform, hosts) = star("node-", nodes, |_| 125e6)?;
     let mut program = Program::new(platform);
-    let boxes = (0..nodes).map(|number| program.mailbox(&number.to_string())).collect();
+    let boxes = program.mailboxes("", nodes);
     let step = (1 << BITS) / u64::from(nodes);
     let ring = Arc::new(Ring { nodes, step, end, boxes, received: AtomicU64::new(0) });
     for (me, &host) in (0..).zip(&hosts) {

@@ -31,7 +31,7 @@ async fn worker(ctx: Ctx, mailbox: Mailbox<Order>) -> simurgh::Result {
 pub fn run(workers: u32, tasks: u64, threads: Threads) -> simurgh::Result<Line> {
     let (platform, hosts) = star("h", workers + 1, |_| 125e6)?;
     let mut program = Program::new(platform);
-    let boxes: Vec<_> = (0..workers).map(|number| program.mailbox(&number.to_string())).collect();
+    let boxes: Vec<_> = program.mailboxes("", workers).iter().collect();
     for (mailbox, &host) in boxes.iter().zip(&hosts[1..]) {
         let mailbox = mailbox.clone();
         program.spawn("w", host, |ctx| worker(ctx, mailbox))?;

@@ -3,7 +3,7 @@
 use simurgh_models::ahead::{fetch, fetch_from};
 use simurgh_models::{DiskAccess, Execution, SimTime};
 
-use crate::ids::{ActivityId, ActorId, MailboxId};
+use crate::ids::{ActivityId, ActorId, GENERATION_BITS, MailboxId};
 use crate::simcall::{Criteria, Envelope, Failure, Payload, RecvRequest, SendRequest};
 
 /// A message, a receive, or both once they have met.
@@ -311,7 +311,7 @@ impl Activity {
     #[inline]
     pub(crate) fn take_payload(&mut self, end: ActivityId) -> Option<Payload> {
         match &mut self.kind {
-            Kind::Comm(comm) if end.receiving => comm.payload.take(),
+            Kind::Comm(comm) if end.is_receiving() => comm.payload.take(),
             _ => None,
         }
     }
@@ -341,7 +341,7 @@ impl Activities {
         if slot.tenant.is_none() {
             slot.tenant = Some(activity());
         }
-        ActivityId { index, generation: slot.generation, receiving: false }
+        ActivityId::new(index, slot.generation)
     }
 
     #[cold]
@@ -354,24 +354,23 @@ impl Activities {
     /// The activity, unless it was forgotten.
     #[inline]
     pub fn get(&self, id: ActivityId) -> Option<&Activity> {
-        self.slots.get(id.index()).filter(|slot| slot.generation == id.generation)?.tenant.as_ref()
+        self.slots.get(id.index()).filter(|slot| slot.generation == id.generation())?.tenant.as_ref()
     }
 
     /// The activity, unless it was forgotten.
     #[inline]
     pub fn get_mut(&mut self, id: ActivityId) -> Option<&mut Activity> {
-        self.slots.get_mut(id.index()).filter(|slot| slot.generation == id.generation)?.tenant.as_mut()
+        self.slots.get_mut(id.index()).filter(|slot| slot.generation == id.generation())?.tenant.as_mut()
     }
 
     /// Forgets an activity.
     #[inline]
     pub fn remove(&mut self, id: ActivityId) {
         let Some(slot) = self.slots.get_mut(id.index()) else { return };
-        if slot.generation == id.generation && slot.tenant.is_some() {
+        if slot.generation == id.generation() && slot.tenant.is_some() {
             slot.tenant = None;
-            // Two bits stay free, for the drivers' tokens.
-            slot.generation = (slot.generation + 1) & 0x3fff_ffff;
-            self.free.push(id.index);
+            slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
+            self.free.push(id.slot());
         }
     }
 
@@ -401,7 +400,7 @@ impl Activities {
     /// The identity of what is in a slot.
     #[inline]
     pub(crate) fn id_at(&self, slot: u32) -> ActivityId {
-        ActivityId { index: slot, generation: self.slots[slot as usize].generation, receiving: false }
+        ActivityId::new(slot, self.slots[slot as usize].generation)
     }
 
     /// The communication, unless it was forgotten or is something else.
@@ -431,7 +430,7 @@ impl Activities {
     /// All activities, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (ActivityId, &Activity)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let id = ActivityId { index: index as u32, generation: slot.generation, receiving: false };
+            let id = ActivityId::new(index as u32, slot.generation);
             slot.tenant.as_ref().map(|tenant| (id, tenant))
         })
     }

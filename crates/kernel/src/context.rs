@@ -407,19 +407,26 @@ impl Trip {
         self.place
     }
 
-    /// Goes on with it. The request is made, once, by the actor that asks.
+    /// Goes on with it. The request is made, once, by the actor that asks; the answer is read where it lies, and what is
+    /// read must not ask for anything itself.
     ///
     /// # Panics
     /// Outside of any actor, when two trips are made at once, and after its end.
     #[inline]
-    pub fn poll_with(&mut self, request: impl FnOnce(ActorId) -> Simcall) -> Poll<Answer> {
+    pub fn poll_with<T>(
+        &mut self,
+        request: impl FnOnce(ActorId) -> Simcall,
+        read: impl FnOnce(Answer) -> T,
+    ) -> Poll<T> {
         PORT.with_borrow_mut(|port| match self.stage {
             Stage::New => {
                 let Some(port) = port.as_mut() else { outside() };
                 if port.simcall.is_some() || port.answer.is_some() {
                     several_at_once();
                 }
-                port.simcall = Some(request(port.actor));
+                let request = request(port.actor);
+                // There was none, as the compiler does not see.
+                std::mem::forget(port.simcall.replace(request));
                 (port.stood, port.line) = (None, Some(self.place));
                 self.stage = Stage::Asked;
                 Poll::Pending
@@ -427,7 +434,7 @@ impl Trip {
             Stage::Asked => match port.as_mut().and_then(|port| port.answer.take()) {
                 Some(answer) => {
                     self.stage = Stage::Over;
-                    Poll::Ready(answer)
+                    Poll::Ready(read(answer))
                 }
                 None => Poll::Pending,
             },
@@ -519,7 +526,7 @@ impl Future for Call {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Answer> {
         let Call { simcall, trip } = &mut *self;
-        trip.poll_with(|_| simcall.take().expect("it is asked once"))
+        trip.poll_with(|_| simcall.take().expect("it is asked once"), |answer| answer)
     }
 }
 

@@ -65,41 +65,72 @@ identity!(
 ///
 /// Slots are used again; the generation tells an old identity from the new tenant of its slot. Both ends of a
 /// communication have the same identity, and each knows which end it is, which is not part of the identity.
-#[derive(Copy, Clone, Debug)]
-pub struct ActivityId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-    pub(crate) receiving: bool,
-}
+#[derive(Copy, Clone)]
+pub struct ActivityId(
+    /// From the least bit on: 32 of the slot, [`GENERATION_BITS`] of the generation, and whether it is the receiving end.
+    u64,
+);
+
+/// Two bits of a number that stands for an activity stay free, for the drivers' tokens.
+pub(crate) const GENERATION_BITS: u32 = 30;
+const RECEIVING: u64 = 1 << 63;
 
 impl ActivityId {
+    #[inline]
+    pub(crate) fn new(slot: u32, generation: u32) -> Self {
+        debug_assert!(generation >> GENERATION_BITS == 0);
+        Self(u64::from(generation) << 32 | u64::from(slot))
+    }
+
+    #[inline]
+    pub(crate) fn slot(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        ((self.0 & !RECEIVING) >> 32) as u32
+    }
+
     /// The slot of this activity in the kernel's table.
+    #[inline]
     pub fn index(self) -> usize {
-        self.index as usize
+        self.slot() as usize
     }
 
     /// Folds the identity into a number, for the models to carry.
+    #[inline]
     pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
+        self.0 & !RECEIVING
     }
 
     /// Reads back what [`to_bits`](Self::to_bits) wrote.
+    #[inline]
     pub fn from_bits(bits: u64) -> Self {
-        Self { index: bits as u32, generation: (bits >> 32) as u32, receiving: false }
+        Self(bits & !RECEIVING)
     }
 
     /// Whether this is the receiving end of a communication.
+    #[inline]
     pub fn is_receiving(self) -> bool {
-        self.receiving
+        self.0 & RECEIVING != 0
     }
 
     /// The same communication, seen from its receiving end.
+    #[inline]
     pub(crate) fn received(self) -> Self {
-        Self { receiving: true, ..self }
+        Self(self.0 | RECEIVING)
+    }
+}
+
+impl fmt::Debug for ActivityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActivityId({self}{})", if self.is_receiving() { ", receiving" } else { "" })
     }
 }
 
 impl PartialEq for ActivityId {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.to_bits() == other.to_bits()
     }
@@ -127,6 +158,6 @@ impl std::hash::Hash for ActivityId {
 
 impl fmt::Display for ActivityId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.index, self.generation)
+        write!(f, "{}.{}", self.slot(), self.generation())
     }
 }

@@ -52,18 +52,18 @@ impl Queue {
     /// Adds a post as the newest.
     #[inline]
     pub fn push(&mut self, id: ActivityId, activities: &mut Activities) {
-        let tail = std::mem::replace(&mut self.tail, id.index);
-        activities.comm_at(id.index).previous = tail;
+        let tail = std::mem::replace(&mut self.tail, id.slot());
+        activities.comm_at(id.slot()).previous = tail;
         match tail {
-            NO_SLOT => self.head = id.index,
-            tail => activities.comm_at(tail).next = id.index,
+            NO_SLOT => self.head = id.slot(),
+            tail => activities.comm_at(tail).next = id.slot(),
         }
     }
 
     /// Takes a post out of the queue.
     #[inline]
     pub fn remove(&mut self, id: ActivityId, activities: &mut Activities) {
-        let comm = activities.comm_at(id.index);
+        let comm = activities.comm_at(id.slot());
         let previous = std::mem::replace(&mut comm.previous, NO_SLOT);
         let next = std::mem::replace(&mut comm.next, NO_SLOT);
         match previous {

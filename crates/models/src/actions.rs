@@ -112,25 +112,24 @@ impl Actions {
         self.free.last().copied().unwrap_or(self.slots.len() as u32)
     }
 
-    /// Adds an action; its generation is set here.
-    #[inline]
-    pub fn insert(&mut self, mut action: Action) -> ActionId {
+    /// Adds an action; its generation and its order are set here.
+    #[inline(always)]
+    pub fn insert(&mut self, action: Action) -> ActionId {
         self.started += 1;
-        action.order = self.started;
-        match self.free.pop() {
-            Some(index) => {
-                let slot = &mut self.slots[index as usize];
-                action.generation = slot.generation;
-                *slot = action;
-                ActionId { index, generation: slot.generation }
-            }
-            None => {
-                let index = self.slots.len() as u32;
-                action.generation = 0;
-                self.slots.push(action);
-                ActionId { index, generation: 0 }
-            }
-        }
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.grow(&action),
+        };
+        let slot = &mut self.slots[index as usize];
+        let generation = slot.generation;
+        *slot = Action { generation, order: self.started, ..action };
+        ActionId::new(index, generation)
+    }
+
+    #[cold]
+    fn grow(&mut self, action: &Action) -> u32 {
+        self.slots.push(Action { generation: 0, ..action.clone() });
+        self.slots.len() as u32 - 1
     }
 
     /// Frees a slot.
@@ -145,13 +144,13 @@ impl Actions {
 
     /// The index of an action that is still there.
     pub fn find(&self, id: ActionId) -> Option<u32> {
-        let slot = self.slots.get(id.index as usize)?;
-        (slot.generation == id.generation && slot.phase != Phase::Free).then_some(id.index)
+        let slot = self.slots.get(id.index() as usize)?;
+        (slot.generation == id.generation() && slot.phase != Phase::Free).then_some(id.index())
     }
 
     #[inline]
     pub fn id(&self, index: u32) -> ActionId {
-        ActionId { index, generation: self.slots[index as usize].generation }
+        ActionId::new(index, self.slots[index as usize].generation)
     }
 
     #[inline]

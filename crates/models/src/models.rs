@@ -130,7 +130,7 @@ impl Models {
     pub fn timer(&mut self, duration: f64, token: Token) -> ActionId {
         let duration = if duration > self.precision { duration } else { self.precision };
         let id = self.insert(Engine::Timer, Class::Host, NO_VARIABLE, duration, token);
-        self.host_dates.set(id.index, self.now + duration);
+        self.host_dates.set(id.index(), self.now + duration);
         self.explain_start(id, || What::Timer { duration });
         id
     }
@@ -200,7 +200,7 @@ impl Models {
         };
         let id = self.insert(engine, Class::Host, variable, flops, token);
         if flops <= 0.0 {
-            self.host_dates.set(id.index, self.now);
+            self.host_dates.set(id.index(), self.now);
         }
         self.explain_start(id, || What::Execution(what));
         Ok(id)
@@ -216,12 +216,12 @@ impl Models {
             let bytes = if started.is_empty { 0.0 } else { what.bytes.max(0.0).trunc() };
             let id = self.insert(Engine::Parallel, Class::Network, started.variable.0, bytes, token);
             self.explain_start(id, || What::ParallelTask(as_task(&what)));
-            self.begin(id.index, started.wait);
+            self.begin(id.index(), started.wait);
             return Ok(id);
         }
         let started = self.network.start(&self.platform, &what, tag)?;
         let id = self.insert(Engine::Network, Class::Network, started.variable.0, started.bytes, token);
-        self.actions.at_mut(id.index).factor = started.factor;
+        self.actions.at_mut(id.index()).factor = started.factor;
         if self.explainer.is_some() {
             let facts = self.network.facts(&self.platform, &started, &what);
             self.explain_start(id, || What::Transfer(facts));
@@ -230,7 +230,7 @@ impl Models {
             let penalties = contention.begin(started.variable.0, what.src, what.dst);
             self.set_contentions(&penalties);
         }
-        self.begin(id.index, started.wait);
+        self.begin(id.index(), started.wait);
         Ok(id)
     }
 
@@ -252,7 +252,7 @@ impl Models {
         let amount = if started.is_empty { 0.0 } else { 1.0 };
         let id = self.insert(Engine::Parallel, Class::Host, started.variable.0, amount, token);
         self.explain_start(id, || What::ParallelTask(what));
-        self.begin(id.index, started.wait);
+        self.begin(id.index(), started.wait);
         Ok(id)
     }
 

@@ -9,33 +9,49 @@ pub type Token = u64;
 
 /// One piece of work under way. An id is never reused: a slot's generation grows each time it is freed.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub struct ActionId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-}
+pub struct ActionId(
+    /// The slot above, the generation below.
+    u64,
+);
 
 impl ActionId {
+    #[inline]
+    pub(crate) fn new(index: u32, generation: u32) -> ActionId {
+        ActionId(u64::from(index) << 32 | u64::from(generation))
+    }
+
     /// An alarm, which is no piece of work, by the number of its date.
+    #[inline]
     pub(crate) fn alarm(sequence: u64) -> ActionId {
-        ActionId { index: u32::MAX, generation: sequence as u32 }
+        ActionId::new(u32::MAX, sequence as u32)
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        self.0 as u32
     }
 
     /// The id as a number, for others to carry; none is `u64::MAX`.
     #[inline]
     pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
+        self.0
     }
 
     /// Reads back what [`to_bits`](Self::to_bits) wrote.
     #[inline]
     pub fn from_bits(bits: u64) -> ActionId {
-        ActionId { index: bits as u32, generation: (bits >> 32) as u32 }
+        ActionId(bits)
     }
 }
 
 impl fmt::Display for ActionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.index, self.generation)
+        write!(f, "{}.{}", self.index(), self.generation())
     }
 }
 

@@ -52,8 +52,8 @@ pub mod scenario;
 pub mod timed;
 
 pub use api::{
-    Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link, Mailbox, Mutex,
-    MutexGuard, Semaphore, Task,
+    Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link, Mailbox, Mailboxes,
+    Mutex, MutexGuard, Semaphore, Task,
 };
 pub use app::{App, NoOptions, main, main_with};
 /// Reading the command line of a program (see [`main_with`]).
@@ -76,7 +76,7 @@ pub mod platform {
 /// What most programs need: `use simurgh::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Exposed, Failure, Host, Mailbox, Mutex,
-        Outcome, Platform, Program, Random, Semaphore, Settings, Task,
+        Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Exposed, Failure, Host, Mailbox,
+        Mailboxes, Mutex, Outcome, Platform, Program, Random, Semaphore, Settings, Task,
     };
 }

@@ -20,7 +20,7 @@ use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
 use crate::api::{
     ActorHandle, Barrier, Condvar, Ctx, Exposed, Host, HostRef, IntoEnding, IntoJudgement, Link, Mailbox,
-    Mutex, Registry, Semaphore, Shared, View, body, reboot,
+    Mailboxes, Mutex, Registry, Semaphore, Shared, View, body, reboot,
 };
 use crate::error::{Error, Result};
 
@@ -227,6 +227,11 @@ impl Program {
     /// A mailbox, to hand to the actors.
     pub fn mailbox<T: Send + 'static>(&self, name: &str) -> Mailbox<T> {
         Mailbox::new(&self.shared, name)
+    }
+
+    /// So many mailboxes, whose names are this text followed by 0, 1, 2...: one for each of many actors.
+    pub fn mailboxes<T: Send + 'static>(&self, name: &str, count: u32) -> Mailboxes<T> {
+        Mailboxes::new(&self.shared, name, count)
     }
 
     /// Adds an actor that is there from the start.

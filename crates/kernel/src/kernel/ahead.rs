@@ -30,7 +30,7 @@ impl Kernel {
     #[inline]
     pub(crate) fn fetch_awaited(&self, actor: ActorId) {
         if let Some(Waiting::One { id, .. }) = self.actors.get(actor.index()).map(|record| &record.waiting) {
-            self.activities.fetch(id.index);
+            self.activities.fetch(id.slot());
         }
     }
 

@@ -581,7 +581,7 @@ impl Kernel {
     }
 
     /// Gives an actor its answer, and lets it run. The driver calls this for [`Served::Answered`].
-    #[inline]
+    #[inline(always)]
     pub fn answer(&mut self, actor: ActorId, answer: Answer) {
         let record = &mut self.actors[actor.index()];
         if !record.alive {

@@ -215,7 +215,7 @@ impl Kernel {
         let src = self.actors[sender.index()].host;
         let dst = self.actors[receiver.index()].host;
         let rate = comm.rate.is_finite().then_some(comm.rate);
-        let (bytes, mailbox, posted) = (comm.bytes, comm.mailbox, comm.posted);
+        let bytes = comm.bytes;
         match self.has_effects() {
             false => self.departure = Some(Departure { activity: id, src, dst, bytes, rate }),
             true => self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate }),
@@ -223,15 +223,12 @@ impl Kernel {
         if paused {
             self.effects.push(Effect::Pause(id));
         }
-        self.tell(|_| Event::TransferStarted {
-            activity: id,
-            sender,
-            receiver,
-            src,
-            dst,
-            mailbox,
-            bytes,
-            posted,
+        self.tell(|kernel| {
+            let Some(Activity { kind: Kind::Comm(comm), .. }) = kernel.activities.get(id) else {
+                unreachable!("it was just matched")
+            };
+            let (mailbox, posted) = (comm.mailbox, comm.posted);
+            Event::TransferStarted { activity: id, sender, receiver, src, dst, mailbox, bytes, posted }
         });
     }
 
@@ -461,7 +458,7 @@ impl Kernel {
     /// What waiting for this activity means to its actor.
     pub(super) fn purpose(&self, id: ActivityId) -> Reason {
         match self.activities.get(id).map(|activity| &activity.kind) {
-            Some(Kind::Comm(comm)) if id.receiving => Reason::Receiving(comm.mailbox),
+            Some(Kind::Comm(comm)) if id.is_receiving() => Reason::Receiving(comm.mailbox),
             Some(Kind::Comm(comm)) => Reason::Sending(comm.mailbox),
             Some(Kind::Execution { .. }) => Reason::Executing,
             Some(Kind::Access { what, .. }) => match what.direction {
@@ -478,7 +475,7 @@ impl Kernel {
 #[inline]
 fn let_go(activity: &mut Activity, end: ActivityId, actor: &mut Actor) {
     let held = &mut activity.held;
-    *(if end.receiving { &mut held.receiver } else { &mut held.owner }) = false;
+    *(if end.is_receiving() { &mut held.receiver } else { &mut held.owner }) = false;
     if matches!(activity.state, State::Over(_))
         && let Some(more) = &mut actor.more
         && more.owned.last() == Some(&end)

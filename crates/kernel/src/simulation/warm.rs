@@ -27,7 +27,7 @@ impl Simulation {
         let next = &all[..all.len().min(TOGETHER)];
         for ended in next {
             if let Purpose::Activity(id) = purpose(ended.token) {
-                self.kernel.activities().fetch(id.index);
+                self.kernel.activities().fetch(id.slot());
             }
         }
         let waiter =

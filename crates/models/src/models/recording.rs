@@ -162,7 +162,7 @@ impl Models {
         let now = self.now;
         if let Some(explainer) = &mut self.explainer {
             explainer.begin(id, now, what());
-            if self.actions.at(id.index).engine == Engine::Timer {
+            if self.actions.at(id.index()).engine == Engine::Timer {
                 explainer.observe(id, now, 0.0, Limit::Latency, Vec::new());
             }
         }

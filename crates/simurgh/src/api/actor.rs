@@ -15,6 +15,7 @@ use simurgh_platform::{HostId, Platform};
 
 use super::activity::Start;
 use super::mailbox::Mailbox;
+use super::mailboxes::Mailboxes;
 use super::resources::{Disk, Host, HostRef, Link};
 use super::shared::Shared;
 use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
@@ -134,6 +135,11 @@ impl Ctx {
     /// A mailbox, by its name; it need not exist before.
     pub fn mailbox<T: Send + 'static>(&self, name: &str) -> Mailbox<T> {
         Mailbox::new(&self.shared, name)
+    }
+
+    /// So many mailboxes, whose names are this text followed by 0, 1, 2...; they need not exist before.
+    pub fn mailboxes<T: Send + 'static>(&self, name: &str, count: u32) -> Mailboxes<T> {
+        Mailboxes::new(&self.shared, name, count)
     }
 
     /// Says something to the people who watch: with the date, the actor and its host before it.

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use simurgh_kernel::context::{Call, Trip, call_at, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
-    Answer, Criteria, Envelope, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
+    Answer, Criteria, Envelope, Failure, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 use super::activity::Start;
@@ -71,7 +71,13 @@ impl<T> std::fmt::Debug for Mailbox<T> {
 
 impl<T: std::marker::Send + 'static> Mailbox<T> {
     pub(crate) fn new(shared: &Shared, name: &str) -> Self {
-        Self { id: shared.mailbox(name), registry: shared.registry(), carries: PhantomData }
+        Self::of(shared.mailbox(name), shared.registry())
+    }
+
+    /// The mailbox of a number that a registry gave out.
+    #[inline]
+    pub(crate) fn of(id: MailboxId, registry: u32) -> Self {
+        Self { id, registry, carries: PhantomData }
     }
 
     /// Its number.
@@ -235,12 +241,8 @@ impl<T> Future for Send<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let Send { message, timeout, trip, .. } = &mut *self;
-        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Wait(*timeout))).map(
-            |answer| match answer {
-                Answer::Completed { result, .. } => result.map(drop).map_err(Error::from),
-                other => unexpected(&other),
-            },
-        )
+        let request = |sender| Simcall::Send(message.request(sender), Follow::Wait(*timeout));
+        trip.poll_with(request, |answer| completed(answer).map(drop)).map_err(Error::from)
     }
 }
 
@@ -261,7 +263,7 @@ impl Future for Detach {
         if trip.poll_post(|sender| message.request(sender)).is_ready() {
             return Poll::Ready(());
         }
-        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Detach)).map(super::nothing)
+        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Detach), super::nothing)
     }
 }
 
@@ -328,13 +330,20 @@ impl<T: std::marker::Send + 'static> Future for Recv<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let Recv { mailbox, criteria, rate, timeout, trip } = &mut *self;
-        let answer = std::task::ready!(trip.poll_with(|_| {
+        let request = |_| {
             let request = RecvRequest { mailbox: mailbox.id, rate: *rate, criteria: *criteria };
             Simcall::Recv(request, Follow::Wait(*timeout))
-        }));
-        Poll::Ready(match answer {
-            Answer::Completed { result, .. } => result.map_err(Error::from).and_then(|p| mailbox.open(p)),
-            other => unexpected(&other),
-        })
+        };
+        let message = std::task::ready!(trip.poll_with(request, completed));
+        Poll::Ready(message.map_err(Error::from).and_then(|payload| mailbox.open(payload)))
+    }
+}
+
+/// How a send or a receive ended.
+#[inline]
+fn completed(answer: Answer) -> std::result::Result<Option<Payload>, Failure> {
+    match answer {
+        Answer::Completed { result, .. } => result,
+        other => unexpected(&other),
     }
 }

@@ -8,6 +8,7 @@ use simurgh_kernel::context::with_port;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_platform::{HostId, Platform};
 
+use super::names::{Ids, Names};
 use crate::error::{Error, Result};
 
 /// One for each program. Numbers given out here name objects and are never compared, so that it does not matter which
@@ -57,8 +58,7 @@ impl Drop for Registry {
 
 #[derive(Debug, Default)]
 struct Tables {
-    by_name: BTreeMap<Arc<str>, MailboxId>,
-    by_id: Vec<Arc<str>>,
+    names: Names,
     /// By who made it, and how many that one had made before.
     objects: BTreeMap<(Option<ActorId>, u32), u32>,
 }
@@ -76,21 +76,8 @@ impl Registry {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn mailbox(&self, name: &str) -> MailboxId {
-        let mut tables = self.tables();
-        if let Some(&id) = tables.by_name.get(name) {
-            return id;
-        }
-        let id = MailboxId::from_index(tables.by_id.len());
-        let name: Arc<str> = name.into();
-        tables.by_id.push(Arc::clone(&name));
-        tables.by_name.insert(name, id);
-        id
-    }
-
     pub(crate) fn mailbox_name(&self, id: MailboxId) -> String {
-        let tables = self.tables();
-        tables.by_id.get(id.index()).map_or_else(|| format!("#{id}"), |name| name.to_string())
+        self.tables().names.name(id).unwrap_or_else(|| format!("#{id}"))
     }
 
     fn object(&self, maker: Option<ActorId>, number: u32) -> u32 {
@@ -115,7 +102,11 @@ impl Shared {
     }
 
     pub(crate) fn mailbox(&self, name: &str) -> MailboxId {
-        self.registry.mailbox(name)
+        self.registry.tables().names.mailbox(name)
+    }
+
+    pub(super) fn mailboxes(&self, before: &str, count: u32) -> Ids {
+        self.registry.tables().names.row(before, count)
     }
 
     pub(crate) fn mailbox_name(&self, id: MailboxId) -> String {
