@@ -29,7 +29,7 @@
 //! async fn receive() -> Result<(), String> {
 //!     let request = RecvRequest { mailbox: MailboxId(0), rate: None, criteria: Criteria::default() };
 //!     match call(Simcall::Recv(request, Follow::Wait(None))).await {
-//!         Answer::Completed { result: Ok(Some(payload)), .. } if payload.is::<&str>() => Ok(()),
+//!         Answer::Completed { message: Some(payload), .. } if payload.is::<&str>() => Ok(()),
 //!         other => Err(format!("the number came first: {other:?}")),
 //!     }
 //! }

@@ -19,10 +19,13 @@ pub struct Comm {
     pub rate: f64,
     /// How long the message is.
     pub bytes: f64,
-    /// What is written on the message; nothing, as long as there is none.
+    /// What is written on the message; nothing, as long as there is none. The context is that of the receive as well.
     envelope: Envelope,
-    /// Which messages the receive accepts.
-    criteria: Packed,
+    /// The only source that the receive accepts, and the only label.
+    source: u32,
+    tag: i32,
+    has_source: bool,
+    has_tag: bool,
     /// What is in the message, until it is received.
     pub payload: Option<Payload>,
     /// Whether the sender let go of it.
@@ -50,29 +53,6 @@ impl Maybe {
     }
 }
 
-/// [`Criteria`] in 16 bytes.
-#[derive(Copy, Clone, PartialEq, Default, Debug)]
-struct Packed {
-    context: u32,
-    source: u32,
-    tag: i32,
-    has_source: bool,
-    has_tag: bool,
-}
-
-impl Packed {
-    #[inline]
-    fn new(criteria: Criteria) -> Self {
-        Self {
-            context: criteria.context,
-            source: criteria.source.unwrap_or(0),
-            tag: criteria.tag.unwrap_or(0),
-            has_source: criteria.source.is_some(),
-            has_tag: criteria.tag.is_some(),
-        }
-    }
-}
-
 impl Comm {
     /// A message that was sent.
     #[inline]
@@ -84,7 +64,10 @@ impl Comm {
             rate: request.rate.unwrap_or(f64::INFINITY),
             bytes: request.bytes,
             envelope: request.envelope,
-            criteria: Packed::default(),
+            source: 0,
+            tag: 0,
+            has_source: false,
+            has_tag: false,
             payload: request.payload.take(),
             detached,
             posted,
@@ -102,8 +85,11 @@ impl Comm {
             receiver: Maybe(receiver.0),
             rate: request.rate.unwrap_or(f64::INFINITY),
             bytes: 0.0,
-            envelope: Envelope::default(),
-            criteria: Packed::new(request.criteria),
+            envelope: Envelope { context: request.criteria.context, ..Envelope::default() },
+            source: request.criteria.source.unwrap_or(0),
+            tag: request.criteria.tag.unwrap_or(0),
+            has_source: request.criteria.source.is_some(),
+            has_tag: request.criteria.tag.is_some(),
             payload: None,
             detached: false,
             posted,
@@ -127,7 +113,9 @@ impl Comm {
     /// A message has met a receive.
     #[inline]
     pub(crate) fn set_receive(&mut self, receiver: ActorId, criteria: Criteria) {
-        (self.receiver, self.criteria) = (Maybe(receiver.0), Packed::new(criteria));
+        self.receiver = Maybe(receiver.0);
+        (self.source, self.has_source) = (criteria.source.unwrap_or(0), criteria.source.is_some());
+        (self.tag, self.has_tag) = (criteria.tag.unwrap_or(0), criteria.tag.is_some());
     }
 
     /// Who receives is known.
@@ -159,15 +147,18 @@ impl Comm {
     /// Which messages the receive accepts.
     #[inline]
     pub fn criteria(&self) -> Criteria {
-        let Packed { context, source, tag, has_source, has_tag } = self.criteria;
-        Criteria { context, source: has_source.then_some(source), tag: has_tag.then_some(tag) }
+        Criteria {
+            context: self.envelope.context,
+            source: self.has_source.then_some(self.source),
+            tag: self.has_tag.then_some(self.tag),
+        }
     }
 
     /// A copy of a message that nobody has received, and that nobody waits for.
     pub(crate) fn copied(&self, payload: Option<Payload>) -> Self {
         let (next, previous) = (NO_SLOT, NO_SLOT);
-        let criteria = Packed::default();
-        Self { payload, criteria, receiver: Maybe::NOBODY, detached: true, next, previous, ..*self }
+        let (has_source, has_tag, receiver) = (false, false, Maybe::NOBODY);
+        Self { payload, has_source, has_tag, receiver, detached: true, next, previous, ..*self }
     }
 }
 
@@ -286,8 +277,9 @@ impl Waiters {
     }
 }
 
-/// An activity in the table.
+/// An activity in the table: two lines of the cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Activity {
     /// What it is.
     pub kind: Kind,
@@ -301,11 +293,22 @@ pub struct Activity {
     pub paused: bool,
     /// What the driver keeps with it.
     pub note: u64,
+    /// How many were in this slot before.
+    generation: u32,
+    /// Whether this slot is in use.
+    is_there: bool,
 }
 
 impl Activity {
     /// The note of an activity that has none.
     pub const NO_NOTE: u64 = u64::MAX;
+
+    /// One that begins.
+    #[inline(always)]
+    pub fn new(kind: Kind, state: State, held: Held) -> Self {
+        let waiters = Waiters::default();
+        Self { kind, state, waiters, held, paused: false, note: Self::NO_NOTE, generation: 0, is_there: true }
+    }
 
     /// The message, if it is the receiving end that asks; nobody gets it twice.
     #[inline]
@@ -320,14 +323,8 @@ impl Activity {
 /// The table. Slots of forgotten activities are used again.
 #[derive(Debug, Default)]
 pub struct Activities {
-    slots: Vec<Slot>,
+    slots: Vec<Activity>,
     free: Vec<u32>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    generation: u32,
-    tenant: Option<Activity>,
 }
 
 impl Activities {
@@ -337,38 +334,51 @@ impl Activities {
     pub fn insert(&mut self, activity: impl FnOnce() -> Activity) -> ActivityId {
         let index = self.free.pop().unwrap_or_else(|| self.grow());
         let slot = &mut self.slots[index as usize];
-        debug_assert!(slot.tenant.is_none());
-        if slot.tenant.is_none() {
-            slot.tenant = Some(activity());
-        }
-        ActivityId::new(index, slot.generation)
+        debug_assert!(!slot.is_there);
+        let generation = slot.generation;
+        // What was there before has nothing any more that must be dropped.
+        std::mem::forget(std::mem::replace(slot, Activity { generation, ..activity() }));
+        ActivityId::new(index, generation)
     }
 
     #[cold]
     fn grow(&mut self) -> u32 {
         let index = u32::try_from(self.slots.len()).expect("fewer than 2^32 activities at once");
-        self.slots.push(Slot { generation: 0, tenant: None });
+        let nothing = Kind::Parallel { actor: ActorId(0) };
+        let empty = Activity::new(nothing, State::UnderWay, Held::default());
+        self.slots.push(Activity { is_there: false, ..empty });
         index
+    }
+
+    #[inline]
+    fn is(slot: &Activity, id: ActivityId) -> bool {
+        slot.generation == id.generation() && slot.is_there
     }
 
     /// The activity, unless it was forgotten.
     #[inline]
     pub fn get(&self, id: ActivityId) -> Option<&Activity> {
-        self.slots.get(id.index()).filter(|slot| slot.generation == id.generation())?.tenant.as_ref()
+        self.slots.get(id.index()).filter(|slot| Self::is(slot, id))
     }
 
     /// The activity, unless it was forgotten.
     #[inline]
     pub fn get_mut(&mut self, id: ActivityId) -> Option<&mut Activity> {
-        self.slots.get_mut(id.index()).filter(|slot| slot.generation == id.generation())?.tenant.as_mut()
+        self.slots.get_mut(id.index()).filter(|slot| Self::is(slot, id))
     }
 
     /// Forgets an activity.
     #[inline]
     pub fn remove(&mut self, id: ActivityId) {
         let Some(slot) = self.slots.get_mut(id.index()) else { return };
-        if slot.generation == id.generation() && slot.tenant.is_some() {
-            slot.tenant = None;
+        if Self::is(slot, id) {
+            slot.is_there = false;
+            slot.waiters.more = None;
+            match &mut slot.kind {
+                Kind::Comm(comm) => comm.payload = None,
+                // Numbers alone.
+                Kind::Execution { .. } | Kind::Access { .. } | Kind::Parallel { .. } => {}
+            }
             slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
             self.free.push(id.slot());
         }
@@ -391,8 +401,8 @@ impl Activities {
     /// The communication in a slot, which is there.
     #[inline]
     pub(crate) fn comm_at(&mut self, slot: u32) -> &mut Comm {
-        match &mut self.slots[slot as usize].tenant {
-            Some(Activity { kind: Kind::Comm(comm), .. }) => comm,
+        match &mut self.slots[slot as usize] {
+            Activity { kind: Kind::Comm(comm), is_there: true, .. } => comm,
             _ => unreachable!("a mailbox holds living communications only"),
         }
     }
@@ -429,9 +439,9 @@ impl Activities {
 
     /// All activities, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (ActivityId, &Activity)> {
-        self.slots.iter().enumerate().filter_map(|(index, slot)| {
+        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_there).map(|(index, slot)| {
             let id = ActivityId::new(index as u32, slot.generation);
-            slot.tenant.as_ref().map(|tenant| (id, tenant))
+            (id, slot)
         })
     }
 }
@@ -441,8 +451,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_activity_is_hardly_more_than_two_lines_of_the_cache() {
-        assert!(size_of::<Slot>() <= 144, "{}", size_of::<Slot>());
+    fn an_activity_is_two_lines_of_the_cache() {
+        assert_eq!(size_of::<Activity>(), 128);
     }
 
     #[test]

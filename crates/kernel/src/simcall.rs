@@ -197,7 +197,7 @@ pub enum Simcall {
     Send(SendRequest, Follow),
     /// Posts a receive. Answer: [`Answer::Activity`], or as the wait that follows.
     Recv(RecvRequest, Follow),
-    /// Completes one of a set. Answer: [`Answer::Completed`].
+    /// Completes one of a set. Answer: [`Answer::Completed`] or [`Answer::Failed`].
     WaitAny {
         /// The set; the first of those already over is taken.
         activities: ActivitySet,
@@ -208,7 +208,8 @@ pub enum Simcall {
         /// Whether the kernel forgets the activity once it is completed.
         release: bool,
     },
-    /// Asks whether one of a set is over, without blocking. Answer: [`Answer::Completed`] or [`Answer::Nothing`].
+    /// Asks whether one of a set is over, without blocking. Answer: [`Answer::Completed`], [`Answer::Failed`] or
+    /// [`Answer::Nothing`].
     TestAny {
         /// The set; the first of those already over is taken.
         activities: ActivitySet,
@@ -401,12 +402,19 @@ pub enum Answer {
     Ready,
     /// The activity that was started.
     Activity(ActivityId),
-    /// One of the activities is over.
+    /// One of the activities is over, and went well.
     Completed {
         /// Which of the set.
         index: u32,
-        /// How it ended; a receive brings its message.
-        result: Result<Option<Payload>, Failure>,
+        /// What a receive brings.
+        message: Option<Payload>,
+    },
+    /// One of the activities is over, and failed.
+    Failed {
+        /// Which of the set.
+        index: u32,
+        /// Why.
+        failure: Failure,
     },
     /// None of the activities is over.
     Nothing,
@@ -422,4 +430,28 @@ pub enum Answer {
     Probed(Option<Box<(Envelope, f64)>>),
     /// What the platform said.
     Platform(Box<PlatformAnswer>),
+}
+
+impl Answer {
+    /// One of the activities is over.
+    #[inline]
+    pub fn over(index: u32, result: Result<Option<Payload>, Failure>) -> Self {
+        match result {
+            Ok(message) => Answer::Completed { index, message },
+            Err(failure) => Answer::Failed { index, failure },
+        }
+    }
+
+    /// Which of the activities is over, and how it ended: what [`over`](Self::over) was told.
+    ///
+    /// # Errors
+    /// Any other answer, as it is.
+    #[inline]
+    pub fn into_over(self) -> Result<(u32, Result<Option<Payload>, Failure>), Self> {
+        match self {
+            Answer::Completed { index, message } => Ok((index, Ok(message))),
+            Answer::Failed { index, failure } => Ok((index, Err(failure))),
+            other => Err(other),
+        }
+    }
 }

@@ -184,7 +184,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             }
             Served::Then(_) | Served::Gone => unreachable!("a wait is answered"),
         };
-        if let Some(Answer::Completed { index, .. }) = &mut answer
+        if let Some(Answer::Completed { index, .. } | Answer::Failed { index, .. }) = &mut answer
             && choice != OTHERWISE
         {
             *index = choice;
@@ -418,9 +418,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn remember(&mut self, actor: ActorId, answer: Option<&Answer>, seen: u64) {
         let what = match answer {
             None | Some(Answer::Ready | Answer::Activity(_)) => 0,
-            Some(Answer::Completed { index, result }) => {
-                mix(1, u64::from(*index) << 1 | u64::from(result.is_ok()))
-            }
+            Some(Answer::Completed { index, .. }) => mix(1, u64::from(*index) << 1 | 1),
+            Some(Answer::Failed { index, .. }) => mix(1, u64::from(*index) << 1),
             Some(Answer::Nothing) => 2,
             Some(Answer::Actor(actor)) => mix(3, u64::from(actor.0)),
             Some(Answer::Flag(flag)) => mix(4, u64::from(*flag)),

@@ -133,16 +133,16 @@ impl<F: Factory> Actors<F> {
                 let message = from.and_then(|(sender, handle)| {
                     self.live[sender as usize].payloads.get_mut(handle as usize).and_then(Option::take)
                 });
-                Answer::Completed { index, result: Ok(message) }
+                Answer::Completed { index, message }
             }
             (Expect::Completed, Reply::Withdrawn { index, handle }) => {
                 let why = live.withdrawn.iter().find(|(withdrawn, _)| *withdrawn == handle);
                 let failure = why.map_or(Failure::Cancelled, |(_, failure)| *failure);
-                Answer::Completed { index, result: Err(failure) }
+                Answer::Failed { index, failure }
             }
             (Expect::Completed, Reply::TimedOut) => {
                 live.withdrawn.extend(live.gives_up.drain(..).map(|handle| (handle, Failure::Timeout)));
-                Answer::Completed { index: 0, result: Err(Failure::Timeout) }
+                Answer::Failed { index: 0, failure: Failure::Timeout }
             }
             (Expect::Completed, Reply::Nothing) => Answer::Nothing,
             (Expect::Cancelled(handle), reply) => {
@@ -288,7 +288,7 @@ impl<F: Factory> Actors<F> {
             }
             Simcall::Execute(_, follow) | Simcall::Access(_, follow) | Simcall::Parallel(_, follow) => {
                 match follow {
-                    Follow::Wait(_) => Ok(Asked::Local(Answer::Completed { index: 0, result: Ok(None) })),
+                    Follow::Wait(_) => Ok(Asked::Local(Answer::Completed { index: 0, message: None })),
                     Follow::Detach => Ok(Asked::Local(Answer::Ready)),
                     Follow::Return => engine(Request::Begin, Expect::Activity),
                 }

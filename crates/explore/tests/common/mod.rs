@@ -102,15 +102,18 @@ impl Player {
             (Op::Isend(_) | Op::Irecv(_) | Op::IrecvFrom(..), Some(Answer::Activity(id))) => {
                 self.pending.push(id)
             }
-            (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { result, .. })) => {
-                if let Ok(Some(payload)) = result {
+            (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { message, .. })) => {
+                if let Some(payload) = message {
                     self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
             }
-            (Op::WaitAny | Op::TestAny, Some(Answer::Completed { index, result })) => {
-                if let Ok(Some(payload)) = result {
+            (Op::WaitAny | Op::TestAny, Some(Answer::Completed { index, message })) => {
+                if let Some(payload) = message {
                     self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
+                self.pending.remove(index as usize);
+            }
+            (Op::WaitAny | Op::TestAny, Some(Answer::Failed { index, .. })) => {
                 self.pending.remove(index as usize);
             }
             (Op::Lock(lock) | Op::LockTimed(lock) | Op::TryLock(lock), Some(Answer::Flag(true))) => {
@@ -238,12 +241,12 @@ thread_local! {
 
 fn observe(me: u32, op: Op, answer: Option<&Answer>) {
     let what = match answer {
-        Some(Answer::Completed { index, result }) => {
-            let message = result.as_ref().map(|payload| {
-                payload.as_ref().and_then(|p| Repeatable::content(p).downcast_ref::<u32>().copied())
-            });
-            format!("{op:?}: {index} {message:?}")
+        Some(Answer::Completed { index, message }) => {
+            let message =
+                message.as_ref().and_then(|p| Repeatable::content(p).downcast_ref::<u32>().copied());
+            format!("{op:?}: {index} Ok({message:?})")
         }
+        Some(Answer::Failed { index, failure }) => format!("{op:?}: {index} Err({failure:?})"),
         Some(Answer::Activity(_)) => return,
         other => format!("{op:?}: {other:?}"),
     };

@@ -149,12 +149,13 @@ impl Player {
         let raw = match answer {
             Answer::Activity(_) => Raw::Activity,
             Answer::Ready => Raw::Ready,
-            Answer::Completed { index, ref result } => {
-                let message = |payload: &Option<Box<dyn std::any::Any + Send>>| {
-                    payload.as_ref().map(|post| *post.downcast_ref::<Post>().expect("messages are names"))
+            Answer::Completed { index, ref message } => {
+                let name = |post: &Box<dyn std::any::Any + Send>| {
+                    *post.downcast_ref::<Post>().expect("messages are names")
                 };
-                Raw::Completed(index, result.as_ref().map(message).map_err(|failure| *failure))
+                Raw::Completed(index, Ok(message.as_ref().map(name)))
             }
+            Answer::Failed { index, failure } => Raw::Completed(index, Err(failure)),
             Answer::Nothing => Raw::Nothing,
             Answer::Chosen(number) => Raw::Chosen(number),
             Answer::Probed(ref found) => Raw::Probed(found.as_ref().map(|found| found.0)),
@@ -169,11 +170,14 @@ impl Player {
                 }
                 self.posts += 1;
             }
-            (Some(Op::Wait { release: true, .. }), Answer::Completed { index, result }) => {
+            (
+                Some(Op::Wait { release: true, .. }),
+                answer @ (Answer::Completed { index, .. } | Answer::Failed { index, .. }),
+            ) => {
                 // A wait that timed out has let go of its whole set. A wait for what had timed out before looks alike,
                 // if it is for the first of its set: then it lets go of too much, which does no harm.
-                let gone = match result {
-                    Err(Failure::Timeout) if index == 0 => report.about.clone(),
+                let gone = match answer {
+                    Answer::Failed { index: 0, failure: Failure::Timeout } => report.about.clone(),
                     _ => vec![report.about[index as usize]],
                 };
                 self.open.retain(|(post, _)| !gone.contains(post));

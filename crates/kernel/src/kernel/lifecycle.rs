@@ -2,7 +2,7 @@
 
 use simurgh_platform::HostId;
 
-use super::{Actor, Effect, Kernel, Served, Waiting};
+use super::{Actor, Effect, Halt, Kernel, Served, Waiting};
 use crate::activity::{Kind, State};
 use crate::event::Event;
 use crate::ids::ActorId;
@@ -16,12 +16,11 @@ impl Kernel {
             host: request.host,
             alive: true,
             daemon: request.daemon,
-            suspended: false,
+            halt: Halt::No,
             timer: false,
             waiting: Waiting::Nothing,
             since: self.now,
             answer: None,
-            held: false,
             more: None,
         });
         self.names.push(request.name.as_str().into());
@@ -41,8 +40,10 @@ impl Kernel {
     #[inline]
     pub fn wake(&mut self, actor: ActorId) -> Option<(HostId, &mut Option<Answer>)> {
         let record = &mut self.actors[actor.index()];
-        if !record.alive || record.suspended {
-            record.held |= record.alive;
+        if !record.alive || record.halt != Halt::No {
+            if record.alive {
+                record.halt = Halt::Ready;
+            }
             return None;
         }
         Some((record.host, &mut record.answer))
@@ -111,11 +112,11 @@ impl Kernel {
     }
 
     pub(super) fn suspend(&mut self, actor: ActorId, target: ActorId) -> Served {
-        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive && !other.suspended)
-        else {
+        let found = self.actors.get_mut(target.index());
+        let Some(other) = found.filter(|other| other.alive && other.halt == Halt::No) else {
             return Served::Answered(Answer::Ready);
         };
-        other.suspended = true;
+        other.halt = Halt::Suspended;
         self.pause_belongings(target, true);
         if target != actor {
             return Served::Answered(Answer::Ready);
@@ -125,17 +126,14 @@ impl Kernel {
     }
 
     pub(super) fn resume(&mut self, target: ActorId) {
-        let Some(other) = self.actors.get_mut(target.index()).filter(|other| other.alive && other.suspended)
-        else {
-            return;
-        };
-        other.suspended = false;
-        let held = std::mem::replace(&mut other.held, false);
+        let found = self.actors.get_mut(target.index());
+        let Some(other) = found.filter(|other| other.alive && other.halt != Halt::No) else { return };
+        let halt = std::mem::replace(&mut other.halt, Halt::No);
         let was_suspending_itself = other.waiting == Waiting::Suspended;
         self.pause_belongings(target, false);
         if was_suspending_itself {
             self.unblock(target, Answer::Ready);
-        } else if held {
+        } else if halt == Halt::Ready {
             self.ready.push(target);
         }
     }

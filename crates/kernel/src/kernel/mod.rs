@@ -23,7 +23,7 @@ use crate::mailbox::Mailbox;
 use crate::random::Random;
 use crate::simcall::{Answer, Criteria, Failure, Note, PlatformRequest, Simcall, SpawnRequest};
 
-use actor::{Actor, Several, Waiting};
+use actor::{Actor, Halt, Several, Waiting};
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
 
 /// What the kernel wants done in the world.
@@ -343,7 +343,7 @@ impl Kernel {
 
     /// Whether an actor is halted.
     pub fn is_suspended(&self, actor: ActorId) -> bool {
-        self.actors[actor.index()].suspended
+        self.actors[actor.index()].halt != Halt::No
     }
 
     /// Whether an actor is a daemon.
@@ -595,10 +595,9 @@ impl Kernel {
     #[inline(always)]
     fn let_run(&mut self, actor: ActorId) {
         let record = &mut self.actors[actor.index()];
-        if record.suspended {
-            record.held = true;
-        } else {
-            self.ready.push(actor);
+        match record.halt {
+            Halt::No => self.ready.push(actor),
+            _ => record.halt = Halt::Ready,
         }
     }
 
@@ -724,14 +723,9 @@ impl Kernel {
     }
 
     fn begin(&mut self, actor: ActorId, kind: Kind) -> ActivityId {
-        let id = self.activities.insert(|| Activity {
-            kind,
-            state: State::Running,
-            waiters: Default::default(),
-            held: Held { owner: true, receiver: false },
-            paused: false,
-            note: Activity::NO_NOTE,
-        });
+        let id = self
+            .activities
+            .insert(|| Activity::new(kind, State::Running, Held { owner: true, receiver: false }));
         self.own(actor, id);
         id
     }

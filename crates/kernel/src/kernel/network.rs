@@ -53,13 +53,12 @@ impl Kernel {
                 id
             }
             None => {
-                let id = self.activities.insert(|| Activity {
-                    kind: Kind::Comm(Comm::sent(actor, request, detached, now)),
-                    state: if self.holding { State::UnderWay } else { State::Posted },
-                    waiters: Default::default(),
-                    held: Held { owner: !detached, receiver: false },
-                    paused: false,
-                    note: Activity::NO_NOTE,
+                let id = self.activities.insert(|| {
+                    Activity::new(
+                        Kind::Comm(Comm::sent(actor, request, detached, now)),
+                        if self.holding { State::UnderWay } else { State::Posted },
+                        Held { owner: !detached, receiver: false },
+                    )
                 });
                 if self.holding {
                     self.effects.push(Effect::UnderWay(id));
@@ -94,13 +93,12 @@ impl Kernel {
                 id
             }
             None => {
-                let id = self.activities.insert(|| Activity {
-                    kind: Kind::Comm(Comm::awaited(actor, request, now)),
-                    state: State::Posted,
-                    waiters: Default::default(),
-                    held: Held { owner: false, receiver: true },
-                    paused: false,
-                    note: Activity::NO_NOTE,
+                let id = self.activities.insert(|| {
+                    Activity::new(
+                        Kind::Comm(Comm::awaited(actor, request, now)),
+                        State::Posted,
+                        Held { owner: false, receiver: true },
+                    )
                 });
                 self.mailboxes[mailbox.index()].receives.push(id, &mut self.activities);
                 id
@@ -175,14 +173,7 @@ impl Kernel {
             Some(payload) => Some(Repeatable::copy(payload)?),
         };
         let copy = comm.copied(payload);
-        Some(self.activities.insert(|| Activity {
-            kind: Kind::Comm(copy),
-            state: State::UnderWay,
-            waiters: Default::default(),
-            held: Held::default(),
-            paused: false,
-            note: Activity::NO_NOTE,
-        }))
+        Some(self.activities.insert(|| Activity::new(Kind::Comm(copy), State::UnderWay, Held::default())))
     }
 
     /// What the actor does after it started an activity.
@@ -300,7 +291,7 @@ impl Kernel {
                 if release {
                     self.forget(actor, id);
                 }
-                return Some(Answer::Completed { index: index as u32, result });
+                return Some(Answer::over(index as u32, result));
             }
         }
         None
@@ -323,12 +314,10 @@ impl Kernel {
             // The answer is written where it is read, and not handed on as a whole: that would be waited for.
             match result {
                 Ok(()) => {
-                    let payload = activity.take_payload(end);
-                    record.answer = Some(Answer::Completed { index: 0, result: Ok(payload) });
+                    let message = activity.take_payload(end);
+                    record.answer = Some(Answer::Completed { index: 0, message });
                 }
-                Err(failure) => {
-                    record.answer = Some(Answer::Completed { index: 0, result: Err(failure) });
-                }
+                Err(failure) => record.answer = Some(Answer::Failed { index: 0, failure }),
             }
             if release {
                 let_go(activity, end, record);
@@ -352,7 +341,7 @@ impl Kernel {
         if release {
             let_go(activity, end, &mut self.actors[actor.index()]);
         }
-        self.unblock(actor, Answer::Completed { index: index as u32, result });
+        self.unblock(actor, Answer::over(index as u32, result));
     }
 
     /// The actor waits for none of its activities any more.
@@ -373,7 +362,7 @@ impl Kernel {
         release: bool,
     ) {
         self.unregister(actor);
-        self.unblock(actor, Answer::Completed { index: 0, result: Err(Failure::Timeout) });
+        self.unblock(actor, Answer::Failed { index: 0, failure: Failure::Timeout });
         for &id in set {
             let is_comm = matches!(self.activities.get(id), Some(Activity { kind: Kind::Comm(_), .. }));
             if on_timeout == OnTimeout::GiveUp && is_comm {

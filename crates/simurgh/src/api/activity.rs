@@ -14,7 +14,7 @@ use simurgh_kernel::simcall::{
 
 use super::mailbox::Mailbox;
 use super::resources::done;
-use super::{Ask, nothing, number, unexpected};
+use super::{Ask, completed, completed_one, nothing, number, unexpected};
 use crate::error::{Error, Result};
 
 /// How the result of an activity is read from the message that it brings, if it brings one.
@@ -166,12 +166,8 @@ impl<T> Future for Wait<'_, T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T>> {
-        match ready!(Pin::new(&mut self.call).poll(cx)) {
-            Answer::Completed { result, .. } => {
-                Poll::Ready(result.map_err(Error::from).and_then(|payload| self.activity.value(payload)))
-            }
-            other => unexpected(&other),
-        }
+        let result = completed(ready!(Pin::new(&mut self.call).poll(cx)));
+        Poll::Ready(result.map_err(Error::from).and_then(|payload| self.activity.value(payload)))
     }
 }
 
@@ -188,11 +184,11 @@ impl<T> Future for Test<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match ready!(Pin::new(&mut self.call).poll(cx)) {
-            Answer::Completed { result, .. } => Poll::Ready(
-                result.map_err(Error::from).and_then(|payload| self.activity.value(payload)).map(Some),
-            ),
             Answer::Nothing => Poll::Ready(Ok(None)),
-            other => unexpected(&other),
+            answer => {
+                let result = completed(answer).map_err(Error::from);
+                Poll::Ready(result.and_then(|payload| self.activity.value(payload)).map(Some))
+            }
         }
     }
 }
@@ -280,14 +276,10 @@ impl<T> ActivitySet<T> {
             let activities = self.members.iter().map(Activity::id).collect();
             let simcall =
                 Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: false };
-            match call_at(simcall, place).await {
-                Answer::Completed { index, result } => {
-                    let activity = self.remove(index as usize);
-                    let value = result.map_err(Error::from).and_then(|payload| activity.value(payload));
-                    Some((index as usize, value))
-                }
-                other => unexpected(&other),
-            }
+            let (index, result) = completed_one(call_at(simcall, place).await);
+            let activity = self.remove(index);
+            let value = result.map_err(Error::from).and_then(|payload| activity.value(payload));
+            Some((index, value))
         }
     }
 
@@ -310,16 +302,14 @@ impl<T> Future for WaitAny<'_, T> {
     type Output = Result<(usize, T)>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match ready!(Pin::new(&mut self.call).poll(cx)) {
-            Answer::Completed { index, result } => Poll::Ready(match result {
-                Ok(payload) => {
-                    let activity = self.set.remove(index as usize);
-                    activity.value(payload).map(|value| (index as usize, value))
-                }
-                Err(failure) => Err(failure.into()),
-            }),
-            other => unexpected(&other),
-        }
+        let (index, result) = completed_one(ready!(Pin::new(&mut self.call).poll(cx)));
+        Poll::Ready(match result {
+            Ok(payload) => {
+                let activity = self.set.remove(index);
+                activity.value(payload).map(|value| (index, value))
+            }
+            Err(failure) => Err(failure.into()),
+        })
     }
 }
 
@@ -350,16 +340,15 @@ impl<T> Future for WaitAll<'_, T> {
             let Some(waiting) = &mut this.call else { continue };
             let answer = ready!(Pin::new(waiting).poll(cx));
             this.call = None;
-            match answer {
-                Answer::Completed { result: Ok(payload), .. } => {
+            match completed(answer) {
+                Ok(payload) => {
                     let activity = this.set.remove(0);
                     match activity.value(payload) {
                         Ok(value) => this.values.push(value),
                         Err(error) => return Poll::Ready(Err(error)),
                     }
                 }
-                Answer::Completed { result: Err(failure), .. } => return Poll::Ready(Err(failure.into())),
-                other => unexpected(&other),
+                Err(failure) => return Poll::Ready(Err(failure.into())),
             }
         }
     }

@@ -19,7 +19,7 @@ use super::mailboxes::Mailboxes;
 use super::resources::{Disk, Host, HostRef, Link};
 use super::shared::Shared;
 use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
-use super::{Ask, flag, nothing, unexpected};
+use super::{Ask, completed, flag, nothing, unexpected};
 use crate::error::{Error, Result};
 
 /// What the code of an actor may end with: nothing, or a result whose error is told in the report.
@@ -362,10 +362,8 @@ macro_rules! completes {
             type Output = Result<()>;
 
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-                match ready!(Pin::new(&mut self.call).poll(cx)) {
-                    Answer::Completed { result, .. } => Poll::Ready(result.map(drop).map_err(Error::from)),
-                    other => unexpected(&other),
-                }
+                let result = completed(ready!(Pin::new(&mut self.call).poll(cx)));
+                Poll::Ready(result.map(drop).map_err(Error::from))
             }
         }
     };

@@ -10,12 +10,12 @@ use std::task::{Context, Poll};
 use simurgh_kernel::context::{Call, Trip, call_at, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
-    Answer, Criteria, Envelope, Failure, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
+    Answer, Criteria, Envelope, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
 use super::activity::Start;
 use super::shared::{Shared, mailbox_name};
-use super::{Ask, unexpected};
+use super::{Ask, completed, unexpected};
 use crate::error::{Error, Result};
 
 /// A meeting point for messages of type `T`. Any actor may send to it and any may receive from it; the oldest send
@@ -336,14 +336,5 @@ impl<T: std::marker::Send + 'static> Future for Recv<T> {
         };
         let message = std::task::ready!(trip.poll_with(request, completed));
         Poll::Ready(message.map_err(Error::from).and_then(|payload| mailbox.open(payload)))
-    }
-}
-
-/// How a send or a receive ended.
-#[inline]
-fn completed(answer: Answer) -> std::result::Result<Option<Payload>, Failure> {
-    match answer {
-        Answer::Completed { result, .. } => result,
-        other => unexpected(&other),
     }
 }

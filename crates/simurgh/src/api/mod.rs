@@ -32,7 +32,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use simurgh_kernel::context::Call;
-use simurgh_kernel::simcall::{Answer, Simcall};
+use simurgh_kernel::simcall::{Answer, Failure, Payload, Simcall};
 
 /// A simcall whose answer means something: the future behind most operations.
 #[must_use = "nothing happens until it is awaited"]
@@ -66,6 +66,24 @@ impl<T> Future for Ask<T> {
 /// An answer of another kind than asked for can only be a mistake of ours.
 pub(crate) fn unexpected(answer: &Answer) -> ! {
     unreachable!("the kernel answered {answer:?} to something else")
+}
+
+/// How an activity that was waited for ended.
+#[inline]
+pub(crate) fn completed(answer: Answer) -> std::result::Result<Option<Payload>, Failure> {
+    match answer {
+        Answer::Completed { message, .. } => Ok(message),
+        Answer::Failed { failure, .. } => Err(failure),
+        other => unexpected(&other),
+    }
+}
+
+/// As [`completed`], of one of several: which.
+pub(crate) fn completed_one(answer: Answer) -> (usize, std::result::Result<Option<Payload>, Failure>) {
+    match answer.into_over() {
+        Ok((index, result)) => (index as usize, result),
+        Err(other) => unexpected(&other),
+    }
 }
 
 pub(crate) fn nothing(answer: Answer) {

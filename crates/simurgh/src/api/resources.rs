@@ -12,7 +12,7 @@ use simurgh_platform::{DiskId, HostId, LinkId};
 
 use super::activity::Start;
 use super::shared::Shared;
-use super::{Ask, unexpected};
+use super::{Ask, completed, unexpected};
 use crate::error::{Error, Result};
 
 /// A host, by name or by itself.
@@ -395,9 +395,7 @@ impl Future for Access {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match ready!(Pin::new(&mut self.call).poll(cx)) {
-            Answer::Completed { result, .. } => Poll::Ready(result.map(drop).map_err(Error::from)),
-            other => unexpected(&other),
-        }
+        let result = completed(ready!(Pin::new(&mut self.call).poll(cx)));
+        Poll::Ready(result.map(drop).map_err(Error::from))
     }
 }

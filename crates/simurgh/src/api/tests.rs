@@ -85,7 +85,7 @@ fn requests_of_all_kinds() {
 #[test]
 fn waits_for_what_was_started() {
     let started = || vec![Answer::Activity(ActivityId::from_bits(0))];
-    let completed = |index| Answer::Completed { index, result: Ok(Some(Box::new(7u8))) };
+    let completed = |index| Answer::Completed { index, message: Some(Box::new(7u8)) };
     let line = line!() + 1;
     let wait = |ctx: Ctx| async move {
         let one = ctx.mailbox::<u8>("a").recv().start().await;
@@ -104,7 +104,7 @@ fn waits_for_what_was_started() {
         let mut answers = started();
         answers.push(Answer::Nothing);
         answers.push(completed(0));
-        answers.push(Answer::Completed { index: 0, result: Err(timeout) });
+        answers.push(Answer::Failed { index: 0, failure: timeout });
         answers.push(completed(0));
         answers.extend(started());
         answers.extend(started());

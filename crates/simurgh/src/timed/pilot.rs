@@ -251,7 +251,7 @@ impl Pilot {
     /// No way has activities that fail, but for those that were withdrawn.
     pub(super) fn succeeded(&self, answer: &Answer, activity: Option<ActivityId>) -> Result<(), Trouble> {
         match answer {
-            Answer::Completed { result: Err(failure), .. }
+            Answer::Failed { failure, .. }
                 if activity.is_none_or(|activity| !self.withdrawn.contains(&activity)) =>
             {
                 self.only_noted(self.strayed(format!("waits for something that failed ({failure})")))

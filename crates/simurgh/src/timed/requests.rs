@@ -45,7 +45,7 @@ impl Pilot {
                 self.started.insert(*activity, place);
                 self.begun.push(place);
             }
-            (Follow::Wait(Some(_)), Answer::Completed { result: Err(Failure::Timeout), .. })
+            (Follow::Wait(Some(_)), Answer::Failed { failure: Failure::Timeout, .. })
                 if self.give_up(place)? =>
             {
                 self.came_to(Outcome::TimedOut, true)?;
@@ -67,7 +67,7 @@ impl Pilot {
         // One that was given up before says the same for ever.
         let known = waited_for.first().is_some_and(|first| self.withdrawn.contains(first));
         let answer = call(Simcall::WaitAny { activities: waited_for, timeout, on_timeout, release }).await;
-        let is_up = matches!(answer, Answer::Completed { index: 0, result: Err(Failure::Timeout) });
+        let is_up = matches!(answer, Answer::Failed { index: 0, failure: Failure::Timeout });
         if timeout.is_none() || known || !is_up {
             let answer = instead_of(answer, index);
             self.completed(&answer, Some(&activities), activities.len() > 1)?;
@@ -134,7 +134,7 @@ impl Pilot {
     /// A wait or test ended with a member of its set.
     fn completed(&mut self, answer: &Answer, set: Option<&ActivitySet>, open: bool) -> Result<(), Trouble> {
         let mut activity = None;
-        if let Answer::Completed { index, .. } = answer {
+        if let Answer::Completed { index, .. } | Answer::Failed { index, .. } = answer {
             self.came_to(Outcome::Completed(*index), open)?;
             activity = set.and_then(|set| set.get(*index as usize).copied());
         }
@@ -253,7 +253,8 @@ fn label(place: Place) -> Envelope {
 /// The answer of a wait for one, as that of a wait for several.
 fn instead_of(answer: Answer, place: Option<u32>) -> Answer {
     match (answer, place) {
-        (Answer::Completed { result, .. }, Some(index)) => Answer::Completed { index, result },
+        (Answer::Completed { message, .. }, Some(index)) => Answer::Completed { index, message },
+        (Answer::Failed { failure, .. }, Some(index)) => Answer::Failed { index, failure },
         (answer, _) => answer,
     }
 }

@@ -74,7 +74,7 @@ async fn run(ops: Vec<Op>) {
         match op {
             Op::WaitAny if started.is_empty() => {}
             Op::WaitAny => {
-                if let Answer::Completed { index, .. } = call(wait(started.clone())).await {
+                if let Ok((index, _)) = call(wait(started.clone())).await.into_over() {
                     started.remove(index as usize);
                 }
             }
