@@ -390,6 +390,12 @@ impl Activities {
         fetch_from(&self.slots, slot as usize);
     }
 
+    /// Asks the processor for the slots that are used next.
+    #[inline]
+    pub(crate) fn fetch_free(&self, count: usize) {
+        self.free.iter().rev().take(count).for_each(|&slot| self.fetch(slot));
+    }
+
     /// Asks the processor for what is in a message.
     #[inline]
     pub(crate) fn fetch_payload(&self, id: ActivityId) {

@@ -8,6 +8,8 @@ use crate::simcall::{
     ActivitySet, Answer, Failure, Follow, OnTimeout, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
+const TIMED_OUT: Answer = Answer::Failed { index: 0, failure: Failure::Timeout };
+
 impl Kernel {
     /// Serves a send; [`Kernel::serve`] without the way round. What is in the message is taken out of the request.
     #[inline]
@@ -362,7 +364,9 @@ impl Kernel {
         release: bool,
     ) {
         self.unregister(actor);
-        self.unblock(actor, Answer::Failed { index: 0, failure: Failure::Timeout });
+        self.stop_waiting(actor);
+        self.actors[actor.index()].answer = Some(TIMED_OUT);
+        self.let_run(actor);
         for &id in set {
             let is_comm = matches!(self.activities.get(id), Some(Activity { kind: Kind::Comm(_), .. }));
             if on_timeout == OnTimeout::GiveUp && is_comm {

@@ -152,7 +152,7 @@ impl Simulation {
         });
         let rare = (request.reboot.is_some() || kill.is_some())
             .then(|| Box::new(Rare { reboot: request.reboot, kill, ..Rare::default() }));
-        self.code.push(Code { body: Some(request.body), rare, ..Code::default() });
+        self.code.push(Code { body: Some(request.body), rare });
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
@@ -164,7 +164,7 @@ impl Simulation {
         }
         let door = &mut self.parting;
         door.prepare(actor, host, now, None);
-        door.notes.extend(code.held.take().map_or_else(Vec::new, |held| held.notes));
+        door.notes.extend(rare.held.map_or_else(Vec::new, |held| held.notes));
         if let Some(body) = code.body.take() {
             body.dispose(door);
         }

@@ -41,18 +41,19 @@ use choice::Choice;
 use crew::Crew;
 use round::{Held, Slot};
 
-/// The code of an actor and what belongs to it.
+/// The code of an actor and what belongs to it: half a line of the cache.
 #[derive(Default)]
+#[repr(align(32))]
 struct Code {
     body: Option<Body>,
-    /// A simcall that is not served yet.
-    held: Option<Box<Held>>,
     rare: Option<Box<Rare>>,
 }
 
 /// What few actors have.
 #[derive(Default)]
 struct Rare {
+    /// A simcall that is not served yet.
+    held: Option<Held>,
     on_exit: Vec<OnExit>,
     reboot: Option<Reboot>,
     kill: Option<ActionId>,

@@ -15,7 +15,7 @@ use crate::simulation::report::{ActorFailure, Pacing};
 
 /// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
 /// sees it, and in larger ones an actor that is killed by another of the same instant may or may not take a last step.
-const TOGETHER: usize = 4096;
+const TOGETHER: usize = 512;
 
 /// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
 /// takes to wake them.
@@ -128,6 +128,7 @@ impl Simulation {
     ) -> usize {
         for (place, &actor) in actors.iter().enumerate() {
             if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
+                self.fetch_ready(actors.get(place + warm::CODE_TOGETHER..).unwrap_or_default());
                 self.fetch_code(&actors[place..]);
                 slots[place..].iter().take(warm::CODE_TOGETHER).for_each(|slot| fetch(slot.port()));
             }
@@ -158,7 +159,7 @@ impl Simulation {
     /// Lets all threads run the actors from a place on.
     fn share(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>, from: usize) {
         for (place, (&actor, slot)) in actors[from..].iter().zip(&mut slots[from..]).enumerate() {
-            if place.is_multiple_of(warm::TOGETHER) {
+            if place.is_multiple_of(warm::CODE_TOGETHER) {
                 self.fetch_ready(&actors[from + place..]);
             }
             if let Some(code) = prepare(self, actor, slot) {
@@ -271,13 +272,13 @@ impl Simulation {
     }
 
     fn hold(&mut self, actor: ActorId, held: Held) {
-        self.code[actor.index()].held = Some(Box::new(held));
+        self.code[actor.index()].rare.get_or_insert_default().held = Some(held);
         self.kernel.postpone(actor);
     }
 
     fn serve_held(&mut self, actor: ActorId) -> Result<(), Error> {
-        let Some(held) = self.code[actor.index()].held.take() else { return Ok(()) };
-        let mut held = *held;
+        let rare = self.code[actor.index()].rare.as_mut();
+        let Some(mut held) = rare.and_then(|rare| rare.held.take()) else { return Ok(()) };
         if held.turns > 0 {
             held.turns -= 1;
             self.hold(actor, held);
@@ -342,7 +343,7 @@ impl Simulation {
 fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) -> Option<&'a mut Code> {
     slot.actor = Some(actor);
     let code = &mut simulation.code[actor.index()];
-    if code.held.is_some() {
+    if code.rare.as_ref().is_some_and(|rare| rare.held.is_some()) {
         return None;
     }
     let (host, answer) = simulation.kernel.wake(actor)?;

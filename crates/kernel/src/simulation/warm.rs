@@ -78,7 +78,7 @@ impl Simulation {
 
     /// Asks for the records of those that run next: the first of a list.
     pub(super) fn fetch_ready(&self, all: &[ActorId]) {
-        for &actor in all.iter().take(TOGETHER) {
+        for &actor in all.iter().take(CODE_TOGETHER) {
             self.kernel.fetch_actor(actor);
             fetch_from(&self.code, actor.index());
         }
@@ -104,6 +104,9 @@ impl Simulation {
                 self.models.fetch_alarm(port.actor.0);
             }
             wanted.extend(mailboxes(port));
+        }
+        if is_large {
+            self.kernel.activities().fetch_free(TOGETHER);
         }
         // Only those go on to which somebody waits for a message.
         wanted.retain(|mailbox| self.kernel.fetch_receive(*mailbox));
