@@ -153,6 +153,12 @@ impl Actions {
         ActionId::new(index, self.slots[index as usize].generation)
     }
 
+    /// What is at an index, if there is such an index; it may have been freed.
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&Action> {
+        self.slots.get(index as usize)
+    }
+
     #[inline]
     pub fn at(&self, index: u32) -> &Action {
         &self.slots[index as usize]

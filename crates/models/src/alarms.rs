@@ -76,7 +76,7 @@ impl Alarms {
             if moment == alarm.moment {
                 return Some((moment, thing));
             }
-            self.entries.following().for_each(|next| fetch_from(&self.alarms, next as usize));
+            self.entries.coming().into_iter().for_each(|next| fetch_from(&self.alarms, next as usize));
             let alarm = &mut self.alarms[thing as usize];
             // An entry that an earlier one replaced is nobody's.
             let is_its_own = moment == alarm.entry;
@@ -95,6 +95,7 @@ impl Alarms {
     pub fn pop(&mut self) {
         if let Some(Entry { thing, .. }) = self.entries.first() {
             self.entries.pop();
+            self.entries.coming().into_iter().for_each(|next| fetch_from(&self.alarms, next as usize));
             self.alarms[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
         }
     }

@@ -243,6 +243,13 @@ impl EventHeap {
         Some(thing)
     }
 
+    /// What is in a lane, from the next on; the numbers of those that were taken back are nobody's.
+    #[inline]
+    pub(crate) fn coming(&self, lane: Lane) -> &[Entry] {
+        let ring = &self.lanes[lane as usize];
+        &ring.entries[ring.head..]
+    }
+
     /// Finds the nearest date again.
     #[inline]
     fn find_next(&mut self) {

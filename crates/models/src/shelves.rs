@@ -1,9 +1,10 @@
 //! Things to come, the nearest first, when most of them lie far ahead.
 //!
-//! One heap of them all is touched all over by each change. Here only the nearest few are in a heap, which stays in the
+//! One heap of them all is touched all over by each change. Here only the nearest few are in order, which stays in the
 //! cache. The others lie on shelves in no order, each shelf with all that come up to some date and are on no nearer
-//! shelf; when the heap is empty the nearest shelf is gone through, and what comes first on it is the next shelf, or the
-//! next heap. So each thing is moved a few times, and memory is read from one end to the other.
+//! shelf; when there is nothing in order any more the nearest shelf is gone through, and what comes first on it is the
+//! next shelf, or is put in order. So each thing is moved a few times, and memory is read from one end to the other. What
+//! comes into the order later is in a small heap beside it.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -75,7 +76,7 @@ impl Entry {
     }
 }
 
-/// A shelf of no more than this becomes the heap.
+/// A shelf of no more than this is put in order.
 const FEW: usize = 96;
 /// A heap of more than this is put on a shelf, unless dates are so equal that it was of little use the last time.
 const MANY: usize = 1024;
@@ -84,11 +85,17 @@ const SAMPLE: usize = 64;
 /// and this one of them is up to where the next shelf goes: a sixteenth.
 const NEXT: usize = SAMPLE / 16;
 
+/// So many things come before one of which the processor is asked what is known.
+const AHEAD: usize = 8;
+
 /// Entries in order of their moments.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelves {
+    /// The nearest when this was put in order: the first is the last.
+    run: Vec<Reverse<Entry>>,
+    /// Those as near that came since then.
     near: BinaryHeap<Reverse<Entry>>,
-    /// All up to this date are in `near`.
+    /// All up to this date are in `run` and `near`.
     edge: f64,
     /// How many may be in `near`.
     limit: usize,
@@ -108,8 +115,8 @@ struct Shelf {
 
 impl Default for Shelves {
     fn default() -> Shelves {
-        let (near, far, spare) = (BinaryHeap::new(), Vec::new(), Vec::new());
-        Shelves { near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
+        let (run, near, far, spare) = (Vec::new(), BinaryHeap::new(), Vec::new(), Vec::new());
+        Shelves { run, near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
     }
 }
 
@@ -141,10 +148,11 @@ impl Shelves {
         }
     }
 
-    /// Puts the heap on a shelf, but for what comes first.
+    /// Puts what is near on a shelf, but for what comes first.
     #[cold]
     fn put_away(&mut self) {
-        let entries = std::mem::take(&mut self.near).into_vec();
+        let mut entries = std::mem::take(&mut self.near).into_vec();
+        entries.append(&mut self.run);
         self.far.push(Shelf { until: self.edge, entries });
         self.refill();
     }
@@ -152,29 +160,45 @@ impl Shelves {
     /// The first.
     #[inline]
     pub fn first(&mut self) -> Option<Entry> {
-        if self.near.is_empty() && !self.far.is_empty() {
+        if self.run.is_empty() && self.near.is_empty() && !self.far.is_empty() {
             self.refill();
         }
-        self.near.peek().map(|&Reverse(entry)| entry)
+        match (self.run.last(), self.near.peek()) {
+            (Some(&Reverse(run)), Some(&Reverse(near))) => Some(if run < near { run } else { near }),
+            (one, other) => one.or(other).map(|&Reverse(entry)| entry),
+        }
     }
 
-    /// The things of which one comes after the first, most likely.
+    /// Whether the first is the last of the run.
     #[inline]
-    pub fn following(&self) -> impl Iterator<Item = u32> + '_ {
-        self.near.as_slice().iter().skip(1).take(4).map(|Reverse(entry)| entry.thing)
+    fn is_run_first(&self) -> bool {
+        match (self.run.last(), self.near.peek()) {
+            (Some(Reverse(run)), Some(Reverse(near))) => run < near,
+            (run, _) => run.is_some(),
+        }
+    }
+
+    /// A thing that comes some time after the first.
+    #[inline]
+    pub fn coming(&self) -> Option<u32> {
+        let place = self.run.len().checked_sub(AHEAD)?;
+        self.run.get(place).map(|Reverse(entry)| entry.thing)
     }
 
     /// Takes the first out, which [`first`](Self::first) has told.
     #[inline]
     pub fn pop(&mut self) {
-        if self.near.pop().is_some() {
-            self.count -= 1;
-        }
+        let taken = if self.is_run_first() { self.run.pop() } else { self.near.pop() };
+        self.count -= usize::from(taken.is_some());
     }
 
     /// Puts another in place of the first, which [`first`](Self::first) has told.
     #[inline]
     pub fn replace(&mut self, entry: Entry) {
+        if self.is_run_first() {
+            self.run.pop();
+            return self.put(entry);
+        }
         let Some(mut top) = self.near.peek_mut() else { return self.push(entry) };
         if entry.moment.date <= self.edge {
             top.0 = entry;
@@ -184,10 +208,10 @@ impl Shelves {
         }
     }
 
-    /// Fills the heap, which is empty, with what comes first.
+    /// Puts in order what comes first, when nothing is.
     #[cold]
     fn refill(&mut self) {
-        while self.near.is_empty()
+        while self.run.is_empty()
             && let Some(Shelf { until, mut entries }) = self.far.pop()
         {
             if entries.len() > FEW
@@ -201,9 +225,10 @@ impl Shelves {
                 continue;
             }
             self.edge = until;
-            self.spare = std::mem::replace(&mut self.near, entries.into()).into_vec();
+            entries.sort_unstable();
+            self.spare = std::mem::replace(&mut self.run, entries);
         }
-        self.limit = MANY.max(2 * self.near.len());
+        self.limit = MANY.max(2 * self.run.len());
     }
 }
 

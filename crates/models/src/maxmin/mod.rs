@@ -174,7 +174,23 @@ impl System {
         (constraint.capacity, constraint.note)
     }
 
-    /// Asks the processor for a capacity.
+    /// Asks the processor for a variable.
+    #[inline]
+    pub(crate) fn fetch_variable(&self, id: VariableId) {
+        fetch_from(&self.variables, id.index());
+    }
+
+    /// Asks the processor for the constraints of a variable.
+    #[inline]
+    pub(crate) fn fetch_used(&self, id: VariableId) {
+        if let Some(&Variable { first, count, .. }) = self.variables.get(id.index()) {
+            for element in self.elements.block(first, count) {
+                fetch_from(&self.constraints, element.constraint as usize);
+            }
+        }
+    }
+
+    /// Asks the processor for a constraint.
     #[inline]
     pub(crate) fn fetch_constraint(&self, id: ConstraintId) {
         fetch_from(&self.constraints, id.index());

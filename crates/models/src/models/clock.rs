@@ -4,6 +4,7 @@ use simurgh_platform::ProfileTarget;
 
 use super::Models;
 use crate::actions::{Class, Phase};
+use crate::heap::Lane;
 use crate::maxmin::VariableId;
 use crate::step::{Ended, Outcome, Progress, Step};
 use crate::time::SimTime;
@@ -11,6 +12,12 @@ use crate::work::{ActionId, Resource};
 
 /// So many instants at most go by before whoever drives is asked whether to go on.
 const UNSEEN: u32 = 1024;
+
+/// Where fewer messages are under way, what they need is in the cache.
+const MANY: usize = 64;
+/// What is needed is asked for when so many others come first, and what is needed to know that when so many do.
+const SOON: usize = 6;
+const LATER: usize = 16;
 
 impl Models {
     /// Moves the clock to the next instant at which something happens that concerns others, and tells what.
@@ -87,6 +94,7 @@ impl Models {
             self.statistics.steps += 1;
             while let Some(index) = self.network_dates.pop_wait_before(end) {
                 self.statistics.events += 1;
+                self.fetch_coming(Lane::Waits);
                 self.begin_moving(index);
             }
             // An empty message ends with its wait, and whoever is told may change what there is to be solved.
@@ -100,6 +108,21 @@ impl Models {
                 return true;
             }
         }
+    }
+
+    /// Where many messages are under way, asks the processor for what those that come soon will need.
+    #[inline]
+    fn fetch_coming(&self, lane: Lane) {
+        let coming = self.network_dates.coming(lane);
+        if coming.len() < MANY {
+            return;
+        }
+        let variable = |place: usize| {
+            let action = self.actions.get(coming[place].thing)?;
+            Some(VariableId(action.variable))
+        };
+        variable(SOON).into_iter().for_each(|soon| self.network.system.fetch_used(soon));
+        variable(LATER).into_iter().for_each(|later| self.network.system.fetch_variable(later));
     }
 
     /// Whether there is anything to be solved.
@@ -308,6 +331,7 @@ impl Models {
         }
         self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
+            self.fetch_coming(Lane::Ends);
             self.reach_date(index, step);
         }
         self.tell_failed(Class::Disk, step);
