@@ -6,7 +6,7 @@
 //! by when they were set where dates are equal.
 
 use crate::ahead::fetch_from;
-use crate::shelves::{Entry, Moment, Shelves};
+use crate::shelves::{Current, Entry, Moment, Shelves};
 
 /// What is known of one alarm.
 #[derive(Copy, Clone, Debug)]
@@ -21,17 +21,39 @@ struct Alarm {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Alarms {
     entries: Shelves,
-    alarms: Vec<Alarm>,
+    alarms: Known,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Known(Vec<Alarm>);
+
+impl Current for Known {
+    #[inline]
+    fn fetch(&self, thing: u32) {
+        fetch_from(&self.0, thing as usize);
+    }
+
+    #[inline]
+    fn current(&mut self, entry: Entry) -> Option<Entry> {
+        let alarm = &mut self.0[entry.thing as usize];
+        // An entry that an earlier one replaced is nobody's.
+        if entry.moment != alarm.entry {
+            return None;
+        }
+        alarm.entry = alarm.moment;
+        (alarm.moment != Moment::NEVER).then_some(Entry { moment: alarm.moment, ..entry })
+    }
 }
 
 impl Alarms {
     /// Sets the alarm of a thing, in place of the one it had. Sequences grow from one call to the next.
     pub fn set(&mut self, thing: u32, moment: Moment) {
         let index = thing as usize;
-        if self.alarms.len() <= index {
-            self.alarms.resize(index + 1, Alarm { moment: Moment::NEVER, entry: Moment::NEVER });
+        let alarms = &mut self.alarms.0;
+        if alarms.len() <= index {
+            alarms.resize(index + 1, Alarm { moment: Moment::NEVER, entry: Moment::NEVER });
         }
-        let alarm = &mut self.alarms[index];
+        let alarm = &mut alarms[index];
         alarm.moment = moment;
         if moment.is_before(&alarm.entry) {
             alarm.entry = moment;
@@ -41,7 +63,7 @@ impl Alarms {
 
     /// Takes the alarm of a thing back, if it has one.
     pub fn clear(&mut self, thing: u32) {
-        if let Some(alarm) = self.alarms.get_mut(thing as usize) {
+        if let Some(alarm) = self.alarms.0.get_mut(thing as usize) {
             alarm.moment = Moment::NEVER;
         }
     }
@@ -55,13 +77,13 @@ impl Alarms {
     /// Whether a thing has an alarm.
     #[inline]
     pub fn is_set(&self, thing: u32) -> bool {
-        self.alarms.get(thing as usize).is_some_and(|alarm| alarm.moment != Moment::NEVER)
+        self.alarms.0.get(thing as usize).is_some_and(|alarm| alarm.moment != Moment::NEVER)
     }
 
     /// Asks the processor for what is known of an alarm.
     #[inline]
     pub fn fetch(&self, thing: u32) {
-        fetch_from(&self.alarms, thing as usize);
+        self.alarms.fetch(thing);
     }
 
     /// The next one to go off, and whose it is.
@@ -71,21 +93,15 @@ impl Alarms {
     }
 
     fn find_next(&mut self) -> Option<(Moment, u32)> {
-        while let Some(Entry { moment, thing, .. }) = self.entries.first() {
-            let alarm = &mut self.alarms[thing as usize];
-            if moment == alarm.moment {
+        while let Some(entry) = self.entries.first(&mut self.alarms) {
+            let Entry { moment, thing, .. } = entry;
+            if moment == self.alarms.0[thing as usize].moment {
                 return Some((moment, thing));
             }
-            self.entries.coming().into_iter().for_each(|next| fetch_from(&self.alarms, next as usize));
-            let alarm = &mut self.alarms[thing as usize];
-            // An entry that an earlier one replaced is nobody's.
-            let is_its_own = moment == alarm.entry;
-            if is_its_own {
-                alarm.entry = alarm.moment;
-            }
-            match is_its_own && alarm.moment != Moment::NEVER {
-                true => self.entries.replace(Entry { moment: alarm.moment, thing, rank: 0 }),
-                false => self.entries.pop(),
+            self.fetch_coming();
+            match self.alarms.current(entry) {
+                Some(later) => self.entries.replace(later),
+                None => self.entries.pop(),
             }
         }
         None
@@ -93,11 +109,16 @@ impl Alarms {
 
     /// Takes out the one that [`next`](Self::next) told of.
     pub fn pop(&mut self) {
-        if let Some(Entry { thing, .. }) = self.entries.first() {
+        if let Some(Entry { thing, .. }) = self.entries.first(&mut self.alarms) {
             self.entries.pop();
-            self.entries.coming().into_iter().for_each(|next| fetch_from(&self.alarms, next as usize));
-            self.alarms[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
+            self.fetch_coming();
+            self.alarms.0[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
         }
+    }
+
+    #[inline]
+    fn fetch_coming(&self) {
+        self.entries.coming().into_iter().for_each(|next| self.alarms.fetch(next));
     }
 }
 

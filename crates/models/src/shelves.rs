@@ -5,6 +5,8 @@
 //! shelf; when there is nothing in order any more the nearest shelf is gone through, and what comes first on it is the
 //! next shelf, or is put in order. So each thing is moved a few times, and memory is read from one end to the other. What
 //! comes into the order later is in a small heap beside it.
+//!
+//! What lies on a shelf may be out of date: before it is put in order, whoever knows is asked ([`Current`]).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -88,6 +90,16 @@ const NEXT: usize = SAMPLE / 16;
 /// So many things come before one of which the processor is asked what is known.
 const AHEAD: usize = 8;
 
+/// Who knows when things happen.
+pub(crate) trait Current {
+    /// Asks the processor for what is known of a thing.
+    fn fetch(&self, thing: u32);
+
+    /// The entry that takes the place of this one: no earlier, and itself if nothing has changed. None if nothing is to
+    /// happen any more.
+    fn current(&mut self, entry: Entry) -> Option<Entry>;
+}
+
 /// Entries in order of their moments.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelves {
@@ -154,14 +166,14 @@ impl Shelves {
         let mut entries = std::mem::take(&mut self.near).into_vec();
         entries.append(&mut self.run);
         self.far.push(Shelf { until: self.edge, entries });
-        self.refill();
+        self.edge = f64::NEG_INFINITY;
     }
 
-    /// The first.
+    /// The first. It may be out of date, if that happened since it was put in order.
     #[inline]
-    pub fn first(&mut self) -> Option<Entry> {
+    pub fn first(&mut self, current: &mut impl Current) -> Option<Entry> {
         if self.run.is_empty() && self.near.is_empty() && !self.far.is_empty() {
-            self.refill();
+            self.refill(current);
         }
         match (self.run.last(), self.near.peek()) {
             (Some(&Reverse(run)), Some(&Reverse(near))) => Some(if run < near { run } else { near }),
@@ -210,7 +222,7 @@ impl Shelves {
 
     /// Puts in order what comes first, when nothing is.
     #[cold]
-    fn refill(&mut self) {
+    fn refill(&mut self, current: &mut impl Current) {
         while self.run.is_empty()
             && let Some(Shelf { until, mut entries }) = self.far.pop()
         {
@@ -225,10 +237,38 @@ impl Shelves {
                 continue;
             }
             self.edge = until;
-            entries.sort_unstable();
-            self.spare = std::mem::replace(&mut self.run, entries);
+            let mut run = self.brought_up_to_date(entries, current);
+            run.sort_unstable();
+            self.spare = std::mem::replace(&mut self.run, run);
         }
         self.limit = MANY.max(2 * self.run.len());
+    }
+}
+
+impl Shelves {
+    /// Those of some entries that still come up to the edge; the others are put where they belong.
+    fn brought_up_to_date(
+        &mut self,
+        mut entries: Vec<Reverse<Entry>>,
+        current: &mut impl Current,
+    ) -> Vec<Reverse<Entry>> {
+        entries.iter().take(AHEAD).for_each(|Reverse(entry)| current.fetch(entry.thing));
+        let mut kept = 0;
+        for place in 0..entries.len() {
+            if let Some(Reverse(next)) = entries.get(place + AHEAD) {
+                current.fetch(next.thing);
+            }
+            match current.current(entries[place].0) {
+                Some(entry) if entry.moment.date <= self.edge => {
+                    entries[kept] = Reverse(entry);
+                    kept += 1;
+                }
+                Some(later) => self.put(later),
+                None => self.count -= 1,
+            }
+        }
+        entries.truncate(kept);
+        entries
     }
 }
 
@@ -247,6 +287,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Nothing is ever out of date.
+    struct AsTheyAre;
+
+    impl Current for AsTheyAre {
+        fn fetch(&self, _: u32) {}
+
+        fn current(&mut self, entry: Entry) -> Option<Entry> {
+            Some(entry)
+        }
+    }
+
     /// Of many at one date none can be put off: then it is not tried again and again.
     #[test]
     fn equal_dates_are_not_moved_more_and_more_often() {
@@ -256,9 +307,10 @@ mod tests {
         for thing in 0..100_000 {
             shelves.push(entry(thing));
         }
+        assert_eq!(shelves.first(&mut AsTheyAre), Some(entry(0)));
         assert!(shelves.limit >= 100_000, "the next time is far away");
         for thing in 0..100_000 {
-            assert_eq!(shelves.first(), Some(entry(thing)));
+            assert_eq!(shelves.first(&mut AsTheyAre), Some(entry(thing)));
             shelves.pop();
         }
     }
@@ -284,7 +336,7 @@ mod tests {
                 let mut taken = 0;
                 while taken < pops.min(list.len()) {
                     let (date, order, thing) = list[taken];
-                    let first = shelves.first().map(|entry| (entry.moment.date as u64, entry.moment.sequence, entry.thing));
+                    let first = shelves.first(&mut AsTheyAre).map(|entry| (entry.moment.date as u64, entry.moment.sequence, entry.thing));
                     prop_assert_eq!(first, Some((date, order, thing)));
                     now = date;
                     taken += 1;
