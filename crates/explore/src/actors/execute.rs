@@ -324,7 +324,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, .. }
-                | Effect::Execute(activity, _)
+                | Effect::Execute(activity)
                 | Effect::Access(activity, _)
                 | Effect::Parallel(activity, _) => self.kernel.finish(activity, Ok(())),
                 Effect::Started(actor, request) => self.keep_code(actor, *request),

@@ -152,7 +152,7 @@ impl Kernel {
         if from == host {
             return;
         }
-        for id in self.actors[target.index()].owned().to_vec() {
+        for id in self.actors[target.index()].belongings() {
             let Some(activity) = self.activities.get_mut(id) else { continue };
             if let Kind::Execution { what, .. } = &mut activity.kind
                 && what.host == from

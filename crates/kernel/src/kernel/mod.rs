@@ -9,13 +9,14 @@ mod ahead;
 mod lifecycle;
 mod network;
 mod synchronisation;
+mod work;
 
 use std::hash::{Hash, Hasher};
 
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
 
-use crate::activity::{Activities, Activity, Held, Kind, State};
+use crate::activity::{Activities, Activity, Kind, State};
 use crate::event::{Event, Reason};
 use crate::exposed::{Exposure, Value};
 use crate::ids::{ActivityId, ActorId, ExposedId, MailboxId};
@@ -44,8 +45,8 @@ pub enum Effect {
     },
     /// A message was sent and is held back: [`Kernel::deliver`] puts it into its mailbox.
     UnderWay(ActivityId),
-    /// A computation begins.
-    Execute(ActivityId, Execution),
+    /// A computation begins: [`Kernel::execution`].
+    Execute(ActivityId),
     /// A disk access begins.
     Access(ActivityId, DiskAccess),
     /// A parallel task begins.
@@ -129,6 +130,8 @@ pub struct Kernel {
     ready: Vec<ActorId>,
     /// What is to be done before `effects`: a message sets out.
     departure: Option<Departure>,
+    /// What is to be done before `effects`: a computation begins. There is no departure then.
+    begun: Option<ActivityId>,
     effects: Vec<Effect>,
     /// Whose timers are to be set, and to what, or not needed any more.
     timers: Vec<(ActorId, Option<f64>)>,
@@ -159,6 +162,7 @@ impl Kernel {
             exposure: Exposure::default(),
             ready: Vec::new(),
             departure: None,
+            begun: None,
             effects: Vec::new(),
             timers: Vec::new(),
             events: Vec::new(),
@@ -187,6 +191,7 @@ impl Kernel {
         self.exposure.clear();
         self.ready.clear();
         self.departure = None;
+        self.begun = None;
         self.effects.clear();
         self.timers.clear();
         self.events.clear();
@@ -243,7 +248,7 @@ impl Kernel {
     /// Whether something is to be done in the world.
     #[inline]
     pub fn has_effects(&self) -> bool {
-        self.departure.is_some() || !self.effects.is_empty()
+        self.departure.is_some() || self.begun.is_some() || !self.effects.is_empty()
     }
 
     /// The next thing to be done in the world.
@@ -252,6 +257,9 @@ impl Kernel {
         if let Some(departure) = self.departure.take() {
             let Departure { activity, src, dst, bytes, rate } = departure;
             return Some(Effect::Transfer { activity, src, dst, bytes, rate });
+        }
+        if let Some(begun) = self.begun.take() {
+            return Some(Effect::Execute(begun));
         }
         match self.effects.len() {
             0 => None,
@@ -266,6 +274,12 @@ impl Kernel {
     #[inline]
     pub(crate) fn departure(&self) -> Option<&Departure> {
         self.departure.as_ref()
+    }
+
+    /// The computation that begins, if that is the next thing to be done.
+    #[inline]
+    pub(crate) fn take_begun(&mut self) -> Option<ActivityId> {
+        self.begun.take()
     }
 
     /// The message that was to set out has.
@@ -455,35 +469,9 @@ impl Kernel {
                 self.wait_any(actor, activities, timeout, on_timeout, release)
             }
             Simcall::TestAny { activities } => self.test_any(actor, &activities),
-            Simcall::Execute(request, follow) => {
-                let host = request.host.unwrap_or(self.actors[actor.index()].host);
-                let what = Execution {
-                    host,
-                    flops: request.flops,
-                    priority: request.priority.unwrap_or(1.0),
-                    bound: request.bound,
-                    threads: request.threads,
-                };
-                let id = self.begin(actor, Kind::Execution { actor, what: what.clone() });
-                self.effects.push(Effect::Execute(id, what));
-                self.tell(|_| Event::ExecutionStarted { activity: id, actor, host, flops: request.flops });
-                self.follow(actor, id, follow)
-            }
-            Simcall::Access(what, follow) => {
-                let id = self.begin(actor, Kind::Access { actor, what: what.clone() });
-                let (disk, bytes) = (what.disk, what.bytes);
-                let write = what.direction == simurgh_models::Direction::Write;
-                self.effects.push(Effect::Access(id, what));
-                self.tell(|_| Event::AccessStarted { activity: id, actor, disk, bytes, write });
-                self.follow(actor, id, follow)
-            }
-            Simcall::Parallel(what, follow) => {
-                let id = self.begin(actor, Kind::Parallel { actor });
-                let hosts = what.hosts.clone();
-                self.effects.push(Effect::Parallel(id, Box::new(what)));
-                self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
-                self.follow(actor, id, follow)
-            }
+            Simcall::Execute(request, follow) => self.execute(actor, &request, follow),
+            Simcall::Access(what, follow) => self.access(actor, what, follow),
+            Simcall::Parallel(what, follow) => self.parallel(actor, what, follow),
             Simcall::Sleep(duration) => {
                 if duration > 0.0 {
                     self.block(actor, Waiting::Sleep, Some(duration));
@@ -720,14 +708,6 @@ impl Kernel {
                 unreachable!("these waits have no timer")
             }
         }
-    }
-
-    fn begin(&mut self, actor: ActorId, kind: Kind) -> ActivityId {
-        let id = self
-            .activities
-            .insert(|| Activity::new(kind, State::Running, Held { owner: true, receiver: false }));
-        self.own(actor, id);
-        id
     }
 
     fn reason(&self, waiting: &Waiting) -> Option<Reason> {

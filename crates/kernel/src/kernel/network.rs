@@ -227,7 +227,7 @@ impl Kernel {
 
     /// Waits for one activity: what a wait for a set of one comes to.
     #[inline]
-    fn wait_one(
+    pub(super) fn wait_one(
         &mut self,
         actor: ActorId,
         id: ActivityId,

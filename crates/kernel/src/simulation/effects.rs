@@ -16,6 +16,8 @@ impl Simulation {
         if let Some(&Departure { activity, src, dst, bytes, rate }) = self.kernel.departure() {
             self.kernel.departed();
             self.depart(activity, Transfer { src, dst, bytes, rate })?;
+        } else if let Some(begun) = self.kernel.take_begun() {
+            self.execute(begun)?;
         }
         if self.kernel.has_effects() {
             self.settle_all()?;
@@ -34,10 +36,7 @@ impl Simulation {
                     self.depart(activity, Transfer { src, dst, bytes, rate })?;
                 }
                 Effect::UnderWay(_) => unreachable!("simulated messages are not held back"),
-                Effect::Execute(activity, what) => {
-                    let started = self.models.execute(what, activity.to_bits());
-                    self.started(activity, started)?;
-                }
+                Effect::Execute(activity) => self.execute(activity)?,
                 Effect::Access(activity, what) => {
                     let started = self.models.io(what, activity.to_bits());
                     self.started(activity, started)?;
@@ -98,6 +97,14 @@ impl Simulation {
             }
             refused => self.started(activity, refused),
         }
+    }
+
+    /// A computation begins.
+    fn execute(&mut self, activity: ActivityId) -> Result<(), Error> {
+        // One that was given up at once never begins.
+        let Some(what) = self.kernel.execution(activity) else { return Ok(()) };
+        let started = self.models.execute(what.clone(), activity.to_bits());
+        self.started(activity, started)
     }
 
     fn settle_timers(&mut self) {

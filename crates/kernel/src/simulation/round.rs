@@ -229,6 +229,9 @@ impl Simulation {
         let served = match &mut port.simcall {
             Some(Simcall::Send(request, follow)) => self.kernel.post_send(actor, request, *follow),
             Some(Simcall::Recv(request, follow)) => self.kernel.post_recv(actor, request, *follow),
+            Some(Simcall::Execute(request, follow)) if self.pacing == Pacing::Single => {
+                self.kernel.post_execute(actor, request, *follow)
+            }
             other => return other.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
         };
         port.simcall = None;
