@@ -35,13 +35,19 @@ impl Block {
         size_of_val(&*self.numbers) as f64
     }
 
-    /// Adds the product of two blocks. The middle loop runs along rows of `b`, which lie in memory as they are read.
+    /// Adds the product of two blocks. The innermost loop runs along rows of `b`, which lie in memory as they are read;
+    /// a few of them at a time, which stay in the cache of their core: several cores that wait for one memory would not be
+    /// faster than one.
     fn add_product(&mut self, a: &Block, b: &Block) {
+        const TOGETHER: usize = 32;
         let size = self.size;
-        for (sums, row) in self.numbers.chunks_exact_mut(size).zip(a.numbers.chunks_exact(size)) {
-            for (&factor, others) in row.iter().zip(b.numbers.chunks_exact(size)) {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum += factor * other;
+        for (left, some) in b.numbers.chunks(TOGETHER * size).enumerate() {
+            let rows = self.numbers.chunks_exact_mut(size).zip(a.numbers.chunks_exact(size));
+            for (sums, row) in rows {
+                for (&factor, others) in row[left * TOGETHER..].iter().zip(some.chunks_exact(size)) {
+                    for (sum, other) in sums.iter_mut().zip(others) {
+                        *sum += factor * other;
+                    }
                 }
             }
         }
@@ -55,13 +61,40 @@ impl Block {
     }
 }
 
-/// Elements of the two matrices: whole numbers, so that sums are exact in any order.
-fn a(row: usize, column: usize) -> f64 {
-    ((row * 7 + column * 3) % 11) as f64 - 5.0
+/// A matrix of whole numbers, so that sums are exact in any order: each element depends on its row and column.
+#[derive(Copy, Clone)]
+struct Pattern {
+    row: usize,
+    column: usize,
+    modulus: usize,
 }
 
-fn b(row: usize, column: usize) -> f64 {
-    ((row * 5 + column * 13) % 17) as f64 - 8.0
+const A: Pattern = Pattern { row: 7, column: 3, modulus: 11 };
+const B: Pattern = Pattern { row: 5, column: 13, modulus: 17 };
+
+impl Pattern {
+    fn at(self, row: usize, column: usize) -> f64 {
+        self.shifted((row * self.row + column * self.column) % self.modulus)
+    }
+
+    /// So that about half of them are below 0.
+    fn shifted(self, rest: usize) -> f64 {
+        rest as f64 - (self.modulus / 2) as f64
+    }
+
+    /// A row of the matrix times a vector.
+    fn times(self, row: usize, vector: &[f64]) -> f64 {
+        let mut rest = (row * self.row) % self.modulus;
+        let mut sum = 0.0;
+        for x in vector {
+            sum += self.shifted(rest) * x;
+            rest += self.column;
+            if rest >= self.modulus {
+                rest -= self.modulus;
+            }
+        }
+        sum
+    }
 }
 
 /// A vector to multiply the result with.
@@ -100,8 +133,8 @@ async fn actor(ctx: Ctx, grid: Arc<Grid>, row: usize, column: usize) -> simurgh:
     let side = grid.options.grid;
     let size = grid.options.size / side;
     let (top, left) = (row * size, column * size);
-    let own_a = Arc::new(Block::new(size, |row, column| a(top + row, left + column)));
-    let own_b = Arc::new(Block::new(size, |row, column| b(top + row, left + column)));
+    let own_a = Arc::new(Block::new(size, |row, column| A.at(top + row, left + column)));
+    let own_b = Arc::new(Block::new(size, |row, column| B.at(top + row, left + column)));
     let mut result = Block::new(size, |_, _| 0.0);
     for step in 0..side {
         let mut sends = ActivitySet::new();
@@ -145,11 +178,9 @@ async fn verify(grid: &Grid, own: Part) -> simurgh::Result {
         let part = grid.parts.recv().await?;
         part.block.add_times(&vector, part.left, &mut found, part.top);
     }
-    let times = |of: fn(usize, usize) -> f64, vector: &[f64]| -> Vec<f64> {
-        let row = |row| vector.iter().enumerate().map(|(column, x)| of(row, column) * x).sum();
-        (0..size).map(row).collect()
-    };
-    let expected = times(a, &times(b, &vector));
+    let times =
+        |of: Pattern, vector: &[f64]| -> Vec<f64> { (0..size).map(|row| of.times(row, vector)).collect() };
+    let expected = times(A, &times(B, &vector));
     match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
         Some(row) => Err(simurgh::Error::other(format!("row {row} of the product is wrong"))),
         None => Ok(()),
