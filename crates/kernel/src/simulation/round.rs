@@ -15,7 +15,7 @@ use crate::simulation::report::{ActorFailure, Pacing};
 
 /// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
 /// sees it, and in larger ones an actor that is killed by another of the same instant may or may not take a last step.
-const TOGETHER: usize = 512;
+const TOGETHER: usize = 4096;
 
 /// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
 /// takes to wake them.
