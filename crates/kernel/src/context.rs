@@ -407,8 +407,8 @@ impl Trip {
         self.place
     }
 
-    /// Goes on with it. The request is made, once, by the actor that asks; the answer is read where it lies, and what is
-    /// read must not ask for anything itself.
+    /// Goes on with it. The request is made, once, by the actor that asks; the answer is read where it lies, which
+    /// must ask for nothing itself and leaves nothing behind.
     ///
     /// # Panics
     /// Outside of any actor, when two trips are made at once, and after its end.
@@ -416,7 +416,7 @@ impl Trip {
     pub fn poll_with<T>(
         &mut self,
         request: impl FnOnce(ActorId) -> Simcall,
-        read: impl FnOnce(Answer) -> T,
+        read: impl FnOnce(&mut Option<Answer>) -> T,
     ) -> Poll<T> {
         PORT.with_borrow_mut(|port| match self.stage {
             Stage::New => {
@@ -431,12 +431,12 @@ impl Trip {
                 self.stage = Stage::Asked;
                 Poll::Pending
             }
-            Stage::Asked => match port.as_mut().and_then(|port| port.answer.take()) {
-                Some(answer) => {
+            Stage::Asked => match port.as_mut() {
+                Some(port) if port.answer.is_some() => {
                     self.stage = Stage::Over;
-                    Poll::Ready(read(answer))
+                    Poll::Ready(read(&mut port.answer))
                 }
-                None => Poll::Pending,
+                _ => Poll::Pending,
             },
             Stage::Over => panic!("an operation was polled after it was over"),
         })
@@ -526,7 +526,10 @@ impl Future for Call {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Answer> {
         let Call { simcall, trip } = &mut *self;
-        trip.poll_with(|_| simcall.take().expect("it is asked once"), |answer| answer)
+        trip.poll_with(
+            |_| simcall.take().expect("it is asked once"),
+            |answer| answer.take().expect("it is there"),
+        )
     }
 }
 

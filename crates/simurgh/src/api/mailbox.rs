@@ -15,7 +15,7 @@ use simurgh_kernel::simcall::{
 
 use super::activity::Start;
 use super::shared::{Shared, mailbox_name};
-use super::{Ask, completed, unexpected};
+use super::{Ask, take_completed, unexpected};
 use crate::error::{Error, Result};
 
 /// A meeting point for messages of type `T`. Any actor may send to it and any may receive from it; the oldest send
@@ -92,8 +92,8 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     pub fn send(&self, message: T, bytes: f64) -> Send<T> {
         let payload: Option<Payload> = Some(Box::new(message));
         Send {
-            message: Message { mailbox: self.id, tag: 0, bytes, rate: None, payload },
-            timeout: None,
+            message: Message { mailbox: self.id, tag: 0, bytes, rate: f64::INFINITY, payload },
+            timeout: f64::NAN,
             trip: Trip::new(Location::caller()),
             carries: PhantomData,
         }
@@ -105,9 +105,14 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     pub fn recv(&self) -> Recv<T> {
         Recv {
             mailbox: self.clone(),
-            criteria: Criteria::default(),
-            rate: None,
-            timeout: None,
+            wanted: Wanted {
+                source: 0,
+                tag: 0,
+                has_source: false,
+                has_tag: false,
+                rate: f64::INFINITY,
+                timeout: f64::NAN,
+            },
             trip: Trip::new(Location::caller()),
         }
     }
@@ -153,7 +158,8 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
 #[must_use = "nothing is sent until it is awaited"]
 pub struct Send<T> {
     message: Message,
-    timeout: Option<f64>,
+    /// Not a number if there is none.
+    timeout: f64,
     trip: Trip,
     carries: PhantomData<fn(T)>,
 }
@@ -164,7 +170,8 @@ struct Message {
     mailbox: MailboxId,
     tag: i32,
     bytes: f64,
-    rate: Option<f64>,
+    /// Infinite if there is no limit.
+    rate: f64,
     payload: Option<Payload>,
 }
 
@@ -175,7 +182,7 @@ impl Message {
         SendRequest {
             mailbox: self.mailbox,
             bytes: self.bytes,
-            rate: self.rate,
+            rate: (self.rate != f64::INFINITY).then_some(self.rate),
             envelope: Envelope { source: sender.0, tag: self.tag, ..Envelope::default() },
             payload: self.payload.take(),
         }
@@ -205,7 +212,7 @@ impl<T: Clone + std::marker::Send + 'static> Send<T> {
 impl<T> Send<T> {
     /// At most so many bytes a second.
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        self.message.rate = Some(bytes_per_second);
+        self.message.rate = bytes_per_second;
         self
     }
 
@@ -217,7 +224,7 @@ impl<T> Send<T> {
 
     /// Gives up after so many seconds, for both sides.
     pub fn timeout(mut self, seconds: f64) -> Self {
-        self.timeout = Some(seconds);
+        self.timeout = seconds;
         self
     }
 
@@ -241,8 +248,8 @@ impl<T> Future for Send<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let Send { message, timeout, trip, .. } = &mut *self;
-        let request = |sender| Simcall::Send(message.request(sender), Follow::Wait(*timeout));
-        trip.poll_with(request, |answer| completed(answer).map(drop)).map_err(Error::from)
+        let request = |sender| Simcall::Send(message.request(sender), Follow::Wait(limit(*timeout)));
+        trip.poll_with(request, |answer| take_completed(answer).map(drop)).map_err(Error::from)
     }
 }
 
@@ -263,7 +270,8 @@ impl Future for Detach {
         if trip.poll_post(|sender| message.request(sender)).is_ready() {
             return Poll::Ready(());
         }
-        trip.poll_with(|sender| Simcall::Send(message.request(sender), Follow::Detach), super::nothing)
+        let request = |sender| Simcall::Send(message.request(sender), Follow::Detach);
+        trip.poll_with(request, |answer| super::nothing(answer.take().expect("it is there")))
     }
 }
 
@@ -276,35 +284,69 @@ impl Future for Detach {
 #[must_use = "nothing is received until it is awaited"]
 pub struct Recv<T> {
     mailbox: Mailbox<T>,
-    criteria: Criteria,
-    rate: Option<f64>,
-    timeout: Option<f64>,
+    wanted: Wanted,
     trip: Trip,
+}
+
+/// What is received, and for how long it is waited. It is short: each actor that waits has one.
+#[derive(Debug)]
+struct Wanted {
+    /// The only source and label that are accepted, if there are such.
+    source: u32,
+    tag: i32,
+    has_source: bool,
+    has_tag: bool,
+    /// Infinite if there is no limit.
+    rate: f64,
+    /// Not a number if there is none.
+    timeout: f64,
+}
+
+impl Wanted {
+    /// As a receive at a mailbox.
+    #[inline]
+    fn request(&self, mailbox: MailboxId) -> RecvRequest {
+        RecvRequest {
+            mailbox,
+            rate: (self.rate != f64::INFINITY).then_some(self.rate),
+            criteria: Criteria {
+                context: 0,
+                source: self.has_source.then_some(self.source),
+                tag: self.has_tag.then_some(self.tag),
+            },
+        }
+    }
+}
+
+/// A timeout, if there is one.
+#[inline]
+fn limit(timeout: f64) -> Option<f64> {
+    (!timeout.is_nan()).then_some(timeout)
 }
 
 impl<T: std::marker::Send + 'static> Recv<T> {
     /// At most so many bytes a second.
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        self.rate = Some(bytes_per_second);
+        self.wanted.rate = bytes_per_second;
         self
     }
 
     /// Takes only messages with this label ([`Send::tag`]).
     pub fn tag(mut self, tag: i32) -> Self {
-        self.criteria.tag = Some(tag);
+        (self.wanted.tag, self.wanted.has_tag) = (tag, true);
         self
     }
 
     /// Takes only messages that this actor sent.
     pub fn from(mut self, sender: impl Into<ActorId>) -> Self {
-        self.criteria.source = Some(sender.into().0);
+        (self.wanted.source, self.wanted.has_source) = (sender.into().0, true);
         self
     }
 
     /// Gives up after so many seconds; a message under way is then lost, for both sides.
     #[inline]
     pub fn timeout(mut self, seconds: f64) -> Self {
-        self.timeout = Some(seconds);
+        self.wanted.timeout = seconds;
         self
     }
 
@@ -319,8 +361,7 @@ impl<T: std::marker::Send + 'static> Recv<T> {
     }
 
     fn call(&self) -> Call {
-        let request = RecvRequest { mailbox: self.mailbox.id, rate: self.rate, criteria: self.criteria };
-        call_at(Simcall::Recv(request, Follow::Return), self.trip.place())
+        call_at(Simcall::Recv(self.wanted.request(self.mailbox.id), Follow::Return), self.trip.place())
     }
 }
 
@@ -329,12 +370,9 @@ impl<T: std::marker::Send + 'static> Future for Recv<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let Recv { mailbox, criteria, rate, timeout, trip } = &mut *self;
-        let request = |_| {
-            let request = RecvRequest { mailbox: mailbox.id, rate: *rate, criteria: *criteria };
-            Simcall::Recv(request, Follow::Wait(*timeout))
-        };
-        let message = std::task::ready!(trip.poll_with(request, completed));
+        let Recv { mailbox, wanted, trip } = &mut *self;
+        let request = |_| Simcall::Recv(wanted.request(mailbox.id), Follow::Wait(limit(wanted.timeout)));
+        let message = std::task::ready!(trip.poll_with(request, take_completed));
         Poll::Ready(message.map_err(Error::from).and_then(|payload| mailbox.open(payload)))
     }
 }

@@ -68,6 +68,20 @@ pub(crate) fn unexpected(answer: &Answer) -> ! {
     unreachable!("the kernel answered {answer:?} to something else")
 }
 
+/// As [`completed`], of an answer that is read where it lies: it is taken in pieces, for what was written piece by piece
+/// and is copied as a whole is waited for.
+#[inline]
+pub(crate) fn take_completed(answer: &mut Option<Answer>) -> std::result::Result<Option<Payload>, Failure> {
+    let result = match answer {
+        Some(Answer::Completed { message, .. }) => Ok(message.take()),
+        Some(Answer::Failed { failure, .. }) => Err(*failure),
+        _ => return completed(answer.take().expect("it is there")),
+    };
+    // Nothing is left in it that must be dropped.
+    std::mem::forget(answer.take());
+    result
+}
+
 /// How an activity that was waited for ended.
 #[inline]
 pub(crate) fn completed(answer: Answer) -> std::result::Result<Option<Payload>, Failure> {
