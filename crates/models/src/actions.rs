@@ -1,5 +1,6 @@
 //! All the work under way, in one flat array.
 
+use crate::ahead::fetch_from;
 use crate::heap::{EventHeap, Lane};
 use crate::work::{ActionId, Token};
 
@@ -97,6 +98,11 @@ impl Action {
     }
 }
 
+/// Of so many free slots, the next ones are not in the cache;
+const MANY: usize = 2048;
+/// one that is used after so many others is asked for.
+const SOON: usize = 8;
+
 /// A slab of actions.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Actions {
@@ -120,6 +126,9 @@ impl Actions {
             Some(index) => index,
             None => self.grow(&action),
         };
+        if self.free.len() >= MANY {
+            fetch_from(&self.slots, self.free[self.free.len() - SOON] as usize);
+        }
         let slot = &mut self.slots[index as usize];
         let generation = slot.generation;
         *slot = Action { generation, order: self.started, ..action };

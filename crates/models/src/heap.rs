@@ -250,6 +250,12 @@ impl EventHeap {
         &ring.entries[ring.head..]
     }
 
+    /// What is in the heap, the nearest first and then in no order.
+    #[inline]
+    pub(crate) fn others(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Finds the nearest date again.
     #[inline]
     fn find_next(&mut self) {

@@ -1,10 +1,11 @@
 //! Asking the processor for what the kernel will soon visit ([`simurgh_models::ahead`]).
 
-use simurgh_models::ahead::fetch_from;
+use simurgh_models::ahead::{fetch, fetch_from};
 
 use super::{Kernel, Waiting};
 use crate::activity::Kind;
 use crate::ids::{ActorId, MailboxId};
+use crate::simcall::Answer;
 
 impl Kernel {
     /// Asks the processor for a mailbox.
@@ -24,6 +25,15 @@ impl Kernel {
     #[inline]
     pub(crate) fn fetch_actor(&self, actor: ActorId) {
         fetch_from(&self.actors, actor.index());
+    }
+
+    /// Asks the processor for the message that an actor is answered with, if there is one.
+    #[inline]
+    pub(crate) fn fetch_answer(&self, actor: ActorId) {
+        let answer = self.actors.get(actor.index()).and_then(|record| record.answer.as_ref());
+        if let Some(Answer::Completed { message: Some(message), .. }) = answer {
+            fetch(&**message);
+        }
     }
 
     /// Asks the processor for the activity that an actor waits for, if it is one.

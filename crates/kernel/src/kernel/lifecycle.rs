@@ -154,7 +154,8 @@ impl Kernel {
         }
         for id in self.actors[target.index()].belongings() {
             let Some(activity) = self.activities.get_mut(id) else { continue };
-            if let Kind::Execution { what, .. } = &mut activity.kind
+            if let Kind::Execution { actor, what } = &mut activity.kind
+                && *actor == target
                 && what.host == from
                 && activity.state == State::Running
             {

@@ -130,6 +130,10 @@ impl Simulation {
             if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
                 self.fetch_ready(actors.get(place + warm::CODE_TOGETHER..).unwrap_or_default());
                 self.fetch_code(&actors[place..]);
+                actors[place..]
+                    .iter()
+                    .take(warm::CODE_TOGETHER)
+                    .for_each(|&actor| self.kernel.fetch_answer(actor));
                 slots[place..].iter().take(warm::CODE_TOGETHER).for_each(|slot| fetch(slot.port()));
             }
             self.run_in_place(actor, &mut slots[place]);

@@ -180,11 +180,11 @@ impl System {
         fetch_from(&self.variables, id.index());
     }
 
-    /// Asks the processor for the constraints of a variable.
+    /// Asks the processor for the constraints of a variable; nothing if there is none, or none any more.
     #[inline]
     pub(crate) fn fetch_used(&self, id: VariableId) {
         if let Some(&Variable { first, count, .. }) = self.variables.get(id.index()) {
-            for element in self.elements.block(first, count) {
+            for element in self.elements.some_block(first, count) {
                 fetch_from(&self.constraints, element.constraint as usize);
             }
         }

@@ -380,6 +380,12 @@ impl Elements {
         &self.all[first as usize..][..count as usize]
     }
 
+    /// A block of neighbours, as far as there is one.
+    #[inline]
+    pub fn some_block(&self, first: u32, count: u32) -> &[Element] {
+        self.all.get(first as usize..first as usize + count as usize).unwrap_or_default()
+    }
+
     /// A block of neighbours.
     #[inline]
     pub fn block_mut(&mut self, first: u32, count: u32) -> &mut [Element] {

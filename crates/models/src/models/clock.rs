@@ -18,6 +18,10 @@ const MANY: usize = 64;
 /// What is needed is asked for when so many others come first, and what is needed to know that when so many do.
 const SOON: usize = 6;
 const LATER: usize = 16;
+/// Where these are fewer, that is not worth it for those whose dates are in no order.
+const VERY_MANY: usize = 2048;
+/// Of those that are in no order, one of so many comes next but one.
+const FIRST: usize = 5;
 
 impl Models {
     /// Moves the clock to the next instant at which something happens that concerns others, and tells what.
@@ -123,6 +127,17 @@ impl Models {
         };
         variable(SOON).into_iter().for_each(|soon| self.network.system.fetch_used(soon));
         variable(LATER).into_iter().for_each(|later| self.network.system.fetch_variable(later));
+    }
+
+    /// The same for those whose dates are in no order: the first of them.
+    #[inline]
+    fn fetch_first(&self) {
+        let others = self.network_dates.others();
+        if others.len() >= VERY_MANY {
+            for entry in &others[..FIRST] {
+                self.network.system.fetch_used(VariableId(self.actions.at(entry.thing).variable));
+            }
+        }
     }
 
     /// Whether there is anything to be solved.
@@ -332,6 +347,7 @@ impl Models {
         self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
             self.fetch_coming(Lane::Ends);
+            self.fetch_first();
             self.reach_date(index, step);
         }
         self.tell_failed(Class::Disk, step);
