@@ -92,7 +92,8 @@ impl Simulation {
             }
             slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
         });
-        self.slots = slots;
+        // What was there in the meantime has no memory.
+        std::mem::forget(std::mem::replace(&mut self.slots, slots));
         served
     }
 
@@ -231,14 +232,19 @@ impl Simulation {
         }
         // What most of them ask, straight away.
         let served = match &mut port.simcall {
-            Some(Simcall::Send(request, follow)) => self.kernel.post_send(actor, request, *follow),
+            Some(Simcall::Send(request, follow)) => {
+                let served = self.kernel.post_send(actor, request, *follow);
+                request.payload = None;
+                served
+            }
             Some(Simcall::Recv(request, follow)) => self.kernel.post_recv(actor, request, *follow),
             Some(Simcall::Execute(request, follow)) if self.pacing == Pacing::Single => {
                 self.kernel.post_execute(actor, request, *follow)
             }
             other => return other.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
         };
-        port.simcall = None;
+        // Nothing is left in it that must be dropped.
+        std::mem::forget(port.simcall.take());
         match served {
             Served::Answered(answer) => {
                 self.settle()?;
