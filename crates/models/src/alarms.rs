@@ -127,6 +127,42 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// So many that most lie on shelves, put off and taken back while they do: against an ordered set.
+    #[test]
+    fn many_alarms_are_a_sorted_list() {
+        let (mut alarms, mut set) = (Alarms::default(), std::collections::BTreeSet::new());
+        let mut dates = vec![None; 5000];
+        let (mut sequence, mut mixed, mut now) = (0, 1_u64, 0);
+        for _ in 0..60_000 {
+            mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (thing, operation, later) = ((mixed >> 33) as usize % 5000, mixed >> 61, mixed >> 41 & 0xfff);
+            if let Some(known) = dates[thing].filter(|_| operation < 6) {
+                set.remove(&known);
+                dates[thing] = None;
+            }
+            match operation {
+                0..=4 => {
+                    sequence += 1;
+                    let entry = (now + later, sequence, thing as u32);
+                    alarms.set(thing as u32, Moment { date: entry.0 as f64, sequence });
+                    set.insert(entry);
+                    dates[thing] = Some(entry);
+                }
+                5 => alarms.clear(thing as u32),
+                _ => {
+                    let next =
+                        alarms.next().map(|(moment, thing)| (moment.date as u64, moment.sequence, thing));
+                    assert_eq!(next, set.pop_first());
+                    if let Some((date, _, thing)) = next {
+                        alarms.pop();
+                        (now, dates[thing as usize]) = (date, None);
+                    }
+                }
+            }
+        }
+        assert!(set.len() > 1024, "{} are left: most were on shelves", set.len());
+    }
+
     proptest! {
         /// Against a plain list, scanned each time.
         #[test]
