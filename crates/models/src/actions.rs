@@ -11,6 +11,8 @@ pub(crate) enum Engine {
     Timer,
     Cpu,
     Network,
+    /// Nothing, as long as a flow has its links to itself.
+    Lone,
     Disk,
     Parallel,
 }
@@ -36,8 +38,9 @@ pub(crate) enum Phase {
 /// No variable: the work is nothing, or only a date.
 pub(crate) const NO_VARIABLE: u32 = u32::MAX;
 
-/// One piece of work.
+/// One piece of work: a line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Action {
     /// Work left at date `updated`.
     pub remaining: f64,
@@ -47,14 +50,15 @@ pub(crate) struct Action {
     /// Its rate is this times its share.
     pub factor: f64,
     pub token: Token,
-    /// Its variable in the engine's system.
+    /// Its variable in the engine's system. Of a flow that is alone, this and the next are what its links are known by.
     pub variable: u32,
+    pub second: u32,
     pub generation: u32,
     pub engine: Engine,
     pub class: Class,
     pub phase: Phase,
     pub suspended: bool,
-    /// Its place in the order in which all work was started.
+    /// Its place in the order in which work of its sort was started.
     pub order: u64,
 }
 
@@ -118,7 +122,7 @@ impl Actions {
         self.free.last().copied().unwrap_or(self.slots.len() as u32)
     }
 
-    /// Adds an action; its generation and its order are set here.
+    /// Adds an action; its generation is set here, and its order if it has none.
     #[inline(always)]
     pub fn insert(&mut self, action: Action) -> ActionId {
         self.started += 1;
@@ -131,7 +135,8 @@ impl Actions {
         }
         let slot = &mut self.slots[index as usize];
         let generation = slot.generation;
-        *slot = Action { generation, order: self.started, ..action };
+        let order = if action.order == 0 { self.started } else { action.order };
+        *slot = Action { generation, order, ..action };
         ActionId::new(index, generation)
     }
 
@@ -160,6 +165,21 @@ impl Actions {
     #[inline]
     pub fn id(&self, index: u32) -> ActionId {
         ActionId::new(index, self.slots[index as usize].generation)
+    }
+
+    /// Asks the processor for an action.
+    #[inline]
+    pub fn fetch(&self, index: u32) {
+        fetch_from(&self.slots, index as usize);
+    }
+
+    /// Where the actions of an engine are.
+    pub fn indices_of(&self, engine: Engine) -> Vec<u32> {
+        let is_one = |index: &u32| {
+            let action = self.at(*index);
+            action.phase != Phase::Free && action.engine == engine
+        };
+        (0..self.slots.len() as u32).filter(is_one).collect()
     }
 
     /// What is at an index, if there is such an index; it may have been freed.

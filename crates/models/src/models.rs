@@ -3,10 +3,12 @@
 //! 1. this file: the whole, and how work is started;
 //! 2. `clock.rs`: a step of the clock;
 //! 3. `steering.rs`: cancel, suspend, resume, priorities, bounds;
-//! 4. `resources.rs`: hosts and links, read and changed;
-//! 5. `recording.rs`: loads, energy, explanations.
+//! 4. `lone.rs`: flows that have their links to themselves;
+//! 5. `resources.rs`: hosts and links, read and changed;
+//! 6. `recording.rs`: loads, energy, explanations.
 
 mod clock;
+mod lone;
 mod recording;
 mod resources;
 mod steering;
@@ -25,7 +27,7 @@ use crate::error::Error;
 use crate::explain::Explainer;
 use crate::heap::{EventHeap, Lane};
 use crate::maxmin::{Method, VariableId};
-use crate::network::Network;
+use crate::network::{Carrier, Lone, Network};
 use crate::parallel::{Ground, Parallel};
 use crate::profiles::Profiles;
 use crate::seeing::What;
@@ -95,6 +97,9 @@ impl Models {
             stopwatch: None,
             platform,
         };
+        if models.profiles.change_links() {
+            models.end_lone();
+        }
         models.watch_loads();
         models.apply_first_events();
         Ok(models)
@@ -220,14 +225,22 @@ impl Models {
             return Ok(id);
         }
         let started = self.network.start(&self.platform, &what, tag)?;
-        let id = self.insert(Engine::Network, Class::Network, started.variable.0, started.bytes, token);
-        self.actions.at_mut(id.index()).factor = started.factor;
+        let (engine, variable, second, order) = match started.carrier {
+            Carrier::Lone(Lone { from, to }) => (Engine::Lone, from, to, self.network.system.next_in_line()),
+            Carrier::Variable(id) => (Engine::Network, id.0, 0, self.network.system.last_in_line()),
+        };
+        let id = self.insert_action(Action {
+            factor: started.factor,
+            second,
+            order,
+            ..self.action(engine, Class::Network, variable, started.bytes, token)
+        });
         if self.explainer.is_some() {
             let facts = self.network.facts(&self.platform, &started, &what);
             self.explain_start(id, || What::Transfer(facts));
         }
         if let Some(contention) = &mut self.network.contention {
-            let penalties = contention.begin(started.variable.0, what.src, what.dst);
+            let penalties = contention.begin(variable, what.src, what.dst);
             self.set_contentions(&penalties);
         }
         self.begin(id.index(), started.wait);
@@ -258,21 +271,33 @@ impl Models {
 
     #[inline]
     fn insert(&mut self, engine: Engine, class: Class, variable: u32, amount: f64, token: Token) -> ActionId {
+        self.insert_action(self.action(engine, class, variable, amount, token))
+    }
+
+    #[inline(always)]
+    fn insert_action(&mut self, action: Action) -> ActionId {
         self.statistics.started += 1;
-        self.actions.insert(Action {
+        self.actions.insert(action)
+    }
+
+    /// One that begins now.
+    #[inline(always)]
+    fn action(&self, engine: Engine, class: Class, variable: u32, amount: f64, token: Token) -> Action {
+        Action {
             remaining: amount,
             rate: 0.0,
             updated: self.now,
             factor: 1.0,
             token,
             variable,
+            second: 0,
             generation: 0,
             engine,
             class,
             phase: Phase::Moving,
             suspended: false,
             order: 0,
-        })
+        }
     }
 
     /// First the wait, if there is one, then the work.
@@ -301,7 +326,10 @@ impl Models {
         if action.remaining <= 0.0 {
             self.dates_of(index).set(index, now);
         } else if action.engine == Engine::Network {
-            self.network.resume(VariableId(action.variable));
+            let variable = VariableId(action.variable);
+            self.resume_flow(variable);
+        } else if action.engine == Engine::Lone {
+            self.move_alone(index);
         } else {
             self.activate(index);
         }
@@ -314,7 +342,8 @@ impl Models {
         match action.engine {
             Engine::Timer => {}
             Engine::Cpu => self.cpu.resume(variable),
-            Engine::Network => self.network.resume(variable),
+            Engine::Network => self.resume_flow(variable),
+            Engine::Lone => unreachable!("no flow is alone and suspended"),
             Engine::Disk => self.disks.resume(variable),
             Engine::Parallel => self.parallel.resume(variable),
         }
@@ -338,10 +367,12 @@ impl Models {
     /// The same, if its date was taken out already.
     #[inline]
     fn release_dated(&mut self, index: u32) {
-        let Action { engine, variable, .. } = *self.actions.at(index);
+        let Action { engine, variable, phase, .. } = *self.actions.at(index);
         let id = VariableId(variable);
         match engine {
             Engine::Timer => {}
+            Engine::Lone if phase == Phase::Waiting => {}
+            Engine::Lone => self.network.give_back(self.actions.at(index).lone()),
             Engine::Cpu => self.cpu.system.remove_variable(id),
             Engine::Network => {
                 if self.network.contention.is_some()

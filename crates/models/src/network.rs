@@ -8,6 +8,7 @@
 //! The model is that of P. Velho and A. Legrand, "Accuracy study and improvement of network simulation in the
 //! SimGrid framework" (SIMUTools 2009); other kinds differ by their numbers only.
 
+mod lone;
 mod star;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::maxmin::{ConstraintId, Method, Note, Sharing, System, Use, VariableId
 use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
+pub(crate) use lone::Lone;
 use star::Leg;
 
 /// The links that were used or changed so far, and the flows on them.
@@ -44,6 +46,8 @@ pub(crate) struct Network {
     forward: Vec<u32>,
     reverse: Route,
     backward: Vec<u32>,
+    /// Whether flows may be alone (see `lone.rs`).
+    may_be_lone: bool,
     /// The way found last.
     way: Way,
     ways: Ways,
@@ -66,11 +70,19 @@ pub(crate) struct LinkState {
 
 /// How long the wait is and how much there is to move, of a flow just started.
 pub(crate) struct Started {
-    pub variable: VariableId,
+    pub carrier: Carrier,
     pub wait: f64,
     pub bytes: f64,
     /// Bytes move at this times the value of the variable.
     pub factor: f64,
+}
+
+/// Who a flow is for the solver.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(crate) enum Carrier {
+    Variable(VariableId),
+    /// Nobody, as long as it has its links to itself.
+    Lone(Lone),
 }
 
 #[derive(Debug)]
@@ -140,6 +152,7 @@ impl Network {
             forward: Vec::new(),
             reverse: Route::default(),
             backward: Vec::new(),
+            may_be_lone: config.network != NetworkKind::Infiniband,
             way: Way::default(),
             ways: Ways::default(),
         }
@@ -259,13 +272,13 @@ impl Network {
         &self.route.links
     }
 
-    /// A variable for a transfer of action `tag`; idle if there is a latency to wait for.
+    /// Starts a transfer of action `tag`: it is lone, or has a variable, idle if there is a latency to wait for.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
         let bytes = whole(what.bytes);
         if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
             let variable = self.system.add_variable(tag, 0.0, f64::INFINITY, &[]);
             keep(&mut self.flows, variable, Flow::empty(what));
-            return Ok(Started { variable, wait, bytes: 0.0, factor: 1.0 });
+            return Ok(Started { carrier: Carrier::Variable(variable), wait, bytes: 0.0, factor: 1.0 });
         }
         if let Some(started) = self.start_in_star(platform, what, bytes, tag) {
             return Ok(started);
@@ -277,6 +290,13 @@ impl Network {
         }
         let Network { ways, way, numbers, system, flows, .. } = self;
         let way = known.map_or(&*way, |place| ways.at(place));
+        if self.may_be_lone
+            && system.lends()
+            && let Some(lone) = way.lone
+            && let Some(started) = numbers.start_lone(lone, what, way.latency, bytes)
+        {
+            return Ok(started);
+        }
         let flow = Flow {
             latency: way.latency,
             factor: numbers.bandwidth_factor.of(bytes),
@@ -290,7 +310,7 @@ impl Network {
         Ok(begin(system, flows, numbers, flow, &way.uses, bytes, amount, tag))
     }
 
-    /// Gives a flow its share of the links: its wait is over, or it is resumed.
+    /// Gives a flow its share of the links: its wait is over, or it is resumed. Nobody may be in the way.
     #[inline]
     pub fn resume(&mut self, variable: VariableId) {
         let penalty = self.flows[variable.index()].penalty_now();
@@ -381,7 +401,10 @@ impl Network {
 
     /// The numbers of a flow just started, for an explanation.
     pub fn facts(&self, platform: &Platform, started: &Started, what: &Transfer) -> FlowFacts {
-        let flow = &self.flows[started.variable.index()];
+        let Carrier::Variable(variable) = started.carrier else {
+            unreachable!("no flow is alone while there is somebody to explain it to")
+        };
+        let flow = &self.flows[variable.index()];
         let window = self.numbers.window(flow);
         let links = |src, dst| {
             let mut route = Route::default();
@@ -450,6 +473,7 @@ impl Network {
         (way.narrowest, way.narrowest_at) = (narrowest, narrowest_at);
         way.is_empty = self.route.links.is_empty();
         self.collect_uses(platform, what, has_reverse);
+        self.way.lone = self.lone_way();
         Ok(())
     }
 
@@ -638,11 +662,13 @@ fn begin(
     tag: u32,
 ) -> Started {
     let wait = numbers.latency_factor.of(asked) * flow.latency;
-    let penalty = if wait > 0.0 || bytes <= 0.0 { 0.0 } else { flow.penalty_now() };
+    // If somebody has its links to itself, it cannot begin at once.
+    let waits = wait > 0.0 || bytes <= 0.0 || system.in_the_way_of(uses).is_some();
+    let penalty = if waits { 0.0 } else { flow.penalty_now() };
     let variable = system.add_variable(tag, penalty, numbers.bound(&flow), uses);
     let factor = flow.factor;
     keep(flows, variable, flow);
-    Started { variable, wait, bytes, factor }
+    Started { carrier: Carrier::Variable(variable), wait, bytes, factor }
 }
 
 #[inline(always)]

@@ -34,6 +34,16 @@ impl Profiles {
         profiles
     }
 
+    /// Whether some of them are of links.
+    pub fn change_links(&self) -> bool {
+        self.cursors.iter().any(|cursor| match cursor.target {
+            ProfileTarget::LinkBandwidth(_) | ProfileTarget::LinkLatency(_) | ProfileTarget::LinkState(_) => {
+                true
+            }
+            ProfileTarget::HostSpeed(_) | ProfileTarget::HostState(_) => false,
+        })
+    }
+
     /// The date of the next event.
     pub fn next_date(&self) -> Option<f64> {
         self.dates.next_date()

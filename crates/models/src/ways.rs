@@ -7,6 +7,7 @@ use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use crate::maxmin::Use;
+use crate::network::Lone;
 
 /// What a message from a host to another needs to know of the links between them.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Way {
     pub penalty: f64,
     /// Whether there is no link at all.
     pub is_empty: bool,
+    /// How the links are known of a message that has them to itself, if they can be.
+    pub lone: Option<Lone>,
     /// The links, each once, there and back.
     pub uses: SmallVec<[Use; 4]>,
 }
@@ -39,6 +42,7 @@ impl Default for Way {
             narrowest_at: 0,
             penalty: 0.0,
             is_empty: true,
+            lone: None,
             uses: SmallVec::new(),
         }
     }

@@ -121,6 +121,50 @@ fn of_few_sizes(act: Act) -> Act {
     }
 }
 
+/// Hosts of which each has its own links, without limits and profiles, and one more: a star, with one link for each host or
+/// two; routes between all pairs, of two links or of one; all the same or all different.
+fn roomy(ground: u32) -> Platform {
+    let routing = if ground < 3 { Routing::Star } else { Routing::Full };
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", routing);
+    let (mut members, mut ways_back) = (Vec::new(), Vec::new());
+    let different = |number: u32| f64::from(if ground == 0 { 1 } else { 1 + number });
+    for number in 0..=HOSTS {
+        let link = platform
+            .link(zone, &format!("l{number}"), 1e6 * different(number), 1e-3 * different(number))
+            .sharing(if ground > 0 && number == 3 { Sharing::FatPipe } else { Sharing::Shared })
+            .id();
+        members.push(link);
+    }
+    if ground == 2 {
+        ways_back
+            .extend((0..=HOSTS).map(|number| platform.link(zone, &format!("b{number}"), 2e6, 1e-3).id()));
+    }
+    // The first link is that of a host that comes last.
+    let others = (1..=HOSTS).chain([0]);
+    let mut hosts = Vec::new();
+    for number in others {
+        let host = platform.host(zone, &format!("h{number}"), 1e6).id();
+        let link = members[number as usize];
+        match ground {
+            0 | 1 => platform.star(zone, host, &[link]),
+            2 => {
+                platform.star_up(zone, host, &[link]);
+                platform.star_down(zone, host, &[ways_back[number as usize]]);
+            }
+            _ => hosts.push((host, link)),
+        }
+    }
+    for (place, &(src, up)) in hosts.iter().enumerate() {
+        for &(dst, down) in &hosts[place + 1..] {
+            // Neighbours share a link.
+            let links = if place % 2 == 0 { vec![up] } else { vec![up, down] };
+            platform.route(zone, src, dst, links);
+        }
+    }
+    platform.build().unwrap()
+}
+
 struct Life {
     models: Models,
     started: Vec<ActionId>,
@@ -130,9 +174,21 @@ struct Life {
 
 impl Life {
     fn new(platform: Arc<Platform>, solver: Solver) -> Life {
-        let config = Config { solver, ..Config::default() };
-        let models = Models::new(platform, &config).unwrap();
+        Life::with(platform, &Config { solver, ..Config::default() })
+    }
+
+    fn with(platform: Arc<Platform>, config: &Config) -> Life {
+        let models = Models::new(platform, config).unwrap();
         Life { models, started: Vec::new(), log: Vec::new(), step: Step::default() }
+    }
+
+    /// All that can be seen of flows and links at present, to the last bit.
+    fn seen(&self) -> Vec<u64> {
+        let models = &self.models;
+        let links = (0..models.platform().link_count() as u32).map(LinkId);
+        let loads = links.map(|link| models.link_load(link));
+        let left = self.started.iter().map(|&id| models.remaining(id).unwrap_or(-1.0));
+        loads.chain(left).chain([models.now().seconds()]).map(f64::to_bits).collect()
     }
 
     fn step(&mut self) -> Progress {
@@ -245,6 +301,46 @@ proptest! {
         for (plain, seen) in plain.log.iter().zip(&seen.log) {
             prop_assert!((plain.2 - seen.2).abs() <= 1e-12 * plain.2.max(1.0), "{plain:?} {seen:?}");
         }
+    }
+
+    /// Flows that have their links to themselves are not given to the solver, until a link changes. Nobody can tell: not
+    /// a bit of a date, of a load or of what is left differs.
+    #[test]
+    fn flows_that_are_alone_are_like_the_others(
+        acts in prop::collection::vec(act(), 1..150),
+        ground in 0..4u32,
+        alike in any::<bool>(),
+        links_change in any::<bool>(),
+        crosstraffic in any::<bool>(),
+    ) {
+        let platform = Arc::new(roomy(ground));
+        let config = Config { crosstraffic, ..Config::default() };
+        let mut alone = Life::with(platform.clone(), &config);
+        let mut among = Life::with(platform, &config);
+        // The link of a host that takes no part.
+        among.models.set_link_latency(LinkId(1), 0.5);
+        among.models.step(None, &mut Step::default());
+        for act in acts {
+            let act = match if alike { of_few_sizes(act) } else { act } {
+                Act::Bandwidth(..) | Act::Latency(..) | Act::Switch(..) if !links_change => Act::Step,
+                Act::Bandwidth(link, bandwidth) => Act::Bandwidth(link + 1, bandwidth),
+                Act::Latency(link, latency) => Act::Latency(link + 1, latency),
+                Act::Switch(link, on) => Act::Switch(link + 1, on),
+                act => act,
+            };
+            alone.act(&act);
+            among.act(&act);
+            prop_assert_eq!(alone.seen(), among.seen());
+        }
+        for _ in 0..500 {
+            if alone.step() == Progress::Idle {
+                break;
+            }
+            among.step();
+            prop_assert_eq!(alone.seen(), among.seen());
+        }
+        prop_assert_eq!(&alone.log, &among.log);
+        prop_assert_eq!(alone.models.statistics().started, among.models.statistics().started);
     }
 
     /// The links of a star are found by host, other routes by searching; both are remembered until something changes.

@@ -21,7 +21,10 @@ impl System {
         let block = elements.block_mut(first, count);
         let is_taken = |element: &Element| {
             let constraint = &constraints[element.constraint as usize];
-            constraint.dirty || constraint.active.head != NONE || constraint.limit == 0
+            constraint.dirty
+                || constraint.active.head != NONE
+                || constraint.limit == 0
+                || constraint.lent != NONE
         };
         if block.iter().any(is_taken) {
             return false;

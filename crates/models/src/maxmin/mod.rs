@@ -10,12 +10,14 @@
 //! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
 //! 3. `incremental.rs`: only what is reachable from a change;
 //! 4. `alone.rs`: a variable that shares nothing;
-//! 5. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 6. `storage.rs`: lists in flat arrays.
+//! 5. `lending.rs`: one that shares nothing, and so needs no variable;
+//! 6. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 7. `storage.rs`: lists in flat arrays.
 
 mod alone;
 mod bottleneck;
 mod incremental;
+mod lending;
 mod obvious;
 mod storage;
 #[cfg(test)]
@@ -58,6 +60,12 @@ pub struct System {
     changed: Vec<VariableId>,
     /// Variables that were alone when they became active, and have their value already (see `alone.rs`).
     settled: Vec<VariableId>,
+    /// Those to whom constraints were lent since the last solution, with their values (see `lending.rs`).
+    lent: Vec<(u32, f64)>,
+    /// How many borrowers there are.
+    on_loan: u32,
+    /// Whether somewhere only so many may be active at once.
+    limited: bool,
     touched: Vec<ConstraintId>,
     method: Method,
     precision: f64,
@@ -95,6 +103,9 @@ impl System {
             watched: false,
             changed: Vec::new(),
             settled: Vec::new(),
+            lent: Vec::new(),
+            on_loan: 0,
+            limited: false,
             touched: Vec::new(),
             method,
             precision,
@@ -107,6 +118,7 @@ impl System {
     /// A new capacity. `limit` is how many variables may be active on it at once.
     pub fn add_constraint(&mut self, capacity: f64, sharing: Sharing, limit: Option<u32>) -> ConstraintId {
         let id = self.constraints.len() as u32;
+        self.limited |= limit.is_some();
         self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
         self.works.push(Work::default());
         ConstraintId(id)
@@ -164,14 +176,16 @@ impl System {
 
     /// Keeps something with a capacity, for its owner.
     pub fn set_note(&mut self, id: ConstraintId, note: Note) {
-        self.constraints[id.index()].note = note;
+        let constraint = &mut self.constraints[id.index()];
+        (constraint.number, constraint.plain) = (note.number, note.plain);
     }
 
     /// A capacity, and what its owner keeps with it.
     #[inline]
     pub fn noted(&self, id: ConstraintId) -> (f64, Note) {
         let constraint = &self.constraints[id.index()];
-        (constraint.capacity, constraint.note)
+        let Constraint { capacity, number, plain, .. } = *constraint;
+        (capacity, Note { number, plain })
     }
 
     /// Asks the processor for a variable.
@@ -263,6 +277,7 @@ impl System {
 
     /// Sets how many variables may be active at once from now on; those that already are, stay.
     pub fn set_limit(&mut self, id: ConstraintId, limit: Option<u32>) {
+        self.limited |= limit.is_some();
         self.constraints[id.index()].limit = limit.unwrap_or(u32::MAX);
         self.unstage(id.0);
     }
@@ -280,8 +295,9 @@ impl System {
         self.touched.clear();
         self.tell_settled();
         if self.dirty.is_empty() && self.unsettled.is_empty() {
-            self.solves += u64::from(!self.changed.is_empty());
-            return !self.changed.is_empty();
+            let told = !self.changed.is_empty() || !self.lent.is_empty();
+            self.solves += u64::from(told);
+            return told;
         }
         self.solves += 1;
         match self.method {
@@ -314,7 +330,7 @@ impl System {
         self.changed.clear();
         self.touched.clear();
         self.tell_settled();
-        self.solves += u64::from(!self.changed.is_empty());
+        self.solves += u64::from(!self.changed.is_empty() || !self.lent.is_empty());
         true
     }
 
@@ -401,12 +417,16 @@ impl System {
 
     /// Whether some variable, active or not, uses a constraint.
     pub fn is_used(&self, id: ConstraintId) -> bool {
-        self.constraints[id.index()].active.head != NONE || self.idle_users(id).next().is_some()
+        let Constraint { active, lent, .. } = &self.constraints[id.index()];
+        active.head != NONE || *lent != NONE || self.idle_users(id).next().is_some()
     }
 
     /// How much of a constraint is taken (of a fat pipe: by the one that takes most).
     pub fn load(&self, id: ConstraintId) -> f64 {
         let constraint = &self.constraints[id.index()];
+        if constraint.lent != NONE {
+            return constraint.demand;
+        }
         let taken = self.elements.iter(&constraint.active).map(|element| {
             self.elements.weight(element) * self.variables[self.elements.variable(element) as usize].value
         });

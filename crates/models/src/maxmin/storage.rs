@@ -138,13 +138,16 @@ pub(super) struct Constraint {
     /// without a bound and, of a fat pipe, those that could fill it.
     pub demand: f64,
     /// What the owner keeps here (see [`Note`]).
-    pub note: Note,
+    pub number: f64,
     pub active: List,
     /// Those that have a penalty and wait for a slot, in the order in which they became idle.
     pub staged: List,
     pub greedy: u32,
     pub slots_taken: u32,
     pub limit: u32,
+    /// To whom it is lent, if it is; then its demand is what is taken of it (see `lending.rs`).
+    pub lent: u32,
+    pub plain: bool,
     pub sharing: Sharing,
     pub dirty: bool,
     /// At the last solution, it could not be full, whoever got what.
@@ -214,12 +217,14 @@ impl Constraint {
         Constraint {
             capacity,
             demand: 0.0,
-            note: Note::default(),
+            number: 0.0,
             active: EMPTY,
             staged: EMPTY,
             greedy: 0,
             slots_taken: 0,
             limit,
+            lent: NONE,
+            plain: false,
             sharing,
             dirty: false,
             slack: true,
@@ -232,6 +237,13 @@ impl Constraint {
     #[inline]
     pub fn has_slack(&self) -> bool {
         self.greedy == 0 && (self.sharing == Sharing::FatPipe || self.demand <= self.capacity * NEARLY)
+    }
+
+    /// The same, if one of this weight and bound is its only user.
+    #[inline]
+    pub fn has_slack_for(&self, weight: f64, bound: f64) -> bool {
+        !self.is_greedy(weight, bound)
+            && (self.sharing == Sharing::FatPipe || weight * bound <= self.capacity * NEARLY)
     }
 
     /// An active user of this weight and bound comes.

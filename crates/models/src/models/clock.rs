@@ -3,7 +3,7 @@
 use simurgh_platform::ProfileTarget;
 
 use super::Models;
-use crate::actions::{Class, Phase};
+use crate::actions::{Action, Class, Engine, Phase};
 use crate::heap::Lane;
 use crate::maxmin::VariableId;
 use crate::step::{Ended, Outcome, Progress, Step};
@@ -18,6 +18,7 @@ const MANY: usize = 64;
 /// What is needed is asked for when so many others come first, and what is needed to know that when so many do.
 const SOON: usize = 6;
 const LATER: usize = 16;
+const LAST: usize = 28;
 /// Where these are fewer, that is not worth it for those whose dates are in no order.
 const VERY_MANY: usize = 2048;
 /// Of those that are in no order, one of so many comes next but one.
@@ -121,12 +122,24 @@ impl Models {
         if coming.len() < MANY {
             return;
         }
-        let variable = |place: usize| {
-            let action = self.actions.get(coming[place].thing)?;
-            Some(VariableId(action.variable))
-        };
-        variable(SOON).into_iter().for_each(|soon| self.network.system.fetch_used(soon));
-        variable(LATER).into_iter().for_each(|later| self.network.system.fetch_variable(later));
+        if let Some(soon) = self.actions.get(coming[SOON].thing) {
+            self.fetch_links_of(soon);
+        }
+        if let Some(later) = self.actions.get(coming[LATER].thing)
+            && later.engine != Engine::Lone
+        {
+            self.network.system.fetch_variable(VariableId(later.variable));
+        }
+        self.actions.fetch(coming[LAST].thing);
+    }
+
+    /// Asks the processor for the links of a flow.
+    #[inline]
+    fn fetch_links_of(&self, action: &Action) {
+        match action.engine {
+            Engine::Lone => self.network.fetch_lone(action.lone()),
+            _ => self.network.system.fetch_used(VariableId(action.variable)),
+        }
     }
 
     /// The same for those whose dates are in no order: the first of them.
@@ -135,7 +148,7 @@ impl Models {
         let others = self.network_dates.others();
         if others.len() >= VERY_MANY {
             for entry in &others[..FIRST] {
-                self.network.system.fetch_used(VariableId(self.actions.at(entry.thing).variable));
+                self.fetch_links_of(self.actions.at(entry.thing));
             }
         }
     }
@@ -201,6 +214,14 @@ impl Models {
             let index = network.system.tag(variable);
             actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
+        for &(index, share) in network.system.lent() {
+            let action = actions.at_mut(index);
+            // It may be over, or among the others, by now.
+            if action.engine == Engine::Lone && action.phase == Phase::Moving {
+                action.set_share(index, share, *now, network_dates);
+            }
+        }
+        network.system.clear_lent();
     }
 
     fn solve_changed(&mut self) {

@@ -22,6 +22,9 @@ pub(super) struct UsageRecorder {
 impl Models {
     /// Records the load of each resource each time it changes, from now on.
     pub fn record_usage(&mut self, on: bool) {
+        if on {
+            self.end_lone();
+        }
         self.usage = on.then(|| self.usage.take().unwrap_or_default());
         self.watch_loads();
     }
@@ -33,6 +36,9 @@ impl Models {
 
     /// Records what limits each piece of work started from now on.
     pub fn record_explanations(&mut self, on: bool) {
+        if on {
+            self.end_lone();
+        }
         self.explainer = on.then(|| self.explainer.take().unwrap_or_default());
     }
 
@@ -248,7 +254,7 @@ impl Models {
             Engine::Network => &self.network.system,
             Engine::Disk => &self.disks.system,
             Engine::Parallel => &self.parallel.system,
-            Engine::Timer => unreachable!("a timer shares nothing"),
+            Engine::Timer | Engine::Lone => unreachable!("it shares nothing"),
         }
     }
 
@@ -258,7 +264,7 @@ impl Models {
             Engine::Network => Resource::Link(self.network.links[constraint.index()].id),
             Engine::Disk => Resource::Disk(self.disks.owner(constraint)),
             Engine::Parallel => self.parallel.owner(constraint),
-            Engine::Timer => unreachable!("a timer shares nothing"),
+            Engine::Timer | Engine::Lone => unreachable!("it shares nothing"),
         }
     }
 
@@ -273,7 +279,7 @@ impl Models {
                 (_, true) => Limit::TcpWindow,
                 _ => Limit::OneCore,
             },
-            Engine::Disk | Engine::Timer => Limit::Nothing,
+            Engine::Disk | Engine::Timer | Engine::Lone => Limit::Nothing,
         }
     }
 }

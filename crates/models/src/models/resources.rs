@@ -112,6 +112,7 @@ impl Models {
         if self.network.links[slot].bandwidth == bandwidth {
             return;
         }
+        self.end_lone();
         self.network.set_bandwidth(slot, bandwidth);
         self.parallel.set_capacity(Resource::Link(link), bandwidth, &self.cpu);
         self.changes.push(Change::LinkBandwidth(link));
@@ -124,6 +125,7 @@ impl Models {
         if self.network.links[slot].latency == latency {
             return;
         }
+        self.end_lone();
         self.network.set_latency(slot, latency);
         self.changes.push(Change::LinkLatency(link));
     }
@@ -135,6 +137,7 @@ impl Models {
         if self.network.links[slot].on == on {
             return;
         }
+        self.end_lone();
         self.network.set_on(slot, on);
         self.changes.push(if on { Change::LinkOn(link) } else { Change::LinkOff(link) });
         if !on {
@@ -162,6 +165,7 @@ impl Models {
         if level >= count {
             return Err(Error::NoSuchRate { link: facts.name.to_string(), level, count });
         }
+        self.end_lone();
         self.network.set_station(link, host, level);
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use simurgh_platform::{HostId, Platform, Sharing as LinkSharing};
 
-use super::{Flow, Network, Started, begin, part};
+use super::{Flow, Lone, Network, Started, begin, part};
 use crate::ahead::fetch_from;
 use crate::maxmin::{ConstraintId, Use};
 use crate::work::Transfer;
@@ -15,8 +15,8 @@ use crate::work::Transfer;
 pub(super) struct Leg {
     /// The star, [`Leg::UNKNOWN`] or [`Leg::NONE`].
     zone: u32,
-    up: u32,
-    down: u32,
+    pub up: u32,
+    pub down: u32,
 }
 
 impl Default for Leg {
@@ -72,6 +72,16 @@ impl Network {
             count = 4;
         }
         let latency = up.number + down.number;
+        if self.may_be_lone && system.lends() {
+            let lone = match both_ways {
+                true => Lone::links(from.up, to.down),
+                false => Lone::hosts(what.src, what.dst),
+            };
+            let started = numbers.start_lone(lone, what, latency, bytes);
+            if started.is_some() {
+                return started;
+            }
+        }
         let penalty = latency + part(numbers.weight_s, up_bandwidth) + part(numbers.weight_s, down_bandwidth);
         let (narrowest, slot) = match down_bandwidth < up_bandwidth {
             true => (down_bandwidth, to.down),

@@ -1,0 +1,209 @@
+//! Flows that have their links to themselves, as most messages of large systems do.
+//!
+//! Such a flow needs no variable: its links are lent to it, and what little there is to know of it is kept with its
+//! action. It is given a variable as soon as somebody else wants one of its links, and all of them are before a link
+//! changes, or somebody wants to know more about them. What it does is the same in the end, with a third of the memory to
+//! visit on the way.
+
+use simurgh_platform::HostId;
+
+use super::{Carrier, Flow, Network, Numbers, Started, keep, part};
+use crate::maxmin::{ConstraintId, Use, VariableId};
+use crate::work::Transfer;
+
+/// By what the links of a flow that is alone are known.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(crate) struct Lone {
+    /// The first link, which the way back passes too; or the first host, marked as one.
+    pub from: u32,
+    /// The second link, if there is one; or the second host.
+    pub to: u32,
+}
+
+/// The mark of hosts: they are in a star, and each has one link there and another back.
+const HOSTS: u32 = 1 << 31;
+/// No second link.
+const ONE: u32 = u32::MAX;
+
+impl Lone {
+    /// By links that the way back passes too.
+    #[inline]
+    pub fn links(first: u32, second: u32) -> Lone {
+        Lone { from: first, to: second }
+    }
+
+    /// By hosts in a star.
+    #[inline]
+    pub fn hosts(src: HostId, dst: HostId) -> Lone {
+        Lone { from: src.0 | HOSTS, to: dst.0 }
+    }
+}
+
+/// What a flow that is alone needs to know of its links.
+struct Found {
+    uses: [Use; 4],
+    count: usize,
+    latency: f64,
+    penalty: f64,
+    /// As in [`Flow`].
+    narrowest: f64,
+    narrowest_at: u32,
+}
+
+impl Found {
+    #[inline]
+    fn uses(&self) -> &[Use] {
+        &self.uses[..self.count]
+    }
+
+    #[inline]
+    fn flow(&self, factor: f64) -> Flow {
+        let nowhere = Transfer::new(HostId(0), HostId(0), 0.0);
+        let Found { latency, penalty, narrowest, narrowest_at, .. } = *self;
+        Flow {
+            latency,
+            factor,
+            narrowest,
+            narrowest_at,
+            penalty,
+            without_latency: false,
+            ..Flow::empty(&nowhere)
+        }
+    }
+}
+
+impl Network {
+    /// From now on no flow is alone.
+    pub fn end_lone(&mut self) {
+        self.may_be_lone = false;
+    }
+
+    /// Whether flows may be alone.
+    #[inline]
+    pub fn may_be_lone(&self) -> bool {
+        self.may_be_lone
+    }
+
+    /// How the way just found is known, if it is short and nothing about it is special.
+    pub(super) fn lone_way(&self) -> Option<Lone> {
+        let weight = 1.0 + self.numbers.reverse_weight;
+        let (first, second) = match self.forward[..] {
+            [first] => (first, ONE),
+            [first, second] if first != second => (first, second),
+            _ => return None,
+        };
+        let uses = &self.way.uses;
+        let is_plain = |used: &Use| used.weight == weight && self.system.noted(used.constraint).1.plain;
+        if first & HOSTS != 0 || uses.len() != self.forward.len() || !uses.iter().all(is_plain) {
+            return None;
+        }
+        let lone = Lone { from: first, to: second };
+        let found = self.find_lone(lone);
+        let is_same = found.uses() == &uses[..]
+            && found.latency == self.way.latency
+            && found.penalty == self.way.penalty
+            && found.narrowest == self.way.narrowest;
+        is_same.then_some(lone)
+    }
+
+    /// Gives a flow that is alone its links, now that its wait is over. False if somebody else uses them.
+    #[inline]
+    pub fn lend(&mut self, lone: Lone, factor: f64, tag: u32) -> bool {
+        let found = self.find_lone(lone);
+        let flow = found.flow(factor);
+        self.system.lend(found.uses(), flow.penalty_now(), self.numbers.bound(&flow), tag)
+    }
+
+    /// A flow that is alone gives its links back.
+    #[inline]
+    pub fn give_back(&mut self, lone: Lone) {
+        let (uses, count) = self.lone_uses(lone);
+        self.system.give_back(&uses[..count]);
+    }
+
+    /// A variable for a flow that was alone, idle; `place` is its place among those that wait.
+    pub fn enter(&mut self, lone: Lone, factor: f64, tag: u32, place: u64) -> VariableId {
+        let found = self.find_lone(lone);
+        let flow = found.flow(factor);
+        let variable = self.system.add_variable(tag, 0.0, self.numbers.bound(&flow), found.uses());
+        self.system.set_place_in_line(variable, place);
+        keep(&mut self.flows, variable, flow);
+        variable
+    }
+
+    /// Lets a flow into its links that it had to itself until now. If that was told, it is not told again.
+    pub fn resume_from_loan(&mut self, variable: VariableId, was_told: bool) {
+        let penalty = self.flows[variable.index()].penalty_now();
+        self.system.enter_from_loan(variable, penalty, was_told);
+    }
+
+    /// Asks the processor for the links of a flow that is alone.
+    #[inline]
+    pub fn fetch_lone(&self, lone: Lone) {
+        if lone.from & HOSTS == 0 {
+            self.system.fetch_constraint(ConstraintId(lone.from));
+            self.system.fetch_constraint(ConstraintId(lone.to));
+        } else if self.legs.len() > lone.to as usize {
+            self.fetch_links(HostId(lone.from & !HOSTS));
+            self.fetch_links(HostId(lone.to));
+        }
+    }
+
+    /// The links of a flow that is alone, as it uses them.
+    #[inline]
+    fn lone_uses(&self, lone: Lone) -> ([Use; 4], usize) {
+        let back = self.numbers.reverse_weight;
+        let used = |slot: u32, weight: f64| Use { constraint: ConstraintId(slot), weight };
+        if lone.from & HOSTS == 0 {
+            let first = used(lone.from, 1.0 + back);
+            let (second, count) = match lone.to {
+                ONE => (first, 1),
+                second => (used(second, 1.0 + back), 2),
+            };
+            return ([first, second, first, first], count);
+        }
+        let (from, to) = (self.legs[(lone.from & !HOSTS) as usize], self.legs[lone.to as usize]);
+        let uses = [used(from.up, 1.0), used(to.down, 1.0), used(to.up, back), used(from.down, back)];
+        (uses, if back > 0.0 { 4 } else { 2 })
+    }
+
+    /// All that a flow that is alone needs to know of its links.
+    #[inline]
+    fn find_lone(&self, lone: Lone) -> Found {
+        let (uses, count) = self.lone_uses(lone);
+        let weight_s = self.numbers.weight_s;
+        let first = uses[0].constraint;
+        let (bandwidth, note) = self.system.noted(first);
+        let (mut latency, mut narrowest, mut narrowest_at) = (note.number, bandwidth, first.0);
+        let mut parts = [part(weight_s, bandwidth), 0.0];
+        if count > 1 {
+            let second = uses[1].constraint;
+            let (bandwidth, note) = self.system.noted(second);
+            latency += note.number;
+            parts[1] = part(weight_s, bandwidth);
+            if bandwidth < narrowest {
+                (narrowest, narrowest_at) = (bandwidth, second.0);
+            }
+        }
+        Found { uses, count, latency, penalty: latency + parts[0] + parts[1], narrowest, narrowest_at }
+    }
+}
+
+impl Numbers {
+    /// Starts a flow that will have its links to itself, if that can be: it has something to wait for and something to
+    /// move, and nobody has asked for anything else.
+    #[inline]
+    pub(super) fn start_lone(
+        &self,
+        lone: Lone,
+        what: &Transfer,
+        latency: f64,
+        bytes: f64,
+    ) -> Option<Started> {
+        let wait = self.latency_factor.of(bytes) * latency;
+        if !(wait > 0.0 && bytes > 0.0 && what.rate.is_none()) {
+            return None;
+        }
+        Some(Started { carrier: Carrier::Lone(lone), wait, bytes, factor: self.bandwidth_factor.of(bytes) })
+    }
+}
