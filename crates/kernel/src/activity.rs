@@ -2,6 +2,7 @@
 
 use simurgh_models::ahead::{fetch, fetch_from};
 use simurgh_models::{DiskAccess, Execution, SimTime};
+use simurgh_platform::HostId;
 
 use crate::ids::{ActivityId, ActorId, GENERATION_BITS, MailboxId};
 use crate::simcall::{Criteria, Envelope, Failure, Payload, RecvRequest, SendRequest};
@@ -15,6 +16,8 @@ pub struct Comm {
     sender: Maybe,
     /// Who receives, once a receive is there.
     receiver: Maybe,
+    /// Where the receiver is, so that whoever sends need not look for it.
+    pub(crate) destination: HostId,
     /// At most so many bytes a second, whoever said so; infinite if nobody did.
     pub rate: f64,
     /// How long the message is.
@@ -61,6 +64,7 @@ impl Comm {
             mailbox: request.mailbox,
             sender: Maybe(sender.0),
             receiver: Maybe::NOBODY,
+            destination: HostId(0),
             rate: request.rate.unwrap_or(f64::INFINITY),
             bytes: request.bytes,
             envelope: request.envelope,
@@ -78,11 +82,12 @@ impl Comm {
 
     /// A receive.
     #[inline]
-    pub(crate) fn awaited(receiver: ActorId, request: &RecvRequest, posted: SimTime) -> Self {
+    pub(crate) fn awaited(receiver: ActorId, host: HostId, request: &RecvRequest, posted: SimTime) -> Self {
         Self {
             mailbox: request.mailbox,
             sender: Maybe::NOBODY,
             receiver: Maybe(receiver.0),
+            destination: host,
             rate: request.rate.unwrap_or(f64::INFINITY),
             bytes: 0.0,
             envelope: Envelope { context: request.criteria.context, ..Envelope::default() },
@@ -112,8 +117,8 @@ impl Comm {
 
     /// A message has met a receive.
     #[inline]
-    pub(crate) fn set_receive(&mut self, receiver: ActorId, criteria: Criteria) {
-        self.receiver = Maybe(receiver.0);
+    pub(crate) fn set_receive(&mut self, receiver: ActorId, host: HostId, criteria: Criteria) {
+        (self.receiver, self.destination) = (Maybe(receiver.0), host);
         (self.source, self.has_source) = (criteria.source.unwrap_or(0), criteria.source.is_some());
         (self.tag, self.has_tag) = (criteria.tag.unwrap_or(0), criteria.tag.is_some());
     }

@@ -2,6 +2,8 @@
 
 use simurgh_models::ahead::{fetch, fetch_from};
 
+use simurgh_platform::HostId;
+
 use super::{Kernel, Waiting};
 use crate::activity::Kind;
 use crate::ids::{ActorId, MailboxId};
@@ -44,12 +46,12 @@ impl Kernel {
         }
     }
 
-    /// Who has waited longest for a message in a mailbox.
+    /// Where that one is who has waited longest for a message in a mailbox.
     #[inline]
-    pub(crate) fn first_receiver(&self, mailbox: MailboxId) -> Option<ActorId> {
+    pub(crate) fn first_destination(&self, mailbox: MailboxId) -> Option<HostId> {
         let slot = self.mailboxes.get(mailbox.index())?.receives.first()?;
         match &self.activities.get(self.activities.id_at(slot))?.kind {
-            Kind::Comm(comm) => comm.receiver(),
+            Kind::Comm(comm) => Some(comm.destination),
             _ => None,
         }
     }

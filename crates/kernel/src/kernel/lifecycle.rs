@@ -154,6 +154,12 @@ impl Kernel {
         }
         for id in self.actors[target.index()].belongings() {
             let Some(activity) = self.activities.get_mut(id) else { continue };
+            // A message that has not set out goes to where its receiver is then.
+            if let Kind::Comm(comm) = &mut activity.kind
+                && comm.receiver() == Some(target)
+            {
+                comm.destination = host;
+            }
             if let Kind::Execution { actor, what } = &mut activity.kind
                 && *actor == target
                 && what.host == from

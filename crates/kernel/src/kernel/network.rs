@@ -79,6 +79,7 @@ impl Kernel {
     pub(super) fn recv(&mut self, actor: ActorId, request: &RecvRequest, follow: Follow) -> Served {
         self.open_mailbox(request.mailbox);
         let (now, mailbox, criteria) = (self.now, request.mailbox, request.criteria);
+        let host = self.actors[actor.index()].host;
         let sends = self.mailboxes[mailbox.index()].sends;
         let found = sends.find(&mut self.activities, |comm| criteria.admits(&comm.envelope()));
         let id = match found {
@@ -89,7 +90,7 @@ impl Kernel {
                 let Kind::Comm(comm) = &mut activity.kind else {
                     unreachable!("mailboxes hold communications")
                 };
-                comm.set_receive(actor, criteria);
+                comm.set_receive(actor, host, criteria);
                 comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 self.set_out(id);
                 id
@@ -97,7 +98,7 @@ impl Kernel {
             None => {
                 let id = self.activities.insert(|| {
                     Activity::new(
-                        Kind::Comm(Comm::awaited(actor, request, now)),
+                        Kind::Comm(Comm::awaited(actor, host, request, now)),
                         State::Posted,
                         Held { owner: false, receiver: true },
                     )
@@ -206,7 +207,7 @@ impl Kernel {
             unreachable!("a matched communication has both ends")
         };
         let src = self.actors[sender.index()].host;
-        let dst = self.actors[receiver.index()].host;
+        let dst = comm.destination;
         let rate = comm.rate.is_finite().then_some(comm.rate);
         let bytes = comm.bytes;
         match self.has_effects() {

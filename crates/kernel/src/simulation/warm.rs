@@ -4,6 +4,7 @@
 
 use simurgh_models::Ended;
 use simurgh_models::ahead::fetch_from;
+use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use super::round::Slot;
@@ -113,11 +114,10 @@ impl Simulation {
         for slot in next {
             self.models.fetch_links(slot.port().host);
         }
-        let mut receivers = SmallVec::<[ActorId; 2 * TOGETHER]>::new();
-        receivers.extend(wanted.iter().filter_map(|&mailbox| self.kernel.first_receiver(mailbox)));
-        receivers.iter().for_each(|&actor| self.kernel.fetch_actor(actor));
-        receivers.iter().for_each(|&actor| self.models.fetch_host(self.kernel.actor_host(actor)));
-        receivers.iter().for_each(|&actor| self.models.fetch_links(self.kernel.actor_host(actor)));
+        let mut destinations = SmallVec::<[HostId; 2 * TOGETHER]>::new();
+        destinations.extend(wanted.iter().filter_map(|&mailbox| self.kernel.first_destination(mailbox)));
+        destinations.iter().for_each(|&host| self.models.fetch_host(host));
+        destinations.iter().for_each(|&host| self.models.fetch_links(host));
     }
 }
 

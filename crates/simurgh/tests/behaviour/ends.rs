@@ -300,6 +300,45 @@ fn a_message_sets_out_from_where_its_sender_is_when_it_is_met() {
     assert_eq!(play.lines(), ["3.121504 received"]);
 }
 
+#[test]
+fn a_message_goes_to_where_its_receiver_is_when_it_is_met() {
+    // The receive is waited for, only started, or started and let go; whoever waits is moved by another.
+    let sent = |home: &'static str, goes: bool, way: u32| {
+        let mut play = Play::on(three_hosts());
+        let it = play.actor("it", home, move |ctx, _| async move {
+            let inbox = ctx.mailbox::<()>("x");
+            match way {
+                0 => return inbox.recv().await,
+                1 => {
+                    let receive = inbox.recv().start().await;
+                    return receive.wait().await;
+                }
+                _ => drop(inbox.recv().start().await),
+            }
+            ctx.sleep(9.0).await;
+            fine()
+        });
+        play.actor("mover", "b", move |ctx, _| async move {
+            ctx.sleep(1.0).await;
+            if goes {
+                it.migrate(&ctx.host_named("c")?).await;
+            }
+            fine()
+        });
+        play.actor("sender", "a", |ctx, log| async move {
+            ctx.sleep(2.0).await;
+            ctx.mailbox("x").send((), 1e6).await?;
+            log.at(&ctx, "sent");
+            fine()
+        });
+        play.lines()
+    };
+    for way in 0..3 {
+        assert_eq!(sent("b", true, way), sent("c", false, way), "{way}");
+        assert_ne!(sent("b", true, way), sent("b", false, way), "{way}");
+    }
+}
+
 /// A plain function that an actor calls.
 fn halve(number: u32) -> u32 {
     simurgh::check!(number.is_multiple_of(2), "{number} is odd");
