@@ -3,7 +3,8 @@
 //! Rounds are told apart by how many actors run in them, in powers of two. For each of these sizes both ways are tried
 //! in turn at first; then the faster one is taken, and now and then the other is tried again. While rounds are short, the
 //! clock is looked at less and less often: a look costs as much as a message. What is chosen changes how long a simulation
-//! takes, and nothing of what it gives.
+//! takes, and nothing of what it gives. What counts is the time until the requests of the round are served: where another
+//! thread ran the code of an actor, the records of that actor are in its cache.
 
 /// A clock in nanoseconds, of the world outside.
 pub type Stopwatch = fn() -> u64;
@@ -25,8 +26,13 @@ const SHORT: f64 = 60_000.0;
 const AGAIN: u32 = 512;
 /// Of short rounds, one in so many is watched at least.
 const CALMEST: u32 = 32;
+/// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
+/// takes to wake them.
+const PATIENCE: u64 = 100_000;
+/// Where one thread is faster, it is shared only if it takes so many times as long as usual.
+const UNUSUAL: f64 = 4.0;
 /// With several threads there must be a gain that is worth it.
-const GAIN: f64 = 0.9;
+const GAIN: f64 = 0.8;
 
 /// What is known of rounds of about one size.
 #[derive(Copy, Clone, Default, Debug)]
@@ -45,8 +51,8 @@ pub(super) struct Plan {
     pub(super) way: Way,
     /// Whether it is to be learned from.
     pub(super) timed: bool,
-    /// Whether somebody looks at the clock, so that it is shared after all if it takes long.
-    pub(super) watched: bool,
+    /// If somebody looks at the clock: after so many nanoseconds it is shared after all.
+    pub(super) patience: Option<u64>,
 }
 
 /// The experience.
@@ -65,7 +71,7 @@ impl Choice {
         // There is nobody to share with, or nothing worth it.
         if actors < 2 || (actors <= self.small && self.unwatched > 0) {
             self.unwatched = self.unwatched.saturating_sub(1);
-            return Plan { way: Way::Alone, timed: false, watched: false };
+            return Plan { way: Way::Alone, timed: false, patience: None };
         }
         self.plan(actors)
     }
@@ -79,7 +85,7 @@ impl Choice {
         class.rounds = class.rounds.wrapping_add(1);
         self.unwatched = 0;
         let (way, timed) = class.next(actors as f64);
-        Plan { way, timed, watched: true }
+        Plan { way, timed, patience: Some(class.patience(actors as f64)) }
     }
 
     /// A round took so long.
@@ -125,6 +131,15 @@ impl Class {
             (if best == Way::Alone { Way::Together } else { Way::Alone }, true)
         } else {
             (best, self.rounds.is_multiple_of(AGAIN / 16))
+        }
+    }
+
+    /// How long one thread goes on with a round of so many actors before the others are woken after all.
+    fn patience(&self, actors: f64) -> u64 {
+        let is_known = self.tries.iter().all(|&tries| tries >= TRIALS);
+        match is_known && self.best() == Way::Alone {
+            true => PATIENCE.max((UNUSUAL * self.cost[0] * actors) as u64),
+            false => PATIENCE,
         }
     }
 
@@ -174,10 +189,21 @@ mod tests {
             }
             plan
         };
-        let watched = (0..3200).filter(|_| run(&mut choice, 300).watched).count();
+        let watched = (0..3200).filter(|_| run(&mut choice, 300).patience.is_some()).count();
         assert!((95..120).contains(&watched), "{watched}");
         let shared = (0..200).filter(|_| run(&mut choice, 2_000_000).way == Way::Together).count();
         assert!(shared > 150, "{shared}");
+    }
+
+    #[test]
+    fn who_is_faster_alone_is_not_interrupted() {
+        let mut choice = Choice::default();
+        for _ in 0..100 {
+            let plan = choice.next(512);
+            choice.learn(512, plan.way, if plan.way == Way::Alone { 200_000 } else { 300_000 });
+        }
+        assert!(choice.next(512).patience.is_some_and(|patience| patience > 600_000));
+        assert_eq!(choice.next(8).patience, Some(PATIENCE));
     }
 
     #[test]

@@ -13,13 +13,25 @@ use crate::kernel::Served;
 use crate::simcall::{ExecRequest, Follow, Note, SendRequest, Simcall};
 use crate::simulation::report::{ActorFailure, Pacing};
 
-/// How many actors run before the first of them is served. It bounds the memory of a round; no program of fewer actors
-/// sees it, and in larger ones an actor that is killed by another of the same instant may or may not take a last step.
-const TOGETHER: usize = 4096;
+/// How many actors run before the first of them is served. What their code has just touched is still in the cache then, and
+/// the memory of a round is bounded. No program of fewer actors sees it; in larger ones an actor that is killed by another
+/// of the same instant may or may not take a last step.
+const TOGETHER: usize = 512;
 
-/// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
-/// takes to wake them.
-const PATIENCE: u64 = 100_000;
+/// By which it is seen how long a round takes.
+#[derive(Copy, Clone)]
+struct Clock {
+    watch: Stopwatch,
+    start: u64,
+    /// For so many nanoseconds one thread goes on before the others are woken after all.
+    patience: u64,
+}
+
+/// A round of which it is to be learned how long it takes, and when it began, or as good as.
+struct Timed {
+    way: Way,
+    start: u64,
+}
 
 /// An actor of the present round, with all that its code needs to run.
 #[derive(Default)]
@@ -81,11 +93,12 @@ impl Simulation {
         if slots.len() < actors.len() {
             slots.resize_with(actors.len(), Slot::default);
         }
-        if self.workers.count > 1 {
-            self.run_as_chosen(actors, &mut slots);
+        let timed = if self.workers.count > 1 {
+            self.run_as_chosen(actors, &mut slots)
         } else {
             self.run_alone(actors, &mut slots, None);
-        }
+            None
+        };
         let served = slots[..actors.len()].chunks_mut(warm::TOGETHER).try_for_each(|slots| {
             if slots.len() >= warm::FEW {
                 self.fetch_requested(slots);
@@ -94,39 +107,41 @@ impl Simulation {
         });
         // What was there in the meantime has no memory.
         std::mem::forget(std::mem::replace(&mut self.slots, slots));
+        if let (Some(Timed { way, start }), Some(watch)) = (timed, self.workers.stopwatch) {
+            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
+        }
         served
     }
 
-    /// Runs the actors by one thread or by all, as experience tells.
-    fn run_as_chosen(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>) {
-        let Plan { way, timed, watched } = match self.workers.stopwatch {
-            None if actors.len() > 1 => Plan { way: Way::Together, timed: false, watched: false },
+    /// Runs the actors by one thread or by all, as experience tells. What was chosen is judged after the requests were served
+    /// too: what another thread has touched last is fetched from there.
+    fn run_as_chosen(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>) -> Option<Timed> {
+        let Plan { way, timed, patience } = match self.workers.stopwatch {
+            None if actors.len() > 1 => Plan { way: Way::Together, timed: false, patience: None },
             _ => self.workers.choice.next(actors.len()),
         };
-        let watch = self.workers.stopwatch.filter(|_| watched);
-        let start = watch.map(|watch| watch());
-        let alone = match way {
-            Way::Alone => self.run_alone(actors, slots, watch.zip(start)),
+        let clock = self.workers.stopwatch.zip(patience).map(|(watch, patience)| {
+            let start = watch();
+            Clock { watch, start, patience }
+        });
+        let cut = match way {
+            Way::Alone => self.run_alone(actors, slots, clock),
             Way::Together => {
                 self.share(actors, slots, 0);
-                actors.len()
+                None
             }
         };
-        if let (Some(watch), Some(start)) = (watch.filter(|_| timed), start)
-            && alone == actors.len()
-        {
-            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
-        }
+        cut.or_else(|| clock.filter(|_| timed).map(|clock| Timed { way, start: clock.start }))
     }
 
-    /// Runs the actors one after the other. If that takes long, by this clock and its date at the start, the rest is
-    /// shared. Gives how many were run alone.
+    /// Runs the actors one after the other. If that takes longer than one has patience for, the rest is shared; then what
+    /// it would have taken alone is known.
     fn run_alone(
         &mut self,
         actors: &[ActorId],
         slots: &mut Vec<Slot>,
-        clock: Option<(Stopwatch, u64)>,
-    ) -> usize {
+        clock: Option<Clock>,
+    ) -> Option<Timed> {
         for (place, &actor) in actors.iter().enumerate() {
             if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
                 self.fetch_ready(actors.get(place + warm::CODE_TOGETHER..).unwrap_or_default());
@@ -142,23 +157,19 @@ impl Simulation {
                 self.fetch_mailboxes(slots[place].port());
             }
             let done = place + 1;
-            if let Some((watch, start)) = clock
+            if let Some(Clock { watch, start, patience }) = clock
                 && done < actors.len()
                 && done.is_power_of_two()
             {
                 let elapsed = watch().saturating_sub(start);
-                if elapsed > PATIENCE {
-                    self.workers.choice.learn(
-                        actors.len(),
-                        Way::Alone,
-                        elapsed * actors.len() as u64 / done as u64,
-                    );
+                if elapsed > patience {
                     self.share(actors, slots, done);
-                    return done;
+                    let alone = elapsed * actors.len() as u64 / done as u64;
+                    return Some(Timed { way: Way::Alone, start: watch().saturating_sub(alone) });
                 }
             }
         }
-        actors.len()
+        None
     }
 
     /// Lets all threads run the actors from a place on.
