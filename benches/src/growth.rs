@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> simurgh::Result<()> {
 }
 
 fn chord(options: &Options) -> simurgh::Result<()> {
-    println!("chord: nodes, µs a message, messages a lookup, µs for each of those hops, bytes a node");
+    println!("chord: nodes, µs a message, hops a lookup, µs for each of those hops, bytes a node");
     let (mut cost, mut hops, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     let sizes = std::iter::successors(Some(1000_u64), |nodes| Some(nodes * 4));
     for nodes in sizes.take_while(|nodes| *nodes <= options.nodes) {
@@ -83,10 +83,11 @@ fn chord(options: &Options) -> simurgh::Result<()> {
         let empty = measure(&format!("chord {nodes} 0 --workers 1"), options.times)?;
         let full = measure(&format!("chord {nodes} {seconds} --workers 1"), options.times)?;
         let each = (full.seconds - empty.seconds).max(0.0) / full.counted * 1e6;
-        // One lookup in ten seconds, one question in twenty, one finger in 120: of these, lookups take hops.
+        // One lookup in ten seconds, one question in twenty, one finger in 120: of these, lookups take hops, and one message
+        // more, the answer.
         let asked = nodes as f64 * seconds * (1.0 / 10.0 + 1.0 / 120.0);
         let answered = nodes as f64 * seconds / 20.0 * 2.0;
-        let way = (full.counted - answered) / asked;
+        let way = (full.counted - answered) / asked - 1.0;
         println!("{nodes:>8} {each:>8.2} {way:>8.2} {:>8.3} {:>8.0}", each / way, full.bytes / nodes as f64);
         cost.push((nodes as f64, each));
         hops.push((nodes as f64, way));
@@ -98,10 +99,10 @@ fn chord(options: &Options) -> simurgh::Result<()> {
         &Chart {
             title: "Chord: the cost of a message".to_owned(),
             x: "nodes",
-            y: "µs; messages",
+            y: "µs; hops",
             series: vec![
                 Series { name: "µs a message".to_owned(), points: cost },
-                Series { name: "messages a lookup".to_owned(), points: hops },
+                Series { name: "hops a lookup".to_owned(), points: hops },
             ],
         },
     )?;
