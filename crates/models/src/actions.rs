@@ -198,3 +198,14 @@ impl Actions {
         &mut self.slots[index as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is visited three times for each message, and thousands of others come in between.
+    #[test]
+    fn an_action_is_a_line_of_the_cache() {
+        assert_eq!(size_of::<Action>(), 64);
+    }
+}

@@ -2,8 +2,8 @@
 //!
 //! Such a flow needs no variable: its links are lent to it, and what little there is to know of it is kept with its
 //! action. It is given a variable as soon as somebody else wants one of its links, and all of them are before a link
-//! changes, or somebody wants to know more about them. What it does is the same in the end, with a third of the memory to
-//! visit on the way.
+//! changes, or somebody wants to know more about them. What it does is the same in the end, with less memory to visit on
+//! the way.
 
 use simurgh_platform::HostId;
 
