@@ -282,9 +282,9 @@ impl Waiters {
     }
 }
 
-/// An activity in the table: two lines of the cache.
+/// An activity in the table: two lines of the cache, which the processor can fetch as one.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(128))]
 pub struct Activity {
     /// What it is.
     pub kind: Kind,

@@ -166,6 +166,12 @@ impl Models {
         self.alarms.fetch(whose);
     }
 
+    /// Whether a message that leaves or reaches a host asks for what is known of that host alone.
+    #[inline]
+    pub fn looks_at(&self, host: HostId) -> bool {
+        self.network.looks_at(host)
+    }
+
     /// Asks the processor for what is known of a host that a message will leave or reach (see [`crate::ahead`]).
     #[inline]
     pub fn fetch_host(&self, host: HostId) {

@@ -8,6 +8,7 @@
 //! The model is that of P. Velho and A. Legrand, "Accuracy study and improvement of network simulation in the
 //! SimGrid framework" (SIMUTools 2009); other kinds differ by their numbers only.
 
+mod legs;
 mod lone;
 mod star;
 
@@ -22,8 +23,8 @@ use crate::maxmin::{ConstraintId, Method, Note, Sharing, System, Use, VariableId
 use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
+use legs::Legs;
 pub(crate) use lone::Lone;
-use star::Leg;
 
 /// The links that were used or changed so far, and the flows on them.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub(crate) struct Network {
     /// are neighbours, and so stay together in memory.
     slots: Vec<u32>,
     pub links: Vec<LinkState>,
-    /// By host, once asked for: where its links in a star are.
-    legs: Vec<Leg>,
+    /// Where the links of hosts in stars are.
+    legs: Legs,
     /// By variable.
     flows: Vec<Flow>,
     /// Which wifi rate each station was given, where not the first.
@@ -121,7 +122,7 @@ struct Flow {
 
 const NOT_YET: u32 = u32::MAX;
 /// How many links make a group.
-const GROUP: usize = 8;
+const GROUP: usize = 32;
 /// A route with more links than this is searched for those that it passes twice by marks instead of by looking.
 const FEW: usize = 12;
 
@@ -131,7 +132,7 @@ impl Network {
             system: System::new(method, config.precision_work_amount),
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
-            legs: vec![Leg::default(); platform.host_count()],
+            legs: Legs::default(),
             flows: Vec::new(),
             stations: BTreeMap::new(),
             contention: (config.network == NetworkKind::Infiniband)
@@ -233,6 +234,7 @@ impl Network {
     fn changed(&mut self, slot: usize) {
         self.note(slot);
         self.ways.clear();
+        self.legs.may_differ();
     }
 
     /// Switches a link on or off, for the flows to come.

@@ -98,8 +98,12 @@ impl Simulation {
         let next = &all[..all.len().min(TOGETHER)];
         let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
         let is_large = next.len() == TOGETHER;
+        let mut looks = false;
         for port in next.iter().map(|slot| slot.port()) {
-            self.models.fetch_host(port.host);
+            if self.models.looks_at(port.host) {
+                looks = true;
+                self.models.fetch_host(port.host);
+            }
             if is_large {
                 self.kernel.fetch_actor(port.actor);
                 self.models.fetch_alarm(port.actor.0);
@@ -111,6 +115,9 @@ impl Simulation {
         }
         // Only those go on to which somebody waits for a message.
         wanted.retain(|mailbox| self.kernel.fetch_receive(*mailbox));
+        if !looks {
+            return;
+        }
         for slot in next {
             self.models.fetch_links(slot.port().host);
         }

@@ -143,7 +143,7 @@ impl Network {
         if lone.from & HOSTS == 0 {
             self.system.fetch_constraint(ConstraintId(lone.from));
             self.system.fetch_constraint(ConstraintId(lone.to));
-        } else if self.legs.len() > lone.to as usize {
+        } else {
             self.fetch_links(HostId(lone.from & !HOSTS));
             self.fetch_links(HostId(lone.to));
         }
@@ -162,7 +162,8 @@ impl Network {
             };
             return ([first, second, first, first], count);
         }
-        let (from, to) = (self.legs[(lone.from & !HOSTS) as usize], self.legs[lone.to as usize]);
+        let leg = |host: u32| self.known_leg(HostId(host)).expect("it was asked for when the flow began");
+        let (from, to) = (leg(lone.from & !HOSTS), leg(lone.to));
         let uses = [used(from.up, 1.0), used(to.down, 1.0), used(to.up, back), used(from.down, back)];
         (uses, if back > 0.0 { 4 } else { 2 })
     }

@@ -1,34 +1,14 @@
 //! Messages within a star: what most messages of large systems are.
 //!
-//! Such a message needs no route: the links of a host to the centre and back are kept by host, a few bytes each, so that
-//! a system of millions of hosts finds all that it needs of two of them in two places.
+//! Such a message needs no route: where the links of a host to the centre and back are is known (see `legs.rs`), and
+//! often all that it asks of them too.
 
-use simurgh_platform::{HostId, Platform, Sharing as LinkSharing};
+use simurgh_platform::Platform;
 
+use super::legs::{Facts, Leg};
 use super::{Flow, Lone, Network, Started, begin, part};
-use crate::ahead::fetch_from;
 use crate::maxmin::{ConstraintId, Use};
 use crate::work::Transfer;
-
-/// Where the links of a host to the centre of its star are in `links`, if it has one each way.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub(super) struct Leg {
-    /// The star, [`Leg::UNKNOWN`] or [`Leg::NONE`].
-    zone: u32,
-    pub up: u32,
-    pub down: u32,
-}
-
-impl Default for Leg {
-    fn default() -> Leg {
-        Leg { zone: Leg::UNKNOWN, up: 0, down: 0 }
-    }
-}
-
-impl Leg {
-    const UNKNOWN: u32 = u32::MAX;
-    const NONE: u32 = u32::MAX - 1;
-}
 
 impl Network {
     /// A flow between two hosts of a star, each with its own link up and its own link down, about which there is
@@ -48,12 +28,12 @@ impl Network {
             return None;
         }
         let id = ConstraintId;
+        let at_once = self.facts_at_once(what.src, what.dst);
+        let Facts { up_bandwidth, up_latency, down_bandwidth, down_latency } = match at_once {
+            Some(facts) => facts,
+            None => self.look_up(from, to)?,
+        };
         let Network { numbers, system, flows, .. } = self;
-        let (up_bandwidth, up) = system.noted(id(from.up));
-        let (down_bandwidth, down) = system.noted(id(to.down));
-        if !(up.plain && down.plain) {
-            return None;
-        }
         let back = numbers.reverse_weight;
         let mut uses = [
             Use { constraint: id(from.up), weight: 1.0 },
@@ -66,12 +46,13 @@ impl Network {
             uses[0].weight = 1.0 + back;
             uses[1].weight = 1.0 + back;
         } else if back > 0.0 {
-            if !(system.noted(id(to.up)).1.plain && system.noted(id(from.down)).1.plain) {
+            let is_plain = |slot| system.noted(id(slot)).1.plain;
+            if at_once.is_none() && !(is_plain(to.up) && is_plain(from.down)) {
                 return None;
             }
             count = 4;
         }
-        let latency = up.number + down.number;
+        let latency = up_latency + down_latency;
         if self.may_be_lone && system.lends() {
             let lone = match both_ways {
                 true => Lone::links(from.up, to.down),
@@ -99,40 +80,13 @@ impl Network {
         Some(begin(system, flows, numbers, flow, &uses[..count], bytes, bytes, tag))
     }
 
-    /// Asks the processor for the leg of a host.
+    /// What a message asks of its links, if there is nothing special about them.
     #[inline]
-    pub fn fetch_host(&self, host: HostId) {
-        fetch_from(&self.legs, host.index());
-    }
-
-    /// Asks the processor for the links of the leg of a host.
-    #[inline]
-    pub fn fetch_links(&self, host: HostId) {
-        let Leg { up, down, .. } = self.legs[host.index()];
-        self.system.fetch_constraint(ConstraintId(up));
-        if down != up {
-            self.system.fetch_constraint(ConstraintId(down));
-        }
-    }
-
-    /// The leg of a host.
-    #[inline]
-    fn leg(&mut self, platform: &Platform, host: HostId) -> Leg {
-        let known = self.legs[host.index()];
-        if known.zone != Leg::UNKNOWN { known } else { self.find_leg(platform, host) }
-    }
-
-    #[cold]
-    fn find_leg(&mut self, platform: &Platform, host: HostId) -> Leg {
-        let found = match platform.star_leg(host) {
-            // A fat pipe that is passed both ways is counted once, not twice: let it be found the long way.
-            Some(leg) if leg.up != leg.down || platform.link(leg.up).sharing == LinkSharing::Shared => {
-                let (up, down) = (self.slot(platform, leg.up), self.slot(platform, leg.down));
-                Leg { zone: leg.zone.0, up: up as u32, down: down as u32 }
-            }
-            _ => Leg { zone: Leg::NONE, up: 0, down: 0 },
-        };
-        self.legs[host.index()] = found;
-        found
+    fn look_up(&self, from: Leg, to: Leg) -> Option<Facts> {
+        let (up_bandwidth, up) = self.system.noted(ConstraintId(from.up));
+        let (down_bandwidth, down) = self.system.noted(ConstraintId(to.down));
+        let (up_latency, down_latency) = (up.number, down.number);
+        let facts = Facts { up_bandwidth, up_latency, down_bandwidth, down_latency };
+        (up.plain && down.plain).then_some(facts)
     }
 }
