@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use simurgh::api::{Detach, Recv};
 use simurgh::prelude::*;
 
 use crate::star::star;
@@ -40,6 +41,16 @@ impl Ring {
         (u64::from(node) * self.step) as Key
     }
 
+    /// Lets a node receive within some time.
+    fn receive(&self, node: u32, timeout: f64) -> Recv<Message> {
+        self.boxes.at(node).recv().timeout(timeout)
+    }
+
+    /// Sends a message to a node, which is not waited for.
+    fn send(&self, node: u32, message: Message) -> Detach {
+        self.boxes.at(node).send(message, BYTES).detach()
+    }
+
     /// Who is responsible for a key: the first node at or after it.
     fn owner(&self, key: Key) -> u32 {
         let node = u64::from(key).div_ceil(self.step);
@@ -65,8 +76,11 @@ impl Generator {
     }
 }
 
+/// A node. It is short: each line of the cache that it takes is fetched from memory for each message of a large system.
 struct Node {
     me: u32,
+    /// Which finger is looked up next.
+    finger: u32,
     ring: Arc<Ring>,
     fingers: [u32; BITS],
 }
@@ -74,7 +88,7 @@ struct Node {
 impl Node {
     fn new(me: u32, ring: Arc<Ring>) -> Self {
         let fingers = std::array::from_fn(|bit| ring.owner(ring.position(me).wrapping_add(1 << bit)));
-        Self { me, ring, fingers }
+        Self { me, finger: 0, ring, fingers }
     }
 
     fn successor(&self) -> u32 {
@@ -113,18 +127,16 @@ impl Node {
         clippy::manual_async_fn,
         reason = "an async fn keeps what it is given twice, and there are millions"
     )]
-    fn run(self, ctx: Ctx) -> impl Future<Output = simurgh::Result> {
+    fn run(mut self, ctx: Ctx) -> impl Future<Output = simurgh::Result> {
         async move {
-            let ring = &*self.ring;
             let mut random = Generator(u64::from(self.me) + 1);
             let mut next_lookup = random.within(10.0);
             let mut next_stabilise = random.within(20.0);
             let mut next_fix = random.within(120.0);
-            let mut finger = 0;
-            let mut received = 0;
+            let mut received = 0_u32;
             loop {
                 let now = ctx.now();
-                if now >= ring.end {
+                if now >= self.ring.end {
                     break;
                 }
                 let (to, message) = if now >= next_lookup {
@@ -135,12 +147,12 @@ impl Node {
                     (self.successor(), Message::AskPredecessor { origin: self.me })
                 } else if now >= next_fix {
                     next_fix += 120.0;
-                    let key = ring.position(self.me).wrapping_add(1 << finger);
-                    finger = (finger + 1) % BITS;
+                    let key = self.ring.position(self.me).wrapping_add(1 << self.finger);
+                    self.finger = (self.finger + 1) % Key::BITS;
                     self.route(key, self.me)
                 } else {
-                    let next = next_lookup.min(next_stabilise).min(next_fix.min(ring.end));
-                    let message = match ring.boxes.at(self.me).recv().timeout(next - now).await {
+                    let next = next_lookup.min(next_stabilise).min(next_fix.min(self.ring.end));
+                    let message = match self.ring.receive(self.me, next - now).await {
                         Ok(message) => message,
                         Err(error) if error.is_timeout() => continue,
                         Err(error) => return Err(error),
@@ -148,15 +160,16 @@ impl Node {
                     received += 1;
                     match message {
                         Message::Lookup { key, origin } => self.route(key, origin),
-                        Message::AskPredecessor { origin } => {
-                            (origin, Message::Predecessor { _position: ring.position(self.predecessor()) })
-                        }
+                        Message::AskPredecessor { origin } => (
+                            origin,
+                            Message::Predecessor { _position: self.ring.position(self.predecessor()) },
+                        ),
                         Message::Found { .. } | Message::Predecessor { .. } => continue,
                     }
                 };
-                ring.boxes.at(to).send(message, BYTES).detach().await;
+                self.ring.send(to, message).await;
             }
-            ring.received.fetch_add(received, Ordering::Relaxed);
+            self.ring.received.fetch_add(u64::from(received), Ordering::Relaxed);
             Ok(())
         }
     }

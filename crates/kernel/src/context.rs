@@ -56,6 +56,9 @@ pub type Ending = Result<(), String>;
 /// The code of an actor as a future.
 pub type ActorFuture = Pin<Box<dyn Future<Output = Ending> + Send>>;
 
+/// What makes the code of an actor, which is told who it is.
+pub type Begin = Box<dyn FnOnce(ActorId) -> ActorFuture + Send>;
+
 /// User code of another kind than a future.
 pub trait Coroutine: Send {
     /// Runs until the next simcall, which is left in the port, or to the end.
@@ -64,6 +67,8 @@ pub trait Coroutine: Send {
 
 /// The code of an actor, between two simcalls.
 pub enum Body {
+    /// Rust code that has not begun; none once it has.
+    New(Option<Begin>),
     /// Rust code.
     Future(ActorFuture),
     /// Any other code.
@@ -302,6 +307,7 @@ impl Body {
     #[inline]
     pub(crate) fn fetch(&self) {
         match self {
+            Body::New(begin) => begin.iter().for_each(|begin| fetch(&**begin)),
             Body::Future(future) => fetch(&**future),
             Body::Coroutine(coroutine) => fetch(&**coroutine),
         }
@@ -310,17 +316,21 @@ impl Body {
     /// Runs the code until its next simcall. The door is [prepared](Door::prepare) for it.
     pub fn resume(&mut self, door: &mut Door) -> Resumed {
         door.swap();
-        let polled = catch_unwind(AssertUnwindSafe(|| match self {
-            Body::Future(future) => match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
-                Poll::Pending => Resumed::Asked,
-                Poll::Ready(ending) => Resumed::at_end(ending),
-            },
-            Body::Coroutine(coroutine) => {
-                match PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT))) {
-                    None => Resumed::Asked,
-                    Some(ending) => Resumed::at_end(ending),
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let ending = match self {
+                Body::Future(future) => poll(future),
+                Body::New(begin) => {
+                    let begin = begin.take().expect("an actor that could not begin has ended");
+                    let mut future = begin(with_port(|port| port.actor).expect(LENT));
+                    let ending = poll(&mut future);
+                    *self = Body::Future(future);
+                    ending
                 }
-            }
+                Body::Coroutine(coroutine) => {
+                    PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
+                }
+            };
+            ending.map_or(Resumed::Asked, Resumed::at_end)
         }));
         door.swap();
         match polled {
@@ -336,6 +346,15 @@ impl Body {
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
         door.swap();
         (door.answer, door.simcall) = (None, None);
+    }
+}
+
+/// Runs a future until its next simcall, or to the end.
+#[inline]
+fn poll(future: &mut ActorFuture) -> Option<Ending> {
+    match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+        Poll::Pending => None,
+        Poll::Ready(ending) => Some(ending),
     }
 }
 

@@ -19,8 +19,9 @@ impl Default for Queue {
     }
 }
 
-/// A meeting point.
+/// A meeting point, on one line of the cache.
 #[derive(Copy, Clone, Debug, Default)]
+#[repr(align(16))]
 pub struct Mailbox {
     /// The sends that no receive has taken yet.
     pub sends: Queue,

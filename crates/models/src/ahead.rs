@@ -22,8 +22,8 @@ pub fn fetch<T: ?Sized>(thing: &T) {
     for line in 0..size.div_ceil(LINE) {
         prefetch_index(ORIGIN, distance.wrapping_add(line * LINE));
     }
-    // Where it does not begin with a line, its end is on one more.
-    if size > 1 && (align_of_val(thing) < LINE || !size.is_multiple_of(LINE)) {
+    // Where it does not begin with a line, its end may be on one more.
+    if size > align_of_val(thing) && (align_of_val(thing) < LINE || !size.is_multiple_of(LINE)) {
         prefetch_index(ORIGIN, distance.wrapping_add(size - 1));
     }
 }

@@ -8,8 +8,9 @@
 use crate::ahead::fetch_from;
 use crate::shelves::{Current, Entry, Moment, Shelves};
 
-/// What is known of one alarm.
+/// What is known of one alarm, on one line of the cache.
 #[derive(Copy, Clone, Debug)]
+#[repr(align(32))]
 struct Alarm {
     /// When it goes off.
     moment: Moment,

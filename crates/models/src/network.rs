@@ -19,7 +19,7 @@ use simurgh_platform::{HostId, LinkId, Platform, Route, Sharing as LinkSharing};
 use crate::config::{Config, NetworkKind};
 use crate::factors::Factor;
 use crate::infiniband::Contention;
-use crate::maxmin::{ConstraintId, Method, Note, Sharing, System, Use, VariableId};
+use crate::maxmin::{Capacity, ConstraintId, Method, Note, Sharing, System, Use, VariableId};
 use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
@@ -122,7 +122,7 @@ struct Flow {
 
 const NOT_YET: u32 = u32::MAX;
 /// How many links make a group.
-const GROUP: usize = 32;
+const GROUP: usize = 256;
 /// A route with more links than this is searched for those that it passes twice by marks instead of by looking.
 const FEW: usize = 12;
 
@@ -455,7 +455,7 @@ impl Network {
         let has_reverse = self.find_reverse(platform, what)?;
         let (mut penalty, mut narrowest, mut narrowest_at) = (latency, f64::INFINITY, 0);
         for &slot in &self.forward {
-            let (capacity, note) = self.system.noted(ConstraintId(slot));
+            let (Capacity { amount: capacity, .. }, note) = self.system.noted(ConstraintId(slot));
             let bandwidth = if note.plain {
                 capacity
             } else {

@@ -122,33 +122,40 @@ fn of_few_sizes(act: Act) -> Act {
 }
 
 /// Hosts of which each has its own links, without limits and profiles, and one more: a star, with one link for each host or
-/// two; routes between all pairs, of two links or of one; all the same or all different.
+/// two; routes between all pairs, of two links or of one; all the same or all different. In some there is a crowd of others
+/// who take no part, so that hosts are in a row: with one link for each or two, and only some of them.
 fn roomy(ground: u32) -> Platform {
-    let routing = if ground < 3 { Routing::Star } else { Routing::Full };
+    let routing = if ground == 3 { Routing::Full } else { Routing::Star };
+    let all = if ground < 4 { HOSTS } else { HOSTS + 20 };
     let mut platform = Platform::builder();
     let zone = platform.zone("world", routing);
     let (mut members, mut ways_back) = (Vec::new(), Vec::new());
-    let different = |number: u32| f64::from(if ground == 0 { 1 } else { 1 + number });
-    for number in 0..=HOSTS {
+    let different = |number: u32| {
+        f64::from(match ground {
+            0 | 4 | 5 => 1,
+            6 => 1 + number.min(3),
+            _ => 1 + number,
+        })
+    };
+    for number in 0..=all {
         let link = platform
             .link(zone, &format!("l{number}"), 1e6 * different(number), 1e-3 * different(number))
-            .sharing(if ground > 0 && number == 3 { Sharing::FatPipe } else { Sharing::Shared })
+            .sharing(if (1..4).contains(&ground) && number == 3 { Sharing::FatPipe } else { Sharing::Shared })
             .id();
         members.push(link);
     }
-    if ground == 2 {
-        ways_back
-            .extend((0..=HOSTS).map(|number| platform.link(zone, &format!("b{number}"), 2e6, 1e-3).id()));
+    if ground == 2 || ground == 5 {
+        ways_back.extend((0..=all).map(|number| platform.link(zone, &format!("b{number}"), 2e6, 1e-3).id()));
     }
     // The first link is that of a host that comes last.
-    let others = (1..=HOSTS).chain([0]);
+    let others = (1..=all).chain([0]);
     let mut hosts = Vec::new();
     for number in others {
         let host = platform.host(zone, &format!("h{number}"), 1e6).id();
         let link = members[number as usize];
         match ground {
-            0 | 1 => platform.star(zone, host, &[link]),
-            2 => {
+            0 | 1 | 4 | 6 => platform.star(zone, host, &[link]),
+            2 | 5 => {
                 platform.star_up(zone, host, &[link]);
                 platform.star_down(zone, host, &[ways_back[number as usize]]);
             }
@@ -308,7 +315,7 @@ proptest! {
     #[test]
     fn flows_that_are_alone_are_like_the_others(
         acts in prop::collection::vec(act(), 1..150),
-        ground in 0..4u32,
+        ground in 0..7u32,
         alike in any::<bool>(),
         links_change in any::<bool>(),
         crosstraffic in any::<bool>(),

@@ -70,20 +70,43 @@ pub(super) enum Halt {
     Ready,
 }
 
-/// What the kernel keeps of an actor: one line of the cache, for a large system touches those of its actors in no order.
+/// Whether an actor has a timer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Timer {
+    No,
+    Set,
+    /// It is not needed any more, and was not taken back: most are soon replaced.
+    Stale,
+}
+
+impl Timer {
+    /// Takes back one that is there and not needed.
+    #[inline]
+    pub(super) fn take_back(&mut self, actor: ActorId, timers: &mut Vec<(ActorId, Option<f64>)>) {
+        if *self == Timer::Stale {
+            *self = Timer::No;
+            timers.push((actor, None));
+        }
+    }
+}
+
+/// What is kept of an actor, by the kernel in one line of the cache, and by its driver next to it: a large system touches
+/// those of its actors in no order.
 #[derive(Debug)]
-#[repr(align(64))]
-pub(super) struct Actor {
+#[repr(C, align(64))]
+pub(super) struct Actor<K> {
     pub(super) host: HostId,
     pub(super) alive: bool,
     pub(super) daemon: bool,
     pub(super) halt: Halt,
-    pub(super) timer: bool,
+    pub(super) timer: Timer,
     pub(super) waiting: Waiting,
     pub(super) since: SimTime,
     /// The answer that waits for the actor to run.
     pub(super) answer: Option<Answer>,
     pub(super) more: Option<Box<More>>,
+    /// What the driver keeps.
+    pub(super) kept: K,
 }
 
 /// What the kernel keeps of an actor that starts activities without waiting for them, or that others wait for.
@@ -97,7 +120,7 @@ pub(super) struct More {
     pub(super) joiners: Vec<ActorId>,
 }
 
-impl Actor {
+impl<K> Actor<K> {
     /// What it started and has not forgotten.
     pub(super) fn owned(&self) -> &[ActivityId] {
         self.more.as_ref().map_or(&[], |more| &more.owned)
@@ -120,6 +143,6 @@ mod tests {
     /// A large system visits its actors in no order: each more line of the cache is waited for with every message.
     #[test]
     fn an_actor_is_a_line_of_the_cache() {
-        assert_eq!(size_of::<Actor>(), 64);
+        assert_eq!(size_of::<Actor<()>>(), 64);
     }
 }

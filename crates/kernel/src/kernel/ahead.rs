@@ -9,7 +9,7 @@ use crate::activity::Kind;
 use crate::ids::{ActorId, MailboxId};
 use crate::simcall::Answer;
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// Asks the processor for a mailbox.
     #[inline]
     pub(crate) fn fetch_mailbox(&self, mailbox: MailboxId) {

@@ -2,13 +2,14 @@
 
 use simurgh_platform::HostId;
 
-use super::{Actor, Effect, Halt, Kernel, Served, Waiting};
+use super::actor::Timer;
+use super::{Actor, Effect, Halt, Kernel, Served, Waiting, Woken};
 use crate::activity::{Kind, State};
 use crate::event::Event;
 use crate::ids::ActorId;
 use crate::simcall::{Answer, Failure, SpawnRequest};
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// Creates an actor; it runs when its turn comes.
     pub fn spawn(&mut self, request: SpawnRequest) -> ActorId {
         let actor = ActorId::from_index(self.actors.len());
@@ -17,11 +18,12 @@ impl Kernel {
             alive: true,
             daemon: request.daemon,
             halt: Halt::No,
-            timer: false,
+            timer: Timer::No,
             waiting: Waiting::Nothing,
             since: self.now,
             answer: None,
             more: None,
+            kept: K::default(),
         });
         self.names.push(request.name.as_str().into());
         self.living += 1;
@@ -35,18 +37,19 @@ impl Kernel {
         actor
     }
 
-    /// Where an actor whose turn has come runs, if it may run, and what it is answered; a suspended one is held until it
-    /// is resumed.
+    /// What an actor whose turn has come needs to run, if it may run; a suspended one is held until it is resumed.
     #[inline]
-    pub fn wake(&mut self, actor: ActorId) -> Option<(HostId, &mut Option<Answer>)> {
+    pub fn wake(&mut self, actor: ActorId) -> Option<Woken<'_, K>> {
         let record = &mut self.actors[actor.index()];
         if !record.alive || record.halt != Halt::No {
             if record.alive {
                 record.halt = Halt::Ready;
+                record.timer.take_back(actor, &mut self.timers);
             }
             return None;
         }
-        Some((record.host, &mut record.answer))
+        let Actor { host, answer, kept, .. } = record;
+        Some(Woken { host: *host, answer, kept })
     }
 
     /// Ends an actor. What it left behind is cancelled: unmatched posts leave their mailboxes, and whoever shares a
@@ -65,6 +68,7 @@ impl Kernel {
             self.stop_waiting(actor);
         }
         let record = &mut self.actors[actor.index()];
+        record.timer.take_back(actor, &mut self.timers);
         if let Some(Answer::Flag(true)) = record.answer.take() {
             self.give_back_all(actor);
         }

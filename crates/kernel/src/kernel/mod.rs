@@ -24,7 +24,7 @@ use crate::mailbox::Mailbox;
 use crate::random::Random;
 use crate::simcall::{Answer, Criteria, Failure, Note, PlatformRequest, Simcall, SpawnRequest};
 
-use actor::{Actor, Halt, Several, Waiting};
+use actor::{Actor, Halt, Several, Timer, Waiting};
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
 
 /// What the kernel wants done in the world.
@@ -93,6 +93,17 @@ pub enum Served {
     Gone,
 }
 
+/// What an actor whose turn has come needs to run.
+#[derive(Debug)]
+pub struct Woken<'a, K> {
+    /// Where it is.
+    pub host: HostId,
+    /// What it is answered.
+    pub answer: &'a mut Option<Answer>,
+    /// What the driver keeps with it.
+    pub kept: &'a mut K,
+}
+
 /// An actor that waits, as people want to read of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blocked {
@@ -112,11 +123,12 @@ pub struct Blocked {
     pub daemon: bool,
 }
 
-/// The state of all actors, mailboxes, communications and synchronisation objects.
+/// The state of all actors, mailboxes, communications and synchronisation objects. With each actor it keeps what the
+/// driver wants to have at hand whenever it comes to that actor, and does not look at it.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct Kernel<K = ()> {
     now: SimTime,
-    actors: Vec<Actor>,
+    actors: Vec<Actor<K>>,
     names: Vec<Box<str>>,
     living: usize,
     living_regular: usize,
@@ -139,12 +151,13 @@ pub struct Kernel {
     listening: bool,
     holding: bool,
     straight: bool,
+    late: bool,
     random: Random,
     messages: u64,
     bytes: f64,
 }
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// A kernel without actors.
     pub fn new(seed: u64) -> Self {
         Self {
@@ -169,6 +182,7 @@ impl Kernel {
             listening: false,
             holding: false,
             straight: false,
+            late: false,
             random: Random::new(seed, u64::MAX),
             messages: 0,
             bytes: 0.0,
@@ -208,6 +222,24 @@ impl Kernel {
     /// Whether a send or receive that is waited for is served whole, instead of in two parts ([`Served::Then`]).
     pub fn wait_at_once(&mut self, on: bool) {
         self.straight = on;
+    }
+
+    /// What the driver keeps with an actor.
+    #[inline]
+    pub fn kept(&self, actor: ActorId) -> &K {
+        &self.actors[actor.index()].kept
+    }
+
+    /// What the driver keeps with an actor.
+    #[inline]
+    pub fn kept_mut(&mut self, actor: ActorId) -> &mut K {
+        &mut self.actors[actor.index()].kept
+    }
+
+    /// Whether a timer that is not needed any more is taken back only when its actor waits again, or ends; most are
+    /// replaced then. Actors that can run must do so before any timer runs out.
+    pub fn take_timers_back_late(&mut self, on: bool) {
+        self.late = on;
     }
 
     /// The present date, as the driver told.
@@ -367,7 +399,7 @@ impl Kernel {
 
     /// The living actors on a host, oldest first.
     pub fn actors_on(&self, host: HostId) -> Vec<ActorId> {
-        let on = |(index, actor): (usize, &Actor)| {
+        let on = |(index, actor): (usize, &Actor<K>)| {
             (actor.alive && actor.host == host).then(|| ActorId::from_index(index))
         };
         self.actors.iter().enumerate().filter_map(on).collect()
@@ -629,16 +661,15 @@ impl Kernel {
     /// Tells that the timer of an actor ran out.
     pub fn timer_fired(&mut self, actor: ActorId) {
         let record = &mut self.actors[actor.index()];
-        if !record.alive || !std::mem::replace(&mut record.timer, false) {
-            return;
+        if record.alive && std::mem::replace(&mut record.timer, Timer::No) == Timer::Set {
+            self.time_out(actor);
         }
-        self.time_out(actor);
     }
 
     // --- what the parts of the kernel share -------------------------------------------------------------------
 
     #[inline]
-    fn tell(&mut self, event: impl FnOnce(&Kernel) -> Event) {
+    fn tell(&mut self, event: impl FnOnce(&Self) -> Event) {
         if self.listening {
             let event = event(self);
             self.events.push(event);
@@ -652,9 +683,12 @@ impl Kernel {
         debug_assert!(record.waiting == Waiting::Nothing, "an actor waits for one thing at a time");
         record.waiting = waiting;
         record.since = now;
-        if let Some(duration) = timeout {
-            record.timer = true;
-            self.timers.push((actor, Some(duration)));
+        match timeout {
+            Some(duration) => {
+                record.timer = Timer::Set;
+                self.timers.push((actor, Some(duration)));
+            }
+            None => record.timer.take_back(actor, &mut self.timers),
         }
         if self.listening {
             let reason = self.reason(&self.actors[actor.index()].waiting);
@@ -675,8 +709,11 @@ impl Kernel {
         let record = &mut self.actors[actor.index()];
         debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
         record.waiting = Waiting::Nothing;
-        if std::mem::replace(&mut record.timer, false) {
-            self.timers.push((actor, None));
+        if record.timer == Timer::Set {
+            record.timer = Timer::Stale;
+            if !self.late {
+                record.timer.take_back(actor, &mut self.timers);
+            }
         }
         self.tell(|_| Event::Unblocked { actor });
     }

@@ -10,7 +10,7 @@ use crate::simcall::{
 
 const TIMED_OUT: Answer = Answer::Failed { index: 0, failure: Failure::Timeout };
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// Serves a send; [`Kernel::serve`] without the way round. What is in the message is taken out of the request.
     #[inline]
     pub fn post_send(&mut self, actor: ActorId, request: &mut SendRequest, follow: Follow) -> Served {
@@ -467,7 +467,7 @@ impl Kernel {
 
 /// The actor at this end of an activity will not ask about it any more. Whoever calls collects what nobody asks about.
 #[inline]
-fn let_go(activity: &mut Activity, end: ActivityId, actor: &mut Actor) {
+fn let_go<K>(activity: &mut Activity, end: ActivityId, actor: &mut Actor<K>) {
     let held = &mut activity.held;
     *(if end.is_receiving() { &mut held.receiver } else { &mut held.owner }) = false;
     if matches!(activity.state, State::Over(_))

@@ -37,7 +37,7 @@ fn slot<T: Default>(table: &mut Vec<T>, index: usize) -> &mut T {
     &mut table[index]
 }
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// Makes a free lock.
     pub fn new_mutex(&mut self, id: MutexId) {
         *slot(&mut self.mutexes, id.index()) = Mutex::default();

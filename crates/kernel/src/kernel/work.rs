@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
 use crate::simcall::{ExecRequest, Follow, OnTimeout};
 
-impl Kernel {
+impl<K: Default> Kernel<K> {
     /// What an activity computes, if it does.
     pub fn execution(&self, id: ActivityId) -> Option<&Execution> {
         match &self.activities.get(id)?.kind {

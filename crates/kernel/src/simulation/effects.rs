@@ -152,19 +152,18 @@ impl Simulation {
     }
 
     fn keep_code(&mut self, actor: ActorId, request: SpawnRequest) {
-        debug_assert_eq!(actor.index(), self.code.len());
         let kill = request.kill_at.map(|date| {
             let delay = (date - self.models.now().seconds()).max(0.0);
             self.models.timer(delay, KILL | u64::from(actor.0))
         });
         let rare = (request.reboot.is_some() || kill.is_some())
             .then(|| Box::new(Rare { reboot: request.reboot, kill, ..Rare::default() }));
-        self.code.push(Code { body: Some(request.body), rare });
+        *self.kernel.kept_mut(actor) = Code { body: Some(request.body), rare };
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
         let (host, now) = (self.kernel.actor_host(actor), self.models.now());
-        let code = &mut self.code[actor.index()];
+        let code = self.kernel.kept_mut(actor);
         let rare = code.rare.take().unwrap_or_default();
         if let Some(kill) = rare.kill {
             self.models.cancel(kill);

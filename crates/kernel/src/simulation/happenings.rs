@@ -95,7 +95,7 @@ impl Simulation {
     }
 
     pub(super) fn die_with_host(&mut self, actor: ActorId, host: HostId) -> Result<(), Error> {
-        let rare = self.code[actor.index()].rare.as_deref();
+        let rare = self.kernel.kept(actor).rare.as_deref();
         if let Some(reboot) = rare.and_then(|rare| rare.reboot.clone()) {
             let name = self.kernel.actor_name(actor).to_owned();
             let body = reboot();

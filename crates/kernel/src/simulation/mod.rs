@@ -41,10 +41,9 @@ use choice::Choice;
 use crew::Crew;
 use round::{Held, Slot};
 
-/// The code of an actor and what belongs to it: half a line of the cache.
+/// The code of an actor and what belongs to it, kept with the actor.
 #[derive(Default)]
-#[repr(align(32))]
-struct Code {
+pub struct Code {
     body: Option<Body>,
     rare: Option<Box<Rare>>,
 }
@@ -61,10 +60,9 @@ struct Rare {
 
 /// A simulation: a program, a platform, and time.
 pub struct Simulation {
-    kernel: Kernel,
+    kernel: Kernel<Code>,
     models: Models,
     platform: Arc<Platform>,
-    code: Vec<Code>,
     /// Those of the present round, used again and again.
     slots: Vec<Slot>,
     /// For actors that end.
@@ -120,7 +118,7 @@ pub fn activity_of(token: Token) -> Option<ActivityId> {
 
 /// What the models do for an activity: noted with it.
 #[inline]
-fn action_of(kernel: &Kernel, activity: ActivityId) -> Option<ActionId> {
+fn action_of(kernel: &Kernel<Code>, activity: ActivityId) -> Option<ActionId> {
     let note = kernel.activities().get(activity)?.note;
     (note != Activity::NO_NOTE).then(|| ActionId::from_bits(note))
 }
@@ -142,11 +140,11 @@ impl Simulation {
         models.mark_alarms(TIMER);
         let mut kernel = Kernel::new(seed);
         kernel.wait_at_once(true);
+        kernel.take_timers_back_late(true);
         Self {
             kernel,
             models,
             platform,
-            code: Vec::new(),
             slots: Vec::new(),
             parting: Door::new(),
             late: Vec::new(),
@@ -212,12 +210,12 @@ impl Simulation {
     }
 
     /// The actors and mailboxes.
-    pub fn kernel(&self) -> &Kernel {
+    pub fn kernel(&self) -> &Kernel<Code> {
         &self.kernel
     }
 
     /// The actors and mailboxes, to prepare synchronisation objects.
-    pub fn kernel_mut(&mut self) -> &mut Kernel {
+    pub fn kernel_mut(&mut self) -> &mut Kernel<Code> {
         &mut self.kernel
     }
 

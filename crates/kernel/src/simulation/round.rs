@@ -9,7 +9,7 @@ use super::crew::Crew;
 use super::{Code, Error, Simulation, warm};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
-use crate::kernel::Served;
+use crate::kernel::{Served, Woken};
 use crate::simcall::{ExecRequest, Follow, Note, SendRequest, Simcall};
 use crate::simulation::report::{ActorFailure, Pacing};
 
@@ -207,7 +207,7 @@ impl Simulation {
     /// Puts the code back in its place.
     fn put_back(&mut self, slot: &mut Slot) {
         let (Some(actor), Some(body)) = (slot.actor, slot.body.take()) else { return };
-        let code = &mut self.code[actor.index()];
+        let code = self.kernel.kept_mut(actor);
         code.body = Some(body);
         if !slot.door.on_exit.is_empty() {
             code.rare.get_or_insert_default().on_exit.append(&mut slot.door.on_exit);
@@ -220,7 +220,10 @@ impl Simulation {
         match slot.resumed.take() {
             Some(Resumed::Asked) => {}
             Some(ended) => self.see_out(actor, ended, port),
-            None => return self.serve_held(actor),
+            None => {
+                self.settle()?;
+                return self.serve_held(actor);
+            }
         }
         if !port.said.is_empty() {
             let said = std::mem::take(&mut port.said);
@@ -296,12 +299,12 @@ impl Simulation {
     }
 
     fn hold(&mut self, actor: ActorId, held: Held) {
-        self.code[actor.index()].rare.get_or_insert_default().held = Some(held);
+        self.kernel.kept_mut(actor).rare.get_or_insert_default().held = Some(held);
         self.kernel.postpone(actor);
     }
 
     fn serve_held(&mut self, actor: ActorId) -> Result<(), Error> {
-        let rare = self.code[actor.index()].rare.as_mut();
+        let rare = self.kernel.kept_mut(actor).rare.as_mut();
         let Some(mut held) = rare.and_then(|rare| rare.held.take()) else { return Ok(()) };
         if held.turns > 0 {
             held.turns -= 1;
@@ -366,15 +369,14 @@ impl Simulation {
 #[inline]
 fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) -> Option<&'a mut Code> {
     slot.actor = Some(actor);
-    let code = &mut simulation.code[actor.index()];
-    if code.rare.as_ref().is_some_and(|rare| rare.held.is_some()) {
+    if simulation.kernel.kept(actor).rare.as_ref().is_some_and(|rare| rare.held.is_some()) {
         return None;
     }
-    let (host, answer) = simulation.kernel.wake(actor)?;
+    let Woken { host, answer, kept } = simulation.kernel.wake(actor)?;
     simulation.turns += 1;
     slot.door.takes_posts = simulation.pacing == Pacing::Single;
     slot.door.prepare(actor, host, simulation.models.now(), answer.take());
-    Some(code)
+    Some(kept)
 }
 
 /// For how many turns a simcall is held before it is served, at the pace of the reference. Its programs ask several

@@ -3,7 +3,6 @@
 //! asks for what the pass before has found.
 
 use simurgh_models::Ended;
-use simurgh_models::ahead::fetch_from;
 use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
@@ -41,8 +40,6 @@ impl Simulation {
             };
             if let Some(actor) = actor {
                 self.kernel.fetch_actor(actor);
-                self.models.fetch_alarm(actor.0);
-                fetch_from(&self.code, actor.index());
             }
         }
         for ended in next {
@@ -71,7 +68,7 @@ impl Simulation {
     pub(super) fn fetch_code(&self, all: &[ActorId]) {
         let next = &all[..all.len().min(CODE_TOGETHER)];
         for &actor in next {
-            if let Some(body) = &self.code[actor.index()].body {
+            if let Some(body) = &self.kernel.kept(actor).body {
                 body.fetch();
             }
         }
@@ -81,7 +78,6 @@ impl Simulation {
     pub(super) fn fetch_ready(&self, all: &[ActorId]) {
         for &actor in all.iter().take(CODE_TOGETHER) {
             self.kernel.fetch_actor(actor);
-            fetch_from(&self.code, actor.index());
         }
     }
 
@@ -104,9 +100,9 @@ impl Simulation {
                 looks = true;
                 self.models.fetch_host(port.host);
             }
+            self.models.fetch_alarm(port.actor.0);
             if is_large {
                 self.kernel.fetch_actor(port.actor);
-                self.models.fetch_alarm(port.actor.0);
             }
             wanted.extend(mailboxes(port));
         }

@@ -3,6 +3,7 @@
 //!
 //! The value is that of `incremental.rs`, by the same operations on the same numbers.
 
+use super::lending::VARIABLES;
 use super::storage::{EMPTY, Element, FixedBy, List, NONE, State, Variable};
 use super::{ConstraintId, Method, System, VariableId};
 use crate::config::Solver;
@@ -15,7 +16,7 @@ impl System {
         if self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }
-        let System { variables, elements, constraints, .. } = self;
+        let System { variables, elements, constraints, holders, .. } = self;
         let variable = &mut variables[index as usize];
         let Variable { first, count, bound, penalty, .. } = *variable;
         let block = elements.block_mut(first, count);
@@ -24,7 +25,7 @@ impl System {
             constraint.dirty
                 || constraint.active.head != NONE
                 || constraint.limit == 0
-                || constraint.lent != NONE
+                || holders[element.constraint as usize] < VARIABLES
         };
         if block.iter().any(is_taken) {
             return false;
@@ -34,6 +35,7 @@ impl System {
             let (number, weight) = (element.constraint, element.weight);
             let constraint = &mut constraints[number as usize];
             (element.previous, element.next) = (NONE, NONE);
+            holders[number as usize] = VARIABLES;
             constraint.active = List { head: place, tail: place };
             constraint.is_roster_true = false;
             constraint.slots_taken += u32::from(element.takes_slot());

@@ -4,9 +4,24 @@
 //! numbers. Nobody may enter a constraint that is lent: whoever wants to asks first who is [in the way](System::in_the_way),
 //! and that one [gives back](System::give_back) what it has and enters as a variable.
 
-use super::storage::{NONE, State};
-use super::{Method, System, Use, VariableId};
+use super::storage::{Constraint, NONE, State};
+use super::{Capacity, ConstraintId, Method, System, Use, VariableId};
+use crate::ahead::fetch_from;
 use crate::config::Solver;
+
+/// The holder of a constraint that variables use, or used since it was lent last.
+pub(super) const VARIABLES: u32 = NONE - 1;
+
+/// A constraint that somebody wants to himself, and what he knows of it.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Wanted {
+    /// Which.
+    pub constraint: ConstraintId,
+    /// How much of it is taken for each unit of the value.
+    pub weight: f64,
+    /// How much there is.
+    pub capacity: Capacity,
+}
 
 impl System {
     /// Whether constraints can be lent at all. Once somebody watches or slots are limited they cannot.
@@ -31,50 +46,60 @@ impl System {
     /// Lends constraints to a borrower, if nobody uses them, and nobody did since the last solution; its value is told by
     /// [`lent`](System::lent) after the next one. False, and nothing is done, if somebody does.
     #[inline]
-    pub fn lend(&mut self, uses: &[Use], penalty: f64, bound: f64, borrower: u32) -> bool {
-        if !self.lends() {
+    pub fn lend(&mut self, all: &[Wanted], penalty: f64, bound: f64, borrower: u32) -> bool {
+        debug_assert!(all.iter().all(|wanted| self.has(wanted)), "a borrower knows what it wants");
+        if !self.lends() || all.iter().any(|wanted| self.is_taken(wanted.constraint)) {
             return false;
         }
-        let constraints = &mut self.constraints;
-        let is_taken = |wanted: &Use| {
-            let constraint = &constraints[wanted.constraint.index()];
-            constraint.dirty || constraint.active.head != NONE || constraint.lent != NONE
-        };
-        if uses.iter().any(is_taken) {
-            return false;
-        }
-        let (mut least, mut fullest) = (f64::INFINITY, u32::MAX);
-        for &Use { constraint: id, weight } in uses {
-            let constraint = &mut constraints[id.index()];
-            constraint.lent = borrower;
-            if constraint.has_slack_for(weight, bound) {
-                continue;
-            }
-            let share = constraint.capacity / (weight / penalty);
-            if share < least || (share == least && id.0 < fullest) {
-                (least, fullest) = (share, id.0);
-            }
-        }
-        // Where nothing limits it, the least is infinite.
-        let bounded = fullest == u32::MAX || bound * penalty < least;
-        let value = if bounded { bound } else { least / penalty };
-        for &Use { constraint, weight } in uses {
-            constraints[constraint.index()].demand = weight * value;
+        for wanted in all {
+            self.holders[wanted.constraint.index()] = borrower;
         }
         self.on_loan += 1;
-        self.lent.push((borrower, value));
+        self.lent.push((borrower, value(all, penalty, bound)));
         self.pending = true;
         true
     }
 
+    /// Whether a constraint is as a borrower thinks.
+    fn has(&self, wanted: &Wanted) -> bool {
+        let Constraint { capacity, sharing, .. } = self.constraints[wanted.constraint.index()];
+        wanted.capacity == Capacity { amount: capacity, sharing }
+    }
+
+    /// Whether a constraint cannot be lent.
+    #[inline]
+    fn is_taken(&self, id: ConstraintId) -> bool {
+        match self.holders[id.index()] {
+            NONE => false,
+            // It may be some time ago.
+            VARIABLES => {
+                let constraint = &self.constraints[id.index()];
+                constraint.dirty || constraint.active.head != NONE
+            }
+            _ => true,
+        }
+    }
+
+    /// To whom a constraint is lent, if it is.
+    #[inline]
+    pub fn borrower(&self, id: ConstraintId) -> Option<u32> {
+        Some(self.holders[id.index()]).filter(|&holder| holder != NONE && holder != VARIABLES)
+    }
+
+    /// Asks the processor for who has a constraint.
+    #[inline]
+    pub(crate) fn fetch_holder(&self, id: ConstraintId) {
+        fetch_from(&self.holders, id.index());
+    }
+
     /// A borrower leaves.
     #[inline]
-    pub fn give_back(&mut self, uses: &[Use]) {
+    pub fn give_back(&mut self, uses: impl Iterator<Item = ConstraintId>) {
         self.on_loan -= 1;
-        for used in uses {
-            let constraint = &mut self.constraints[used.constraint.index()];
-            debug_assert!(constraint.lent != NONE, "what is given back was lent");
-            (constraint.lent, constraint.demand) = (NONE, 0.0);
+        for id in uses {
+            debug_assert!(self.borrower(id).is_some(), "what is given back was lent");
+            debug_assert!(!self.constraints[id.index()].dirty, "nothing is done to what is lent");
+            self.holders[id.index()] = NONE;
         }
     }
 
@@ -107,8 +132,7 @@ impl System {
         }
         let variable = &self.variables[id.index()];
         let block = self.elements.block(variable.first, variable.count);
-        let borrower = |constraint: u32| self.constraints[constraint as usize].lent;
-        block.iter().map(|element| borrower(element.constraint)).find(|&borrower| borrower != NONE)
+        block.iter().find_map(|element| self.borrower(ConstraintId(element.constraint)))
     }
 
     /// A borrower of one of some constraints.
@@ -116,9 +140,7 @@ impl System {
         if self.on_loan == 0 {
             return None;
         }
-        uses.iter()
-            .map(|used| self.constraints[used.constraint.index()].lent)
-            .find(|&borrower| borrower != NONE)
+        uses.iter().find_map(|used| self.borrower(used.constraint))
     }
 
     /// The borrowers whose value was not told yet, with their values. They may have left since, or entered.
@@ -133,4 +155,22 @@ impl System {
         self.variables_solved += self.lent.len() as u64;
         self.lent.clear();
     }
+}
+
+/// What a borrower gets.
+#[inline]
+pub fn value(all: &[Wanted], penalty: f64, bound: f64) -> f64 {
+    let (mut least, mut fullest) = (f64::INFINITY, u32::MAX);
+    for &Wanted { constraint: id, weight, capacity } in all {
+        if capacity.has_slack_for(weight, bound) {
+            continue;
+        }
+        let share = capacity.amount / (weight / penalty);
+        if share < least || (share == least && id.0 < fullest) {
+            (least, fullest) = (share, id.0);
+        }
+    }
+    // Where nothing limits it, the least is infinite.
+    let bounded = fullest == u32::MAX || bound * penalty < least;
+    if bounded { bound } else { least / penalty }
 }

@@ -23,11 +23,13 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use storage::{ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
+pub use lending::{Wanted, value};
+pub use storage::{Capacity, ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
 use crate::ahead::fetch_from;
 use crate::config::Solver;
 use incremental::Scratch;
+use lending::VARIABLES;
 use storage::{Constraint, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
@@ -36,6 +38,8 @@ pub struct System {
     constraints: Vec<Constraint>,
     /// What solutions keep of each constraint.
     works: Vec<Work>,
+    /// By constraint: who has it, if anybody (see `lending.rs`). So little is looked at by each message of a large system.
+    holders: Vec<u32>,
     variables: Vec<Variable>,
     /// What is known of each variable while it takes no part.
     idleness: Vec<Idleness>,
@@ -89,6 +93,7 @@ impl System {
         System {
             constraints: Vec::new(),
             works: Vec::new(),
+            holders: Vec::new(),
             variables: Vec::new(),
             idleness: Vec::new(),
             elements: Elements::default(),
@@ -121,6 +126,7 @@ impl System {
         self.limited |= limit.is_some();
         self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
         self.works.push(Work::default());
+        self.holders.push(NONE);
         ConstraintId(id)
     }
 
@@ -182,10 +188,9 @@ impl System {
 
     /// A capacity, and what its owner keeps with it.
     #[inline]
-    pub fn noted(&self, id: ConstraintId) -> (f64, Note) {
-        let constraint = &self.constraints[id.index()];
-        let Constraint { capacity, number, plain, .. } = *constraint;
-        (capacity, Note { number, plain })
+    pub fn noted(&self, id: ConstraintId) -> (Capacity, Note) {
+        let Constraint { capacity, sharing, number, plain, .. } = self.constraints[id.index()];
+        (Capacity { amount: capacity, sharing }, Note { number, plain })
     }
 
     /// Asks the processor for a variable.
@@ -417,16 +422,13 @@ impl System {
 
     /// Whether some variable, active or not, uses a constraint.
     pub fn is_used(&self, id: ConstraintId) -> bool {
-        let Constraint { active, lent, .. } = &self.constraints[id.index()];
-        active.head != NONE || *lent != NONE || self.idle_users(id).next().is_some()
+        let is_active = self.constraints[id.index()].active.head != NONE;
+        is_active || self.borrower(id).is_some() || self.idle_users(id).next().is_some()
     }
 
-    /// How much of a constraint is taken (of a fat pipe: by the one that takes most).
+    /// How much of a constraint is taken by variables (of a fat pipe: by the one that takes most).
     pub fn load(&self, id: ConstraintId) -> f64 {
         let constraint = &self.constraints[id.index()];
-        if constraint.lent != NONE {
-            return constraint.demand;
-        }
         let taken = self.elements.iter(&constraint.active).map(|element| {
             self.elements.weight(element) * self.variables[self.elements.variable(element) as usize].value
         });
@@ -447,8 +449,10 @@ impl System {
     }
 
     fn soil(&mut self, constraint: u32) {
+        debug_assert!(self.borrower(ConstraintId(constraint)).is_none(), "nothing is done to what is lent");
         if !self.constraints[constraint as usize].dirty {
             self.constraints[constraint as usize].dirty = true;
+            self.holders[constraint as usize] = VARIABLES;
             self.dirty.push(constraint);
             self.pending = true;
         }
@@ -572,6 +576,7 @@ impl System {
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
             self.elements.push_back(&mut constraint.active, element);
+            self.holders[self.elements.constraint(element) as usize] = VARIABLES;
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
         }

@@ -145,8 +145,6 @@ pub(super) struct Constraint {
     pub greedy: u32,
     pub slots_taken: u32,
     pub limit: u32,
-    /// To whom it is lent, if it is; then its demand is what is taken of it (see `lending.rs`).
-    pub lent: u32,
     pub plain: bool,
     pub sharing: Sharing,
     pub dirty: bool,
@@ -223,7 +221,6 @@ impl Constraint {
             greedy: 0,
             slots_taken: 0,
             limit,
-            lent: NONE,
             plain: false,
             sharing,
             dirty: false,
@@ -237,13 +234,6 @@ impl Constraint {
     #[inline]
     pub fn has_slack(&self) -> bool {
         self.greedy == 0 && (self.sharing == Sharing::FatPipe || self.demand <= self.capacity * NEARLY)
-    }
-
-    /// The same, if one of this weight and bound is its only user.
-    #[inline]
-    pub fn has_slack_for(&self, weight: f64, bound: f64) -> bool {
-        !self.is_greedy(weight, bound)
-            && (self.sharing == Sharing::FatPipe || weight * bound <= self.capacity * NEARLY)
     }
 
     /// An active user of this weight and bound comes.
@@ -267,8 +257,32 @@ impl Constraint {
     /// A fat pipe that one of its users could fill slows the others down too: all are fixed at one level.
     #[inline]
     pub fn is_greedy(&self, weight: f64, bound: f64) -> bool {
-        bound == f64::INFINITY
-            || (self.sharing == Sharing::FatPipe && weight * bound > self.capacity * NEARLY)
+        Capacity { amount: self.capacity, sharing: self.sharing }.is_exceeded_by(weight, bound)
+    }
+}
+
+/// So much, shared in this way.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Capacity {
+    /// How much.
+    pub amount: f64,
+    /// How it is shared.
+    pub sharing: Sharing,
+}
+
+impl Capacity {
+    /// Whether one of this weight and bound has none, or could fill a fat pipe.
+    #[inline]
+    fn is_exceeded_by(self, weight: f64, bound: f64) -> bool {
+        bound == f64::INFINITY || (self.sharing == Sharing::FatPipe && weight * bound > self.amount * NEARLY)
+    }
+
+    /// Whether it cannot be full, nor ever have so little left that it counts as nothing, if one of this weight and bound
+    /// is its only user.
+    #[inline]
+    pub(super) fn has_slack_for(self, weight: f64, bound: f64) -> bool {
+        !self.is_exceeded_by(weight, bound)
+            && (self.sharing == Sharing::FatPipe || weight * bound <= self.amount * NEARLY)
     }
 }
 

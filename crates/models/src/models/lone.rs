@@ -2,7 +2,7 @@
 
 use super::Models;
 use crate::actions::{Action, Engine, Phase};
-use crate::maxmin::VariableId;
+use crate::maxmin::{ConstraintId, VariableId};
 use crate::network::Lone;
 
 impl Action {
@@ -41,6 +41,12 @@ impl Models {
         }
         self.network.end_lone();
         self.actions.indices_of(Engine::Lone).into_iter().for_each(|index| self.join(index));
+    }
+
+    /// How much a flow that is alone takes of one of its links.
+    pub(super) fn load_of_lone(&self, index: u32, link: ConstraintId) -> f64 {
+        let action = self.actions.at(index);
+        self.network.load_of_lone(action.lone(), action.factor, link)
     }
 
     /// A flow that is alone goes on among the others.

@@ -101,7 +101,10 @@ impl Models {
 
     /// How much of a link is used, in B/s (wifi: the part of the time), as of the last step.
     pub fn link_load(&self, link: LinkId) -> f64 {
-        let own = self.network.constraint(link).map_or(0.0, |id| self.network.system.load(id));
+        let own = self.network.constraint(link).map_or(0.0, |id| match self.network.system.borrower(id) {
+            Some(index) => self.load_of_lone(index, id),
+            None => self.network.system.load(id),
+        });
         let together = self.parallel.constraint(Resource::Link(link));
         own + together.map_or(0.0, |id| self.parallel.system.load(id))
     }

@@ -9,12 +9,12 @@ use simurgh_platform::{HostId, LinkId, Platform, Sharing as LinkSharing, StarLeg
 
 use super::Network;
 use crate::ahead::fetch_from;
-use crate::maxmin::ConstraintId;
+use crate::maxmin::{Capacity, ConstraintId, Sharing};
 
 /// Fewer hosts in a row are looked up one by one,
 const ROW: u32 = 16;
 /// and so are those of more rows than this.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 
 /// The links of a host to the centre of its star and back.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -30,13 +30,19 @@ impl Leg {
     pub const NONE: u32 = u32::MAX - 1;
 }
 
-/// What most messages ask of two links, one up and one down.
+/// What most messages ask of a link.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(super) struct Fact {
+    pub bandwidth: f64,
+    pub latency: f64,
+    pub sharing: Sharing,
+}
+
+/// What they ask of two links, one up and one down.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Facts {
-    pub up_bandwidth: f64,
-    pub up_latency: f64,
-    pub down_bandwidth: f64,
-    pub down_latency: f64,
+    pub up: Fact,
+    pub down: Fact,
 }
 
 /// Hosts of a star in a row, whose links are in a row too and alike.
@@ -94,12 +100,24 @@ impl Legs {
 }
 
 impl Network {
-    /// What a message between two hosts asks of their links, if it is known without a look at them; then there is nothing
-    /// special about them.
+    /// The row of two hosts of which all is known that messages ask: then there is nothing special about their links.
     #[inline]
-    pub(super) fn facts_at_once(&self, src: HostId, dst: HostId) -> Option<Facts> {
-        let row = self.legs.row(src).filter(|row| self.legs.as_declared && row.has(dst))?;
-        Some(row.facts)
+    pub(super) fn common_row(&self, src: HostId, dst: HostId) -> Option<usize> {
+        let Legs { rows, as_declared, .. } = &self.legs;
+        rows.iter().position(|row| row.has(src) && row.has(dst)).filter(|_| *as_declared)
+    }
+
+    /// What messages ask of the links of a row, if it is known for all of them at once.
+    #[inline]
+    pub(super) fn facts_of_row(&self, row: usize) -> Option<Facts> {
+        self.legs.as_declared.then(|| self.legs.rows[row].facts)
+    }
+
+    /// What messages ask of a link, as it is now.
+    #[inline]
+    pub(super) fn fact(&self, link: ConstraintId) -> Fact {
+        let (Capacity { amount, sharing }, note) = self.system.noted(link);
+        Fact { bandwidth: amount, latency: note.number, sharing }
     }
 
     /// Whether a message from or to a host asks for what is known of it alone.
@@ -199,15 +217,15 @@ fn find_row(platform: &Platform, host: HostId) -> Option<Row> {
 
 /// What messages ask of the links of a leg, unless there is something special about them.
 fn facts(platform: &Platform, leg: StarLeg) -> Option<Facts> {
-    let (up, down) = (platform.link(leg.up), platform.link(leg.down));
-    let special = |link: LinkId, sharing| sharing == LinkSharing::Wifi || link == platform.loopback();
-    if special(leg.up, up.sharing) || special(leg.down, down.sharing) {
-        return None;
-    }
-    Some(Facts {
-        up_bandwidth: up.bandwidth,
-        up_latency: up.latency,
-        down_bandwidth: down.bandwidth,
-        down_latency: down.latency,
-    })
+    let fact = |link: LinkId| {
+        let declared = platform.link(link);
+        let sharing = match declared.sharing {
+            LinkSharing::Shared => Sharing::Shared,
+            LinkSharing::FatPipe => Sharing::FatPipe,
+            LinkSharing::Wifi => return None,
+        };
+        let fact = Fact { bandwidth: declared.bandwidth, latency: declared.latency, sharing };
+        (link != platform.loopback()).then_some(fact)
+    };
+    Some(Facts { up: fact(leg.up)?, down: fact(leg.down)? })
 }

@@ -6,15 +6,17 @@
 //! the way.
 
 use simurgh_platform::HostId;
+use smallvec::SmallVec;
 
+use super::legs::{Fact, Facts, ROWS};
 use super::{Carrier, Flow, Network, Numbers, Started, keep, part};
-use crate::maxmin::{ConstraintId, Use, VariableId};
+use crate::maxmin::{Capacity, ConstraintId, Use, VariableId, Wanted, value};
 use crate::work::Transfer;
 
 /// By what the links of a flow that is alone are known.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(crate) struct Lone {
-    /// The first link, which the way back passes too; or the first host, marked as one.
+    /// The first link, with a mark; or the first host, with a mark.
     pub from: u32,
     /// The second link, if there is one; or the second host.
     pub to: u32,
@@ -22,26 +24,56 @@ pub(crate) struct Lone {
 
 /// The mark of hosts: they are in a star, and each has one link there and another back.
 const HOSTS: u32 = 1 << 31;
+/// The mark of two links of a row of hosts (see `legs.rs`), of which all is known; after it comes the number of the row.
+const ROW: u32 = 1 << 30;
+const ROW_SHIFT: u32 = 27;
+const _: () = assert!(ROWS <= (ROW >> ROW_SHIFT) as usize);
+/// A link has a number below this.
+const LINKS: u32 = 1 << ROW_SHIFT;
 /// No second link.
 const ONE: u32 = u32::MAX;
 
 impl Lone {
-    /// By links that the way back passes too.
+    /// By links that the way back passes too, if they can be told so.
     #[inline]
-    pub fn links(first: u32, second: u32) -> Lone {
-        Lone { from: first, to: second }
+    pub fn links(first: u32, second: u32) -> Option<Lone> {
+        (first < LINKS).then_some(Lone { from: first, to: second })
+    }
+
+    /// By such links of a row of hosts.
+    #[inline]
+    pub fn links_of_row(first: u32, second: u32, row: u32) -> Option<Lone> {
+        (first < LINKS).then_some(Lone { from: first | ROW | row << ROW_SHIFT, to: second })
     }
 
     /// By hosts in a star.
     #[inline]
-    pub fn hosts(src: HostId, dst: HostId) -> Lone {
-        Lone { from: src.0 | HOSTS, to: dst.0 }
+    pub fn hosts(src: HostId, dst: HostId) -> Option<Lone> {
+        (src.0 < HOSTS).then_some(Lone { from: src.0 | HOSTS, to: dst.0 })
+    }
+
+    #[inline]
+    fn is_hosts(self) -> bool {
+        self.from & HOSTS != 0
+    }
+
+    /// The first link.
+    #[inline]
+    fn first(self) -> ConstraintId {
+        debug_assert!(!self.is_hosts(), "it is known by its links");
+        ConstraintId(self.from & (LINKS - 1))
+    }
+
+    /// The row, if it is known by one.
+    #[inline]
+    fn row(self) -> Option<usize> {
+        (self.from & (HOSTS | ROW) == ROW).then_some(((self.from & !ROW) >> ROW_SHIFT) as usize)
     }
 }
 
 /// What a flow that is alone needs to know of its links.
 struct Found {
-    uses: [Use; 4],
+    all: [Wanted; 4],
     count: usize,
     latency: f64,
     penalty: f64,
@@ -52,8 +84,12 @@ struct Found {
 
 impl Found {
     #[inline]
-    fn uses(&self) -> &[Use] {
-        &self.uses[..self.count]
+    fn all(&self) -> &[Wanted] {
+        &self.all[..self.count]
+    }
+
+    fn uses(&self) -> impl Iterator<Item = Use> + '_ {
+        self.all().iter().map(|&Wanted { constraint, weight, .. }| Use { constraint, weight })
     }
 
     #[inline]
@@ -92,14 +128,14 @@ impl Network {
             [first, second] if first != second => (first, second),
             _ => return None,
         };
+        let lone = Lone::links(first, second)?;
         let uses = &self.way.uses;
         let is_plain = |used: &Use| used.weight == weight && self.system.noted(used.constraint).1.plain;
-        if first & HOSTS != 0 || uses.len() != self.forward.len() || !uses.iter().all(is_plain) {
+        if uses.len() != self.forward.len() || !uses.iter().all(is_plain) {
             return None;
         }
-        let lone = Lone { from: first, to: second };
         let found = self.find_lone(lone);
-        let is_same = found.uses() == &uses[..]
+        let is_same = found.uses().eq(uses.iter().copied())
             && found.latency == self.way.latency
             && found.penalty == self.way.penalty
             && found.narrowest == self.way.narrowest;
@@ -111,21 +147,30 @@ impl Network {
     pub fn lend(&mut self, lone: Lone, factor: f64, tag: u32) -> bool {
         let found = self.find_lone(lone);
         let flow = found.flow(factor);
-        self.system.lend(found.uses(), flow.penalty_now(), self.numbers.bound(&flow), tag)
+        self.system.lend(found.all(), flow.penalty_now(), self.numbers.bound(&flow), tag)
+    }
+
+    /// How much a flow that is alone takes of one of its links.
+    pub fn load_of_lone(&self, lone: Lone, factor: f64, link: ConstraintId) -> f64 {
+        let found = self.find_lone(lone);
+        let flow = found.flow(factor);
+        let value = value(found.all(), flow.penalty_now(), self.numbers.bound(&flow));
+        found.uses().find(|used| used.constraint == link).map_or(0.0, |used| used.weight * value)
     }
 
     /// A flow that is alone gives its links back.
     #[inline]
     pub fn give_back(&mut self, lone: Lone) {
         let (uses, count) = self.lone_uses(lone);
-        self.system.give_back(&uses[..count]);
+        self.system.give_back(uses.iter().take(count).map(|used| used.constraint));
     }
 
     /// A variable for a flow that was alone, idle; `place` is its place among those that wait.
     pub fn enter(&mut self, lone: Lone, factor: f64, tag: u32, place: u64) -> VariableId {
         let found = self.find_lone(lone);
         let flow = found.flow(factor);
-        let variable = self.system.add_variable(tag, 0.0, self.numbers.bound(&flow), found.uses());
+        let uses: SmallVec<[Use; 4]> = found.uses().collect();
+        let variable = self.system.add_variable(tag, 0.0, self.numbers.bound(&flow), &uses);
         self.system.set_place_in_line(variable, place);
         keep(&mut self.flows, variable, flow);
         variable
@@ -137,15 +182,19 @@ impl Network {
         self.system.enter_from_loan(variable, penalty, was_told);
     }
 
-    /// Asks the processor for the links of a flow that is alone.
+    /// Asks the processor for what a flow that is alone needs of its links.
     #[inline]
     pub fn fetch_lone(&self, lone: Lone) {
-        if lone.from & HOSTS == 0 {
-            self.system.fetch_constraint(ConstraintId(lone.from));
-            self.system.fetch_constraint(ConstraintId(lone.to));
-        } else {
+        if lone.is_hosts() {
             self.fetch_links(HostId(lone.from & !HOSTS));
             self.fetch_links(HostId(lone.to));
+            return;
+        }
+        for link in [lone.first(), ConstraintId(lone.to)] {
+            self.system.fetch_holder(link);
+            if lone.row().is_none() {
+                self.system.fetch_constraint(link);
+            }
         }
     }
 
@@ -154,8 +203,8 @@ impl Network {
     fn lone_uses(&self, lone: Lone) -> ([Use; 4], usize) {
         let back = self.numbers.reverse_weight;
         let used = |slot: u32, weight: f64| Use { constraint: ConstraintId(slot), weight };
-        if lone.from & HOSTS == 0 {
-            let first = used(lone.from, 1.0 + back);
+        if !lone.is_hosts() {
+            let first = Use { constraint: lone.first(), weight: 1.0 + back };
             let (second, count) = match lone.to {
                 ONE => (first, 1),
                 second => (used(second, 1.0 + back), 2),
@@ -172,21 +221,35 @@ impl Network {
     #[inline]
     fn find_lone(&self, lone: Lone) -> Found {
         let (uses, count) = self.lone_uses(lone);
+        let (up, down) = match lone.row().and_then(|row| self.facts_of_row(row)) {
+            Some(Facts { up, down }) => (up, down),
+            None => (self.fact(uses[0].constraint), self.fact(uses[1].constraint)),
+        };
+        let wanted = |used: Use, fact: Fact| {
+            let Use { constraint, weight } = used;
+            let capacity = Capacity { amount: fact.bandwidth, sharing: fact.sharing };
+            Wanted { constraint, weight, capacity }
+        };
+        let (first, second) = (wanted(uses[0], up), wanted(uses[1], down));
+        let (third, fourth) = match count {
+            4 => {
+                let [_, _, third, fourth] = uses;
+                (wanted(third, self.fact(third.constraint)), wanted(fourth, self.fact(fourth.constraint)))
+            }
+            _ => (first, second),
+        };
         let weight_s = self.numbers.weight_s;
-        let first = uses[0].constraint;
-        let (bandwidth, note) = self.system.noted(first);
-        let (mut latency, mut narrowest, mut narrowest_at) = (note.number, bandwidth, first.0);
-        let mut parts = [part(weight_s, bandwidth), 0.0];
+        let (mut latency, mut narrowest, mut narrowest_at) = (up.latency, up.bandwidth, uses[0].constraint.0);
+        let mut parts = [part(weight_s, up.bandwidth), 0.0];
         if count > 1 {
-            let second = uses[1].constraint;
-            let (bandwidth, note) = self.system.noted(second);
-            latency += note.number;
-            parts[1] = part(weight_s, bandwidth);
-            if bandwidth < narrowest {
-                (narrowest, narrowest_at) = (bandwidth, second.0);
+            latency += down.latency;
+            parts[1] = part(weight_s, down.bandwidth);
+            if down.bandwidth < narrowest {
+                (narrowest, narrowest_at) = (down.bandwidth, uses[1].constraint.0);
             }
         }
-        Found { uses, count, latency, penalty: latency + parts[0] + parts[1], narrowest, narrowest_at }
+        let penalty = latency + parts[0] + parts[1];
+        Found { all: [first, second, third, fourth], count, latency, penalty, narrowest, narrowest_at }
     }
 }
 

@@ -28,8 +28,8 @@ impl Network {
             return None;
         }
         let id = ConstraintId;
-        let at_once = self.facts_at_once(what.src, what.dst);
-        let Facts { up_bandwidth, up_latency, down_bandwidth, down_latency } = match at_once {
+        let row = self.common_row(what.src, what.dst);
+        let Facts { up, down } = match row.and_then(|row| self.facts_of_row(row)) {
             Some(facts) => facts,
             None => self.look_up(from, to)?,
         };
@@ -47,26 +47,27 @@ impl Network {
             uses[1].weight = 1.0 + back;
         } else if back > 0.0 {
             let is_plain = |slot| system.noted(id(slot)).1.plain;
-            if at_once.is_none() && !(is_plain(to.up) && is_plain(from.down)) {
+            if row.is_none() && !(is_plain(to.up) && is_plain(from.down)) {
                 return None;
             }
             count = 4;
         }
-        let latency = up_latency + down_latency;
+        let latency = up.latency + down.latency;
         if self.may_be_lone && system.lends() {
-            let lone = match both_ways {
-                true => Lone::links(from.up, to.down),
-                false => Lone::hosts(what.src, what.dst),
+            let lone = match (both_ways, row) {
+                (true, Some(row)) => Lone::links_of_row(from.up, to.down, row as u32),
+                (true, None) => Lone::links(from.up, to.down),
+                (false, _) => Lone::hosts(what.src, what.dst),
             };
-            let started = numbers.start_lone(lone, what, latency, bytes);
+            let started = lone.and_then(|lone| numbers.start_lone(lone, what, latency, bytes));
             if started.is_some() {
                 return started;
             }
         }
-        let penalty = latency + part(numbers.weight_s, up_bandwidth) + part(numbers.weight_s, down_bandwidth);
-        let (narrowest, slot) = match down_bandwidth < up_bandwidth {
-            true => (down_bandwidth, to.down),
-            false => (up_bandwidth, from.up),
+        let penalty = latency + part(numbers.weight_s, up.bandwidth) + part(numbers.weight_s, down.bandwidth);
+        let (narrowest, slot) = match down.bandwidth < up.bandwidth {
+            true => (down.bandwidth, to.down),
+            false => (up.bandwidth, from.up),
         };
         let flow = Flow {
             latency,
@@ -83,10 +84,8 @@ impl Network {
     /// What a message asks of its links, if there is nothing special about them.
     #[inline]
     fn look_up(&self, from: Leg, to: Leg) -> Option<Facts> {
-        let (up_bandwidth, up) = self.system.noted(ConstraintId(from.up));
-        let (down_bandwidth, down) = self.system.noted(ConstraintId(to.down));
-        let (up_latency, down_latency) = (up.number, down.number);
-        let facts = Facts { up_bandwidth, up_latency, down_bandwidth, down_latency };
-        (up.plain && down.plain).then_some(facts)
+        let (up, down) = (ConstraintId(from.up), ConstraintId(to.down));
+        let is_plain = |link| self.system.noted(link).1.plain;
+        (is_plain(up) && is_plain(down)).then(|| Facts { up: self.fact(up), down: self.fact(down) })
     }
 }

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use simurgh_kernel::context::{ActorFuture, Body, Call, Ending, call, with_port};
+use pin_project_lite::pin_project;
+use simurgh_kernel::context::{Begin, Body, Call, Ending, call, with_port};
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Reboot, Simcall, SpawnRequest};
@@ -56,11 +57,25 @@ where
     Fut: Future<Output: IntoEnding> + Send + 'static,
 {
     let shared = Arc::clone(shared);
-    let future: ActorFuture = Box::pin(async move {
-        let id = with_port(|port| port.actor).expect("an actor runs inside of its port");
-        code(Ctx { id, shared }).await.into_ending()
-    });
-    Body::Future(future)
+    let begin: Begin = Box::new(move |id| Box::pin(Life { code: code(Ctx { id, shared }) }));
+    Body::New(Some(begin))
+}
+
+pin_project! {
+    /// The code of an actor, as the kernel knows it: no larger than it is, for there may be millions.
+    struct Life<Fut> {
+        #[pin]
+        code: Fut,
+    }
+}
+
+impl<Fut: Future<Output: IntoEnding>> Future for Life<Fut> {
+    type Output = Ending;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ending> {
+        self.project().code.poll(cx).map(IntoEnding::into_ending)
+    }
 }
 
 /// Wraps the code of an actor that can be started again and again.
