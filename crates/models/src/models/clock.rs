@@ -210,16 +210,17 @@ impl Models {
     fn date_network(&mut self) {
         let Models { network, actions, network_dates, now, .. } = self;
         network_dates.begin_together();
-        for &variable in network.system.changed() {
-            let index = network.system.tag(variable);
-            actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
-        }
+        // Those that share with nobody come first: they end no later than others of their size, and in order.
         for &(index, share) in network.system.lent() {
             let action = actions.at_mut(index);
             // It may be over, or among the others, by now.
             if action.engine == Engine::Lone && action.phase == Phase::Moving {
                 action.set_share(index, share, *now, network_dates);
             }
+        }
+        for &variable in network.system.changed() {
+            let index = network.system.tag(variable);
+            actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
         network.system.clear_lent();
     }
