@@ -567,6 +567,8 @@ pub fn leave(note: Note) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
 
     fn run(body: &mut Body, answer: Option<Answer>) -> (Resumed, Option<Place>) {
@@ -592,6 +594,30 @@ mod tests {
         let (resumed, end) = run(&mut body, Some(Answer::Ready));
         assert!(matches!(resumed, Resumed::Ended));
         assert_eq!(end, None);
+    }
+
+    #[test]
+    fn an_actor_begins_when_it_first_runs_and_knows_who_it_is() {
+        let begun = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&begun);
+        let mut body = Body::New(Some(Box::new(move |actor| {
+            noted.lock().expect("one at a time").push(actor);
+            Box::pin(async {
+                call(Simcall::Yield).await;
+                Ok(())
+            })
+        })));
+        assert!(begun.lock().expect("one at a time").is_empty());
+        assert!(matches!(run(&mut body, None).0, Resumed::Asked));
+        assert!(matches!(run(&mut body, Some(Answer::Ready)).0, Resumed::Ended));
+        assert_eq!(*begun.lock().expect("one at a time"), [ActorId(0)]);
+
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(remember_panic));
+        let mut failing = Body::New(Some(Box::new(|_| panic!("not even begun"))));
+        let (resumed, _) = run(&mut failing, None);
+        std::panic::set_hook(hook);
+        assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: not even begun"));
     }
 
     #[test]

@@ -454,7 +454,9 @@ impl<K: Default> Kernel<K> {
     pub fn blocked(&self) -> Vec<Blocked> {
         let mut blocked = Vec::new();
         for (index, actor) in self.actors.iter().enumerate() {
-            let Some(reason) = self.reason(&actor.waiting).filter(|_| actor.alive) else {
+            // One that could go on and is suspended does not go on either.
+            let halted = (actor.halt == Halt::Ready).then_some(Reason::Suspended);
+            let Some(reason) = self.reason(&actor.waiting).or(halted).filter(|_| actor.alive) else {
                 continue;
             };
             let among = match &actor.waiting {

@@ -366,3 +366,14 @@ impl Simulation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With what the kernel has of an actor, which is one line, its code is on two lines of the cache.
+    #[test]
+    fn the_code_of_an_actor_is_kept_on_half_a_line() {
+        assert!(size_of::<Code>() <= 32, "{}", size_of::<Code>());
+    }
+}

@@ -229,3 +229,53 @@ fn facts(platform: &Platform, leg: StarLeg) -> Option<Facts> {
     };
     Some(Facts { up: fact(leg.up)?, down: fact(leg.down)? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simurgh_platform::Routing;
+
+    /// Hosts of a star, told by how wide the links of each are, up and down; what is not there has the other for both.
+    fn star(legs: impl IntoIterator<Item = (f64, Option<f64>)>) -> Platform {
+        let mut platform = Platform::builder();
+        let zone = platform.zone("star", Routing::Star);
+        for (number, (up, down)) in legs.into_iter().enumerate() {
+            let host = platform.host(zone, &format!("h{number}"), 1e9).id();
+            let up = platform.link(zone, &format!("u{number}"), up, 1e-3).id();
+            match down {
+                None => platform.star(zone, host, &[up]),
+                Some(down) => {
+                    let down = platform.link(zone, &format!("d{number}"), down, 1e-3).id();
+                    platform.star_up(zone, host, &[up]);
+                    platform.star_down(zone, host, &[down]);
+                }
+            }
+        }
+        platform.build().expect("a good platform")
+    }
+
+    /// First and number of hosts of the row of a host, and all its links as they are counted.
+    fn row(platform: &Platform, host: u32) -> Option<(u32, u32)> {
+        let row = find_row(platform, HostId(host))?;
+        for number in row.first..row.first + row.count {
+            let leg = platform.star_leg(HostId(number)).expect("it is in a star");
+            assert_eq!(row.links(HostId(number)), (leg.up, leg.down));
+        }
+        Some((row.first, row.count))
+    }
+
+    #[test]
+    fn a_row_goes_as_far_as_hosts_are_alike() {
+        let alike = star((0..40).map(|_| (1e6, None)));
+        let apart = star((0..40).map(|_| (1e6, Some(2e6))));
+        let broken = star((0..40).map(|number| (if number == 25 { 2e6 } else { 1e6 }, None)));
+        for host in [0, 7, 24, 39] {
+            assert_eq!(row(&alike, host), Some((0, 40)));
+            assert_eq!(row(&apart, host), Some((0, 40)));
+        }
+        assert_eq!(row(&broken, 3), Some((0, 25)));
+        assert_eq!(row(&broken, 25), Some((25, 1)));
+        assert_eq!(row(&broken, 39), Some((26, 14)));
+        assert_eq!(row(&star([(1e6, None)]), 0), None);
+    }
+}

@@ -147,3 +147,47 @@ fn a_receive_takes_the_oldest_message_that_it_asks_for() {
     assert_eq!(lines[..5], expected);
     assert!(lines[5].ends_with("from itself: timeout"), "{lines:?}");
 }
+
+/// What an actor does when its patience was not needed.
+#[derive(Copy, Clone, PartialEq, Debug)]
+enum Then {
+    End,
+    WaitForGood,
+    BeSuspended,
+}
+
+#[test]
+fn patience_that_was_not_needed_moves_no_clock() {
+    for then in [Then::End, Then::WaitForGood, Then::BeSuspended] {
+        let mut program = Program::new(three_hosts());
+        let turn = program.semaphore(0);
+        let waiting = turn.clone();
+        let waiter = program
+            .spawn("waiter", "a", move |ctx: Ctx| async move {
+                assert!(waiting.acquire_for(100.0).await, "there is enough time");
+                if then == Then::WaitForGood {
+                    waiting.acquire().await;
+                }
+                assert_ne!(then, Then::BeSuspended, "it is suspended before it runs");
+                assert_eq!(ctx.now(), 1.0);
+            })
+            .expect("a good host");
+        program
+            .spawn("releaser", "b", move |ctx: Ctx| async move {
+                ctx.sleep(1.0).await;
+                turn.release().await;
+            })
+            .expect("a good host");
+        program
+            .spawn("suspender", "c", move |ctx: Ctx| async move {
+                ctx.sleep(1.0).await;
+                if then == Then::BeSuspended {
+                    waiter.suspend().await;
+                }
+            })
+            .expect("a good host");
+        let outcome = program.simulate(Settings::default()).expect("it runs");
+        assert_eq!((outcome.clock(), outcome.is_fine()), (1.0, then == Then::End), "{then:?}");
+        assert!(outcome.report.failures.is_empty(), "{then:?} {:?}", outcome.report.failures);
+    }
+}
