@@ -317,18 +317,21 @@ impl Body {
     pub fn resume(&mut self, door: &mut Door) -> Resumed {
         door.swap();
         let polled = catch_unwind(AssertUnwindSafe(|| {
+            if let Body::New(begin) = self {
+                let begin = begin.take().expect("an actor that could not begin has ended");
+                *self = Body::Future(begin(with_port(|port| port.actor).expect(LENT)));
+            }
             let ending = match self {
-                Body::Future(future) => poll(future),
-                Body::New(begin) => {
-                    let begin = begin.take().expect("an actor that could not begin has ended");
-                    let mut future = begin(with_port(|port| port.actor).expect(LENT));
-                    let ending = poll(&mut future);
-                    *self = Body::Future(future);
-                    ending
+                Body::Future(future) => {
+                    match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+                        Poll::Pending => None,
+                        Poll::Ready(ending) => Some(ending),
+                    }
                 }
                 Body::Coroutine(coroutine) => {
                     PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
                 }
+                Body::New(_) => unreachable!("it has begun"),
             };
             ending.map_or(Resumed::Asked, Resumed::at_end)
         }));
@@ -346,15 +349,6 @@ impl Body {
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
         door.swap();
         (door.answer, door.simcall) = (None, None);
-    }
-}
-
-/// Runs a future until its next simcall, or to the end.
-#[inline]
-fn poll(future: &mut ActorFuture) -> Option<Ending> {
-    match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
-        Poll::Pending => None,
-        Poll::Ready(ending) => Some(ending),
     }
 }
 

@@ -60,10 +60,13 @@ impl System {
         true
     }
 
-    /// Whether a constraint is as a borrower thinks.
+    /// Whether a constraint is as a borrower thinks, and who has it is known.
     fn has(&self, wanted: &Wanted) -> bool {
-        let Constraint { capacity, sharing, .. } = self.constraints[wanted.constraint.index()];
+        let place = wanted.constraint.index();
+        let Constraint { capacity, sharing, dirty, active, .. } = self.constraints[place];
+        let is_free = self.holders[place] == NONE;
         wanted.capacity == Capacity { amount: capacity, sharing }
+            && !(is_free && (dirty || active.head != NONE))
     }
 
     /// Whether a constraint cannot be lent.

@@ -452,7 +452,6 @@ impl System {
         debug_assert!(self.borrower(ConstraintId(constraint)).is_none(), "nothing is done to what is lent");
         if !self.constraints[constraint as usize].dirty {
             self.constraints[constraint as usize].dirty = true;
-            self.holders[constraint as usize] = VARIABLES;
             self.dirty.push(constraint);
             self.pending = true;
         }

@@ -161,12 +161,11 @@ fn patience_that_was_not_needed_moves_no_clock() {
     for then in [Then::End, Then::WaitForGood, Then::BeSuspended] {
         let mut program = Program::new(three_hosts());
         let turn = program.semaphore(0);
-        let waiting = turn.clone();
         let waiter = program
             .spawn("waiter", "a", move |ctx: Ctx| async move {
-                assert!(waiting.acquire_for(100.0).await, "there is enough time");
+                assert!(turn.acquire_for(100.0).await, "there is enough time");
                 if then == Then::WaitForGood {
-                    waiting.acquire().await;
+                    turn.acquire().await;
                 }
                 assert_ne!(then, Then::BeSuspended, "it is suspended before it runs");
                 assert_eq!(ctx.now(), 1.0);
