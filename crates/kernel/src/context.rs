@@ -317,21 +317,9 @@ impl Body {
     pub fn resume(&mut self, door: &mut Door) -> Resumed {
         door.swap();
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            if let Body::New(begin) = self {
-                let begin = begin.take().expect("an actor that could not begin has ended");
-                *self = Body::Future(begin(with_port(|port| port.actor).expect(LENT)));
-            }
             let ending = match self {
-                Body::Future(future) => {
-                    match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
-                        Poll::Pending => None,
-                        Poll::Ready(ending) => Some(ending),
-                    }
-                }
-                Body::Coroutine(coroutine) => {
-                    PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
-                }
-                Body::New(_) => unreachable!("it has begun"),
+                Body::Future(future) => poll(future),
+                _ => self.resume_other(),
             };
             ending.map_or(Resumed::Asked, Resumed::at_end)
         }));
@@ -342,6 +330,21 @@ impl Body {
         }
     }
 
+    /// The same for code that has not begun, or is no future.
+    fn resume_other(&mut self) -> Option<Ending> {
+        if let Body::New(begin) = self {
+            let begin = begin.take().expect("an actor that could not begin has ended");
+            *self = Body::Future(begin(with_port(|port| port.actor).expect(LENT)));
+        }
+        match self {
+            Body::Future(future) => poll(future),
+            Body::Coroutine(coroutine) => {
+                PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
+            }
+            Body::New(_) => unreachable!("it has begun"),
+        }
+    }
+
     /// Drops the code of an actor that ended. Its destructors may leave notes.
     pub fn dispose(self, door: &mut Door) {
         door.swap();
@@ -349,6 +352,15 @@ impl Body {
         let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
         door.swap();
         (door.answer, door.simcall) = (None, None);
+    }
+}
+
+/// Runs a future until its next simcall, or to the end.
+#[inline]
+fn poll(future: &mut ActorFuture) -> Option<Ending> {
+    match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+        Poll::Pending => None,
+        Poll::Ready(ending) => Some(ending),
     }
 }
 

@@ -71,10 +71,8 @@ impl Lone {
     }
 }
 
-/// What a flow that is alone needs to know of its links.
+/// What a flow that is alone needs to know of its way.
 struct Found {
-    all: [Wanted; 4],
-    count: usize,
     latency: f64,
     penalty: f64,
     /// As in [`Flow`].
@@ -84,18 +82,9 @@ struct Found {
 
 impl Found {
     #[inline]
-    fn all(&self) -> &[Wanted] {
-        &self.all[..self.count]
-    }
-
-    fn uses(&self) -> impl Iterator<Item = Use> + '_ {
-        self.all().iter().map(|&Wanted { constraint, weight, .. }| Use { constraint, weight })
-    }
-
-    #[inline]
     fn flow(&self, factor: f64) -> Flow {
         let nowhere = Transfer::new(HostId(0), HostId(0), 0.0);
-        let Found { latency, penalty, narrowest, narrowest_at, .. } = *self;
+        let Found { latency, penalty, narrowest, narrowest_at } = *self;
         Flow {
             latency,
             factor,
@@ -106,6 +95,13 @@ impl Found {
             ..Flow::empty(&nowhere)
         }
     }
+}
+
+/// The links of a flow that is alone, as it wants them: first those of its way, then those of the way back.
+type Links = SmallVec<[Wanted; 4]>;
+
+fn uses(links: &Links) -> impl Iterator<Item = Use> + '_ {
+    links.iter().map(|&Wanted { constraint, weight, .. }| Use { constraint, weight })
 }
 
 impl Network {
@@ -134,8 +130,8 @@ impl Network {
         if uses.len() != self.forward.len() || !uses.iter().all(is_plain) {
             return None;
         }
-        let found = self.find_lone(lone);
-        let is_same = found.uses().eq(uses.iter().copied())
+        let (found, links) = self.find_lone(lone);
+        let is_same = self::uses(&links).eq(uses.iter().copied())
             && found.latency == self.way.latency
             && found.penalty == self.way.penalty
             && found.narrowest == self.way.narrowest;
@@ -145,31 +141,49 @@ impl Network {
     /// Gives a flow that is alone its links, now that its wait is over. False if somebody else uses them.
     #[inline]
     pub fn lend(&mut self, lone: Lone, factor: f64, tag: u32) -> bool {
-        let found = self.find_lone(lone);
+        if lone.is_hosts() {
+            return self.lend_of_hosts(lone, factor, tag);
+        }
+        let (found, links) = self.find_links(lone);
         let flow = found.flow(factor);
-        self.system.lend(found.all(), flow.penalty_now(), self.numbers.bound(&flow), tag)
+        let (penalty, bound) = (flow.penalty_now(), self.numbers.bound(&flow));
+        match lone.to {
+            ONE => self.system.lend(&links[..1], penalty, bound, tag),
+            _ => self.system.lend(&links, penalty, bound, tag),
+        }
+    }
+
+    fn lend_of_hosts(&mut self, lone: Lone, factor: f64, tag: u32) -> bool {
+        let (found, links) = self.find_lone(lone);
+        let flow = found.flow(factor);
+        self.system.lend(&links, flow.penalty_now(), self.numbers.bound(&flow), tag)
     }
 
     /// How much a flow that is alone takes of one of its links.
     pub fn load_of_lone(&self, lone: Lone, factor: f64, link: ConstraintId) -> f64 {
-        let found = self.find_lone(lone);
+        let (found, links) = self.find_lone(lone);
         let flow = found.flow(factor);
-        let value = value(found.all(), flow.penalty_now(), self.numbers.bound(&flow));
-        found.uses().find(|used| used.constraint == link).map_or(0.0, |used| used.weight * value)
+        let value = value(&links, flow.penalty_now(), self.numbers.bound(&flow));
+        uses(&links).find(|used| used.constraint == link).map_or(0.0, |used| used.weight * value)
     }
 
     /// A flow that is alone gives its links back.
     #[inline]
     pub fn give_back(&mut self, lone: Lone) {
-        let (uses, count) = self.lone_uses(lone);
-        self.system.give_back(uses.iter().take(count).map(|used| used.constraint));
+        if lone.is_hosts() {
+            let (_, links) = self.find_lone(lone);
+            self.system.give_back(links.iter().map(|wanted| wanted.constraint));
+        } else {
+            let second = (lone.to != ONE).then_some(ConstraintId(lone.to));
+            self.system.give_back([lone.first()].into_iter().chain(second));
+        }
     }
 
     /// A variable for a flow that was alone, idle; `place` is its place among those that wait.
     pub fn enter(&mut self, lone: Lone, factor: f64, tag: u32, place: u64) -> VariableId {
-        let found = self.find_lone(lone);
+        let (found, links) = self.find_lone(lone);
         let flow = found.flow(factor);
-        let uses: SmallVec<[Use; 4]> = found.uses().collect();
+        let uses: SmallVec<[Use; 4]> = uses(&links).collect();
         let variable = self.system.add_variable(tag, 0.0, self.numbers.bound(&flow), &uses);
         self.system.set_place_in_line(variable, place);
         keep(&mut self.flows, variable, flow);
@@ -198,59 +212,69 @@ impl Network {
         }
     }
 
-    /// The links of a flow that is alone, as it uses them.
+    /// What a flow that is alone, and known by its links, needs to know of its way, and its links; of one link, twice that.
     #[inline]
-    fn lone_uses(&self, lone: Lone) -> ([Use; 4], usize) {
-        let back = self.numbers.reverse_weight;
-        let used = |slot: u32, weight: f64| Use { constraint: ConstraintId(slot), weight };
+    fn find_links(&self, lone: Lone) -> (Found, [Wanted; 2]) {
+        let (first, second) = match lone.to {
+            ONE => (lone.first(), lone.first()),
+            second => (lone.first(), ConstraintId(second)),
+        };
+        let Facts { up, down } = match lone.row().and_then(|row| self.facts_of_row(row)) {
+            Some(facts) => facts,
+            None => Facts { up: self.fact(first), down: self.fact(second) },
+        };
+        let weight = 1.0 + self.numbers.reverse_weight;
+        let found = match lone.to {
+            ONE => self.way_of_one(first, up),
+            _ => self.way_of_two((first, up), (second, down)),
+        };
+        (found, [wanted(first, weight, up), wanted(second, weight, down)])
+    }
+
+    /// All that a flow that is alone needs to know of its way, and its links.
+    fn find_lone(&self, lone: Lone) -> (Found, Links) {
         if !lone.is_hosts() {
-            let first = Use { constraint: lone.first(), weight: 1.0 + back };
-            let (second, count) = match lone.to {
-                ONE => (first, 1),
-                second => (used(second, 1.0 + back), 2),
-            };
-            return ([first, second, first, first], count);
+            let (found, links) = self.find_links(lone);
+            return (found, Links::from_slice(if lone.to == ONE { &links[..1] } else { &links }));
         }
         let leg = |host: u32| self.known_leg(HostId(host)).expect("it was asked for when the flow began");
         let (from, to) = (leg(lone.from & !HOSTS), leg(lone.to));
-        let uses = [used(from.up, 1.0), used(to.down, 1.0), used(to.up, back), used(from.down, back)];
-        (uses, if back > 0.0 { 4 } else { 2 })
+        let link = |slot: u32, weight: f64| {
+            let link = ConstraintId(slot);
+            wanted(link, weight, self.fact(link))
+        };
+        let mut links = Links::from_slice(&[link(from.up, 1.0), link(to.down, 1.0)]);
+        let back = self.numbers.reverse_weight;
+        if back > 0.0 {
+            links.extend([link(to.up, back), link(from.down, back)]);
+        }
+        let (up, down) = (ConstraintId(from.up), ConstraintId(to.down));
+        (self.way_of_two((up, self.fact(up)), (down, self.fact(down))), links)
     }
 
-    /// All that a flow that is alone needs to know of its links.
-    #[inline]
-    fn find_lone(&self, lone: Lone) -> Found {
-        let (uses, count) = self.lone_uses(lone);
-        let (up, down) = match lone.row().and_then(|row| self.facts_of_row(row)) {
-            Some(Facts { up, down }) => (up, down),
-            None => (self.fact(uses[0].constraint), self.fact(uses[1].constraint)),
-        };
-        let wanted = |used: Use, fact: Fact| {
-            let Use { constraint, weight } = used;
-            let capacity = Capacity { amount: fact.bandwidth, sharing: fact.sharing };
-            Wanted { constraint, weight, capacity }
-        };
-        let (first, second) = (wanted(uses[0], up), wanted(uses[1], down));
-        let (third, fourth) = match count {
-            4 => {
-                let [_, _, third, fourth] = uses;
-                (wanted(third, self.fact(third.constraint)), wanted(fourth, self.fact(fourth.constraint)))
-            }
-            _ => (first, second),
-        };
-        let weight_s = self.numbers.weight_s;
-        let (mut latency, mut narrowest, mut narrowest_at) = (up.latency, up.bandwidth, uses[0].constraint.0);
-        let mut parts = [part(weight_s, up.bandwidth), 0.0];
-        if count > 1 {
-            latency += down.latency;
-            parts[1] = part(weight_s, down.bandwidth);
-            if down.bandwidth < narrowest {
-                (narrowest, narrowest_at) = (down.bandwidth, uses[1].constraint.0);
-            }
-        }
-        let penalty = latency + parts[0] + parts[1];
-        Found { all: [first, second, third, fourth], count, latency, penalty, narrowest, narrowest_at }
+    fn way_of_one(&self, link: ConstraintId, fact: Fact) -> Found {
+        let Fact { bandwidth, latency, .. } = fact;
+        let penalty = latency + part(self.numbers.weight_s, bandwidth);
+        Found { latency, penalty, narrowest: bandwidth, narrowest_at: link.0 }
     }
+
+    #[inline]
+    fn way_of_two(&self, first: (ConstraintId, Fact), second: (ConstraintId, Fact)) -> Found {
+        let ((up, up_fact), (down, down_fact)) = (first, second);
+        let weight_s = self.numbers.weight_s;
+        let latency = up_fact.latency + down_fact.latency;
+        let penalty = latency + part(weight_s, up_fact.bandwidth) + part(weight_s, down_fact.bandwidth);
+        let (narrowest, narrowest_at) = match down_fact.bandwidth < up_fact.bandwidth {
+            true => (down_fact.bandwidth, down.0),
+            false => (up_fact.bandwidth, up.0),
+        };
+        Found { latency, penalty, narrowest, narrowest_at }
+    }
+}
+
+#[inline]
+fn wanted(constraint: ConstraintId, weight: f64, fact: Fact) -> Wanted {
+    Wanted { constraint, weight, capacity: Capacity { amount: fact.bandwidth, sharing: fact.sharing } }
 }
 
 impl Numbers {
