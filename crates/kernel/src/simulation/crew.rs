@@ -3,7 +3,8 @@
 //! The actors of a round are dealt into portions; each thread, the simulation's own among them, takes the next portion
 //! by an atomic index until none is left. The threads sleep between such rounds. A round costs at most as many system
 //! calls as there are other threads, and three: one wakes them all, each goes back to sleep, the simulation sleeps
-//! until the last of them is done, and that one wakes it.
+//! until the last portion is done, and whoever did that wakes it. A thread that wakes so late that nothing is left for it
+//! keeps nobody waiting.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -23,34 +24,38 @@ const AHEAD: usize = 4;
 /// What the threads share.
 struct Board {
     portions: Box<[Portion]>,
-    /// The next portion to take.
-    next: AtomicUsize,
-    /// How many there are in this round.
-    count: AtomicUsize,
+    /// How many portions nobody has taken; the last of them is taken next.
+    untaken: AtomicUsize,
+    /// How many portions are not done.
+    undone: AtomicU32,
     /// The number of the round; the threads sleep until it changes.
     round: AtomicU32,
-    /// How many threads are not done with the round.
-    busy: AtomicU32,
     over: AtomicBool,
 }
 
 type Portion = Mutex<Vec<Slot>>;
 
 impl Board {
-    /// Runs portions until none is left.
-    fn work(&self) {
-        let count = self.count.load(Ordering::Relaxed);
-        loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return;
-            }
-            let mut slots = lock(&self.portions[index]);
+    /// Runs portions until none is left. Whether the last of all was among them.
+    ///
+    /// A thread that comes late, to a round that is over, finds none, or those of the next: each is there before it is
+    /// counted.
+    fn work(&self) -> bool {
+        let take = || {
+            let less = |untaken: usize| untaken.checked_sub(1);
+            self.untaken.fetch_update(Ordering::AcqRel, Ordering::Acquire, less).ok()
+        };
+        let mut was_last = false;
+        while let Some(untaken) = take() {
+            let mut slots = lock(&self.portions[untaken - 1]);
             for place in 0..slots.len() {
                 slots.get(place + AHEAD).into_iter().for_each(Slot::fetch);
                 slots[place].run();
             }
+            drop(slots);
+            was_last = self.undone.fetch_sub(1, Ordering::AcqRel) == 1;
         }
+        was_last
     }
 
     /// The life of a thread.
@@ -64,9 +69,8 @@ impl Board {
             if self.over.load(Ordering::Acquire) {
                 return;
             }
-            self.work();
-            if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
-                wake_one(&self.busy);
+            if self.work() {
+                wake_one(&self.undone);
             }
         }
     }
@@ -88,10 +92,9 @@ impl Crew {
     pub(super) fn new(workers: usize) -> Self {
         let board = Arc::new(Board {
             portions: (0..PORTIONS * workers.max(1)).map(|_| Portion::default()).collect(),
-            next: AtomicUsize::new(0),
-            count: AtomicUsize::new(0),
+            untaken: AtomicUsize::new(0),
+            undone: AtomicU32::new(0),
             round: AtomicU32::new(0),
-            busy: AtomicU32::new(0),
             over: AtomicBool::new(false),
         });
         let start = |_| {
@@ -114,25 +117,26 @@ impl Crew {
         let size = count.div_ceil(board.portions.len()).max(1);
         let used = count.div_ceil(size);
         let rest = slots.split_off(which.end);
+        // The last portion is taken first.
+        let portions = || board.portions[..used].iter().rev();
         let mut dealt = slots.drain(which.start..);
-        for portion in &board.portions[..used] {
+        for portion in portions() {
             lock(portion).extend(dealt.by_ref().take(size));
         }
         drop(dealt);
-        board.next.store(0, Ordering::Relaxed);
-        board.count.store(used, Ordering::Relaxed);
-        board.busy.store(self.threads.len() as u32, Ordering::Relaxed);
+        board.undone.store(used as u32, Ordering::Relaxed);
+        board.untaken.store(used, Ordering::Release);
         board.round.fetch_add(1, Ordering::Release);
         wake_all(&board.round);
         board.work();
         loop {
-            let busy = board.busy.load(Ordering::Acquire);
-            if busy == 0 {
+            let undone = board.undone.load(Ordering::Acquire);
+            if undone == 0 {
                 break;
             }
-            wait(&board.busy, busy);
+            wait(&board.undone, undone);
         }
-        for portion in &board.portions[..used] {
+        for portion in portions() {
             slots.append(&mut lock(portion));
         }
         slots.extend(rest);

@@ -5,6 +5,7 @@
 //! - `round`: what actors do within an instant.
 //! - `crew`: the threads that may run them.
 //! - `choice`: whether they do.
+//! - `steps`: how long a round takes, by which that is told.
 //! - `effects`: from the kernel to the world.
 //! - `happenings`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
@@ -17,6 +18,7 @@ mod happenings;
 mod invariants;
 pub mod report;
 mod round;
+mod steps;
 mod warm;
 
 pub use choice::Stopwatch;

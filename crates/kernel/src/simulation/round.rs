@@ -4,8 +4,9 @@
 use simurgh_models::Step;
 use simurgh_models::ahead::fetch;
 
-use super::choice::{Plan, Stopwatch, Way};
+use super::choice::{Plan, Seen, Way};
 use super::crew::Crew;
+use super::steps::Steps;
 use super::{Code, Error, Simulation, warm};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
@@ -18,19 +19,11 @@ use crate::simulation::report::{ActorFailure, Pacing};
 /// of the same instant may or may not take a last step.
 const TOGETHER: usize = 512;
 
-/// By which it is seen how long a round takes.
-#[derive(Copy, Clone)]
-struct Clock {
-    watch: Stopwatch,
-    start: u64,
-    /// For so many nanoseconds one thread goes on before the others are woken after all.
-    patience: u64,
-}
-
-/// A round of which it is to be learned how long it takes, and when it began, or as good as.
+/// A round of which it is to be learned how long it takes: when it began, or as good as, and what its code takes for sure.
 struct Timed {
     way: Way,
     start: u64,
+    sure: Option<f64>,
 }
 
 /// An actor of the present round, with all that its code needs to run.
@@ -107,8 +100,9 @@ impl Simulation {
         });
         // What was there in the meantime has no memory.
         std::mem::forget(std::mem::replace(&mut self.slots, slots));
-        if let (Some(Timed { way, start }), Some(watch)) = (timed, self.workers.stopwatch) {
-            self.workers.choice.learn(actors.len(), way, watch().saturating_sub(start));
+        if let (Some(Timed { way, start, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
+            let seen = Seen { way, nanoseconds: watch().saturating_sub(start), sure };
+            self.workers.choice.learn(actors.len(), seen);
         }
         served
     }
@@ -120,18 +114,22 @@ impl Simulation {
             None if actors.len() > 1 => Plan { way: Way::Together, timed: false, patience: None },
             _ => self.workers.choice.next(actors.len()),
         };
-        let clock = self.workers.stopwatch.zip(patience).map(|(watch, patience)| {
-            let start = watch();
-            Clock { watch, start, patience }
-        });
+        let mut steps =
+            self.workers.stopwatch.zip(patience).map(|(watch, patience)| Steps::begin(watch, patience));
         let cut = match way {
-            Way::Alone => self.run_alone(actors, slots, clock),
+            Way::Alone => self.run_alone(actors, slots, steps.as_mut()),
             Way::Together => {
                 self.share(actors, slots, 0);
                 None
             }
         };
-        cut.or_else(|| clock.filter(|_| timed).map(|clock| Timed { way, start: clock.start }))
+        cut.or_else(|| {
+            let mut steps = steps.filter(|_| timed)?;
+            if way == Way::Alone {
+                steps.look(actors.len());
+            }
+            Some(Timed { way, start: steps.start(), sure: steps.cost() })
+        })
     }
 
     /// Runs the actors one after the other. If that takes longer than one has patience for, the rest is shared; then what
@@ -140,7 +138,7 @@ impl Simulation {
         &mut self,
         actors: &[ActorId],
         slots: &mut Vec<Slot>,
-        clock: Option<Clock>,
+        mut steps: Option<&mut Steps>,
     ) -> Option<Timed> {
         for (place, &actor) in actors.iter().enumerate() {
             if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
@@ -157,15 +155,21 @@ impl Simulation {
                 self.fetch_mailboxes(slots[place].port());
             }
             let done = place + 1;
-            if let Some(Clock { watch, start, patience }) = clock
-                && done < actors.len()
+            // One that is left is not shared.
+            if let Some(steps) = &mut steps
+                && done + 1 < actors.len()
                 && done.is_power_of_two()
             {
-                let elapsed = watch().saturating_sub(start);
-                if elapsed > patience {
+                steps.look(done);
+                if steps.is_long() {
+                    let sure = steps.cost();
                     self.share(actors, slots, done);
-                    let alone = elapsed * actors.len() as u64 / done as u64;
-                    return Some(Timed { way: Way::Alone, start: watch().saturating_sub(alone) });
+                    let alone = sure.unwrap_or(0.0) * actors.len() as f64;
+                    return Some(Timed {
+                        way: Way::Alone,
+                        start: steps.now().saturating_sub(alone as u64),
+                        sure,
+                    });
                 }
             }
         }
