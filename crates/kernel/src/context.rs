@@ -167,7 +167,7 @@ impl Door {
     /// Lends it to this thread, or takes it back.
     #[inline]
     fn swap(&mut self) {
-        PORT.with_borrow_mut(|port| std::mem::swap(port, &mut self.port));
+        self.port = PORT.replace(self.port.take());
     }
 }
 
@@ -190,12 +190,52 @@ impl DerefMut for Door {
 const LENT: &str = "a port is lent only while an actor runs";
 
 thread_local! {
-    /// That of the actor that runs.
-    static PORT: RefCell<Lent> = const { RefCell::new(None) };
+    /// That of the actor that runs; none while somebody has it [in his hands](Hand).
+    static PORT: Cell<Lent> = const { Cell::new(None) };
+    /// Whether code runs that is no future, and has it in its hands all the time.
+    static HELD: Cell<bool> = const { Cell::new(false) };
     /// Where the last panic was, while panics are remembered.
     static PANICKED: Cell<Option<Place>> = const { Cell::new(None) };
     /// Names of files that places refer to.
     static FILES: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// The port of the actor that runs, taken in hand; it goes back to its place afterwards.
+struct Hand(Lent);
+
+impl Hand {
+    #[inline]
+    fn take() -> Self {
+        Self(PORT.take())
+    }
+
+    /// As [`take`](Self::take), where the thread may be going down.
+    fn try_take() -> Self {
+        Self(PORT.try_with(Cell::take).unwrap_or_default())
+    }
+
+    #[inline]
+    fn port(&mut self) -> Option<&mut Port> {
+        self.0.as_deref_mut().map(|port| &mut **port)
+    }
+}
+
+impl Drop for Hand {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            PORT.set(self.0.take());
+        }
+    }
+}
+
+/// While code runs that is no future. It keeps what was before it: such code may run a simulation itself.
+struct Held(bool);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.set(self.0);
+    }
 }
 
 /// The same text, for good.
@@ -213,13 +253,9 @@ fn keep(file: &str) -> &'static str {
 /// Says at which line the actor that runs is: one that finds that something is wrong, or that carries out what is
 /// written in a file and has just asked for it. Its next request is elsewhere.
 pub fn stand_at(place: impl Into<Place>) {
-    let _ = PORT.try_with(|port| {
-        if let Ok(mut port) = port.try_borrow_mut()
-            && let Some(port) = port.as_mut()
-        {
-            port.stood = Some(place.into());
-        }
-    });
+    if let Some(port) = Hand::try_take().port() {
+        port.stood = Some(place.into());
+    }
 }
 
 /// Where the last panic on this thread was, if it was not that of an actor.
@@ -314,6 +350,7 @@ impl Body {
     }
 
     /// Runs the code until its next simcall. The door is [prepared](Door::prepare) for it.
+    #[inline]
     pub fn resume(&mut self, door: &mut Door) -> Resumed {
         door.swap();
         let polled = catch_unwind(AssertUnwindSafe(|| {
@@ -324,10 +361,12 @@ impl Body {
             ending.map_or(Resumed::Asked, Resumed::at_end)
         }));
         door.swap();
-        match polled {
-            Ok(Resumed::Asked) if door.simcall.is_some() => Resumed::Asked,
-            other => unusual(other, door),
+        if matches!(polled, Ok(Resumed::Asked)) && door.simcall.is_some() {
+            // There is nothing in it, as the compiler does not see.
+            std::mem::forget(polled);
+            return Resumed::Asked;
         }
+        unusual(polled, door)
     }
 
     /// The same for code that has not begun, or is no future.
@@ -339,7 +378,8 @@ impl Body {
         match self {
             Body::Future(future) => poll(future),
             Body::Coroutine(coroutine) => {
-                PORT.with_borrow_mut(|port| coroutine.resume(port.as_mut().expect(LENT)))
+                let _held = Held(HELD.replace(true));
+                coroutine.resume(Hand::take().port().expect(LENT))
             }
             Body::New(_) => unreachable!("it has begun"),
         }
@@ -399,9 +439,7 @@ struct Violated(String);
 /// # Panics
 /// Outside of any actor, with the message.
 pub fn violate(message: String) -> ! {
-    // A coroutine has borrowed the port of its thread while it runs.
-    let inside = PORT.with(|port| port.try_borrow().map_or(true, |port| port.is_some()));
-    if inside {
+    if HELD.get() || with_port(|_| ()).is_some() {
         resume_unwind(Box::new(Violated(message)));
     }
     panic!("{message}")
@@ -443,9 +481,11 @@ impl Trip {
         request: impl FnOnce(ActorId) -> Simcall,
         read: impl FnOnce(&mut Option<Answer>) -> T,
     ) -> Poll<T> {
-        PORT.with_borrow_mut(|port| match self.stage {
+        let mut hand = Hand::take();
+        let port = hand.port();
+        match self.stage {
             Stage::New => {
-                let Some(port) = port.as_mut() else { outside() };
+                let Some(port) = port else { outside() };
                 if port.simcall.is_some() || port.answer.is_some() {
                     several_at_once();
                 }
@@ -456,7 +496,7 @@ impl Trip {
                 self.stage = Stage::Asked;
                 Poll::Pending
             }
-            Stage::Asked => match port.as_mut() {
+            Stage::Asked => match port {
                 Some(port) if port.answer.is_some() => {
                     self.stage = Stage::Over;
                     Poll::Ready(read(&mut port.answer))
@@ -464,7 +504,7 @@ impl Trip {
                 _ => Poll::Pending,
             },
             Stage::Over => panic!("an operation was polled after it was over"),
-        })
+        }
     }
 
     /// Sends a message that nobody waits for without stopping, where that can be done: then it is over at once.
@@ -473,7 +513,7 @@ impl Trip {
         if self.stage != Stage::New {
             return Poll::Pending;
         }
-        PORT.with_borrow_mut(|port| match port.as_mut() {
+        match Hand::take().port() {
             Some(port) if port.takes_posts => {
                 let request = request(port.actor);
                 port.posts.push(request);
@@ -481,7 +521,7 @@ impl Trip {
                 Poll::Ready(())
             }
             _ => Poll::Pending,
-        })
+        }
     }
 }
 
@@ -509,14 +549,9 @@ impl Drop for Trip {
 /// Given up before it was served (by a `select!`, say): then it is not asked at all.
 #[cold]
 fn give_up() {
-    let _ = PORT.try_with(|port| {
-        if let Ok(mut port) = port.try_borrow_mut()
-            && let Some(port) = port.as_mut()
-        {
-            port.simcall = None;
-            port.answer = None;
-        }
-    });
+    if let Some(port) = Hand::try_take().port() {
+        (port.simcall, port.answer) = (None, None);
+    }
 }
 
 /// A simcall as a future: asks when first polled, and is done when answered.
@@ -560,15 +595,12 @@ impl Future for Call {
 
 /// Looks at, or adds to, the port of the actor that runs. `None` outside of any actor.
 pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
-    PORT.with_borrow_mut(|port| port.as_mut().map(|port| f(port)))
+    Hand::take().port().map(f)
 }
 
 /// Leaves a note, if an actor runs; says whether it was taken.
 pub fn leave(note: Note) -> bool {
-    PORT.try_with(|port| {
-        port.try_borrow_mut().is_ok_and(|mut port| port.as_mut().map(|port| port.notes.push(note)).is_some())
-    })
-    .unwrap_or(false)
+    Hand::try_take().port().map(|port| port.notes.push(note)).is_some()
 }
 
 #[cfg(test)]
@@ -646,5 +678,54 @@ mod tests {
         assert_eq!(place, Some(Place::new(file!(), line)));
         // A place that was noted by an earlier panic is not taken for that of a later run.
         assert_eq!(run(&mut Body::Future(Box::pin(async { Ok(()) })), None).1, None);
+    }
+    /// Code that is no future has the port in its hands while it runs, and is inside of an actor all the same.
+    #[test]
+    fn other_code_may_say_what_is_wrong() {
+        struct Wrong;
+        impl Coroutine for Wrong {
+            fn resume(&mut self, port: &mut Port) -> Option<Ending> {
+                port.simcall = Some(Simcall::Yield);
+                if port.answer.take().is_some() {
+                    violate("two and two are five".to_owned());
+                }
+                None
+            }
+        }
+        let mut body = Body::Coroutine(Box::new(Wrong));
+        assert!(matches!(run(&mut body, None).0, Resumed::Asked));
+        let (resumed, _) = run(&mut body, Some(Answer::Ready));
+        assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "two and two are five"));
+        assert!(!HELD.get() && with_port(|_| ()).is_none(), "nobody runs any more");
+    }
+
+    /// What is dropped with a request that is given up may look for the actor, and finds none: it does no harm.
+    #[test]
+    fn a_request_is_given_up_with_all_that_is_in_it() {
+        struct Curious(Arc<Mutex<u32>>);
+        impl Drop for Curious {
+            fn drop(&mut self) {
+                leave(Note::Forget(crate::ids::ActivityId::new(0, 0)));
+                *self.0.lock().expect("one at a time") += 1;
+            }
+        }
+        let dropped = Arc::new(Mutex::new(0));
+        let curious = Curious(Arc::clone(&dropped));
+        let request = SendRequest {
+            mailbox: crate::ids::MailboxId(0),
+            bytes: 1.0,
+            rate: None,
+            envelope: Default::default(),
+            payload: Some(Box::new(curious)),
+        };
+        let mut body = Body::Future(Box::pin(async move {
+            let mut send = Box::pin(call(Simcall::Send(request, crate::simcall::Follow::Detach)));
+            std::future::poll_fn(|cx| Poll::Ready(send.as_mut().poll(cx).is_pending())).await;
+            drop(send);
+            call(Simcall::Yield).await;
+            Ok(())
+        }));
+        assert!(matches!(run(&mut body, None).0, Resumed::Asked));
+        assert_eq!(*dropped.lock().expect("one at a time"), 1);
     }
 }

@@ -307,7 +307,7 @@ impl Models {
     }
 
     /// First the wait, if there is one, then the work.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, index: u32, wait: f64) {
         if wait > 0.0 {
             self.actions.at_mut(index).phase = Phase::Waiting;

@@ -24,6 +24,7 @@ use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
 use legs::Legs;
+use lone::LastShare;
 pub(crate) use lone::Lone;
 
 /// The links that were used or changed so far, and the flows on them.
@@ -36,6 +37,7 @@ pub(crate) struct Network {
     pub links: Vec<LinkState>,
     /// Where the links of hosts in stars are.
     legs: Legs,
+    last_share: LastShare,
     /// By variable.
     flows: Vec<Flow>,
     /// Which wifi rate each station was given, where not the first.
@@ -133,6 +135,7 @@ impl Network {
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
             legs: Legs::default(),
+            last_share: LastShare::default(),
             flows: Vec::new(),
             stations: BTreeMap::new(),
             contention: (config.network == NetworkKind::Infiniband)

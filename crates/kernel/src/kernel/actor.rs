@@ -136,6 +136,35 @@ impl<K> Actor<K> {
     }
 }
 
+impl<K> Actor<K> {
+    /// Ends its wait. A timer that is not needed any more is taken back at once, or late: when another is set.
+    #[inline(always)]
+    pub(super) fn stop_waiting(
+        &mut self,
+        actor: ActorId,
+        late: bool,
+        timers: &mut Vec<(ActorId, Option<f64>)>,
+    ) {
+        debug_assert!(self.waiting != Waiting::Nothing, "only who waits can be woken");
+        self.waiting = Waiting::Nothing;
+        if self.timer == Timer::Set {
+            self.timer = Timer::Stale;
+            if !late {
+                self.timer.take_back(actor, timers);
+            }
+        }
+    }
+
+    /// Lets it run, now that it has its answer.
+    #[inline(always)]
+    pub(super) fn let_run(&mut self, actor: ActorId, ready: &mut Vec<ActorId>) {
+        match self.halt {
+            Halt::No => ready.push(actor),
+            _ => self.halt = Halt::Ready,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

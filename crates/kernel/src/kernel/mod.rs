@@ -344,7 +344,7 @@ impl<K: Default> Kernel<K> {
     /// An activity that is under way.
     #[inline]
     pub(crate) fn running(&mut self, id: ActivityId) -> Option<&mut Activity> {
-        self.activities.get_mut(id).filter(|activity| activity.state == State::Running)
+        self.activities.get_mut(id).filter(|activity| matches!(activity.state, State::Running))
     }
 
     /// How many messages have been delivered.
@@ -616,11 +616,7 @@ impl<K: Default> Kernel<K> {
     /// Lets an actor run that has its answer.
     #[inline(always)]
     fn let_run(&mut self, actor: ActorId) {
-        let record = &mut self.actors[actor.index()];
-        match record.halt {
-            Halt::No => self.ready.push(actor),
-            _ => record.halt = Halt::Ready,
-        }
+        self.actors[actor.index()].let_run(actor, &mut self.ready);
     }
 
     /// Puts an actor whose simcall is held into the next round.
@@ -644,6 +640,7 @@ impl<K: Default> Kernel<K> {
     }
 
     /// Tells that an activity under way is over. Waiters are woken in the order in which they began to wait.
+    #[inline]
     pub fn finish(&mut self, id: ActivityId, result: Result<(), Failure>) {
         let Some(activity) = self.activities.get_mut(id) else { return };
         if !matches!(activity.state, State::Running) {
@@ -708,18 +705,11 @@ impl<K: Default> Kernel<K> {
     /// Ends the wait of an actor.
     #[inline(always)]
     fn stop_waiting(&mut self, actor: ActorId) {
-        let record = &mut self.actors[actor.index()];
-        debug_assert!(record.waiting != Waiting::Nothing, "only who waits can be woken");
-        record.waiting = Waiting::Nothing;
-        if record.timer == Timer::Set {
-            record.timer = Timer::Stale;
-            if !self.late {
-                record.timer.take_back(actor, &mut self.timers);
-            }
-        }
+        self.actors[actor.index()].stop_waiting(actor, self.late, &mut self.timers);
         self.tell(|_| Event::Unblocked { actor });
     }
 
+    #[cold]
     fn time_out(&mut self, actor: ActorId) {
         match self.actors[actor.index()].waiting.clone() {
             Waiting::Sleep => self.unblock(actor, Answer::Ready),

@@ -1,5 +1,7 @@
 //! The four primitives: posting and matching, waiting and testing (Rosa's thesis, 2.4.1 and 3.9 to 3.12).
 
+use simurgh_platform::HostId;
+
 use super::{Actor, Departure, Effect, Kernel, Served, Several, Waiting};
 use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
@@ -51,7 +53,8 @@ impl<K: Default> Kernel<K> {
                 comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 comm.detached = detached;
                 comm.set_message(Some(actor), envelope, request.bytes, request.payload.take(), now);
-                self.set_out(id);
+                let met = Met::new(activity);
+                self.set_out(id, met);
                 id
             }
             None => {
@@ -92,7 +95,8 @@ impl<K: Default> Kernel<K> {
                 };
                 comm.set_receive(actor, host, criteria);
                 comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
-                self.set_out(id);
+                let met = Met::new(activity);
+                self.set_out(id, met);
                 id
             }
             None => {
@@ -111,6 +115,7 @@ impl<K: Default> Kernel<K> {
     }
 
     /// What the actor does after a post. What it waits for to the end is known by that, and needs no owner.
+    #[inline(always)]
     fn wait_or_follow(&mut self, actor: ActorId, id: ActivityId, follow: Follow) -> Served {
         if let Follow::Wait(timeout) = follow
             && self.straight
@@ -198,18 +203,10 @@ impl<K: Default> Kernel<K> {
     }
 
     /// Sender and receiver have met: the message sets out.
-    fn set_out(&mut self, id: ActivityId) {
-        let activity = self.activities.get_mut(id).expect("just matched");
-        activity.state = State::Running;
-        let paused = activity.paused;
-        let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are matched") };
-        let (Some(sender), Some(receiver)) = (comm.sender(), comm.receiver()) else {
-            unreachable!("a matched communication has both ends")
-        };
+    #[inline]
+    fn set_out(&mut self, id: ActivityId, met: Met) {
+        let Met { sender, receiver, dst, bytes, rate, paused } = met;
         let src = self.actors[sender.index()].host;
-        let dst = comm.destination;
-        let rate = comm.rate.is_finite().then_some(comm.rate);
-        let bytes = comm.bytes;
         match self.has_effects() {
             false => self.departure = Some(Departure { activity: id, src, dst, bytes, rate }),
             true => self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate }),
@@ -227,7 +224,7 @@ impl<K: Default> Kernel<K> {
     }
 
     /// Waits for one activity: what a wait for a set of one comes to.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wait_one(
         &mut self,
         actor: ActorId,
@@ -238,10 +235,7 @@ impl<K: Default> Kernel<K> {
     ) -> Served {
         match self.activities.get_mut(id) {
             Some(activity) if !matches!(activity.state, State::Over(_)) => activity.waiters.push(actor),
-            _ => {
-                let over = self.first_over(actor, &[id], release);
-                return Served::Answered(over.expect("what is over, or forgotten, is found so"));
-            }
+            _ => return self.is_over(actor, id, release),
         }
         let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
         self.block(actor, Waiting::One { id, on_timeout, release }, timeout.filter(|_| !at_once));
@@ -249,6 +243,13 @@ impl<K: Default> Kernel<K> {
             self.time_out(actor);
         }
         Served::Blocked
+    }
+
+    /// What an actor waits for is over already, or forgotten.
+    #[cold]
+    fn is_over(&mut self, actor: ActorId, id: ActivityId, release: bool) -> Served {
+        let over = self.first_over(actor, &[id], release);
+        Served::Answered(over.expect("what is over, or forgotten, is found so"))
     }
 
     pub(super) fn wait_any(
@@ -302,16 +303,23 @@ impl<K: Default> Kernel<K> {
 
     /// The activity is over: whoever waits for it is woken, in the order in which they began to.
     pub(super) fn wake_waiters(&mut self, id: ActivityId) {
-        while let Some(activity) = self.activities.get_mut(id)
-            && let Some(actor) = activity.waiters.first()
-        {
+        while let Some((actor, result)) = self.wake_single_waiters(id) {
+            self.wake_from_several(actor, id, result);
+        }
+    }
+
+    /// The same, up to the first who waits for others as well; that one, and what is to be told, is the answer.
+    #[inline]
+    fn wake_single_waiters(&mut self, id: ActivityId) -> Option<(ActorId, Result<(), Failure>)> {
+        let Self { activities, actors, ready, timers, events, listening, late, .. } = self;
+        let activity = activities.get_mut(id)?;
+        while let Some(actor) = activity.waiters.first() {
             let State::Over(result) = activity.state else {
                 unreachable!("only what is over wakes its waiters")
             };
-            let record = &mut self.actors[actor.index()];
+            let record = &mut actors[actor.index()];
             let Waiting::One { id: end, release, .. } = record.waiting else {
-                self.wake_from_several(actor, id, result);
-                continue;
+                return Some((actor, result));
             };
             activity.waiters.remove_first();
             // The answer is written where it is read, and not handed on as a whole: that would be waited for.
@@ -325,9 +333,13 @@ impl<K: Default> Kernel<K> {
             if release {
                 let_go(activity, end, record);
             }
-            self.stop_waiting(actor);
-            self.let_run(actor);
+            record.stop_waiting(actor, *late, timers);
+            if *listening {
+                events.push(Event::Unblocked { actor });
+            }
+            record.let_run(actor, ready);
         }
+        None
     }
 
     /// One of the activities that an actor waits for is over.
@@ -441,6 +453,7 @@ impl<K: Default> Kernel<K> {
     }
 
     /// Frees the slot of an activity that is over and that nobody can ask about.
+    #[inline]
     pub(super) fn collect(&mut self, id: ActivityId) {
         if let Some(Activity { state: State::Over(_), held, .. }) = self.activities.get(id)
             && *held == Held::default()
@@ -462,6 +475,30 @@ impl<K: Default> Kernel<K> {
             Some(Kind::Parallel { .. }) => Reason::Parallel,
             None => Reason::WaitingAny(0),
         }
+    }
+}
+
+/// A message and a receive that have just met.
+struct Met {
+    sender: ActorId,
+    receiver: ActorId,
+    dst: HostId,
+    bytes: f64,
+    rate: Option<f64>,
+    paused: bool,
+}
+
+impl Met {
+    /// What is known of them, in one place now; they are under way.
+    #[inline]
+    fn new(activity: &mut Activity) -> Self {
+        activity.state = State::Running;
+        let Kind::Comm(comm) = &activity.kind else { unreachable!("only communications are matched") };
+        let (Some(sender), Some(receiver)) = (comm.sender(), comm.receiver()) else {
+            unreachable!("a matched communication has both ends")
+        };
+        let rate = comm.rate.is_finite().then_some(comm.rate);
+        Self { sender, receiver, dst: comm.destination, bytes: comm.bytes, rate, paused: activity.paused }
     }
 }
 

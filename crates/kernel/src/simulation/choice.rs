@@ -290,7 +290,7 @@ mod tests {
             let mut choice = Choice::default();
             let is_shared = |number: &usize| {
                 let took = either(alone, together);
-                let is_disturbed = number % 10 == 0;
+                let is_disturbed = number.is_multiple_of(10);
                 let plan = if is_disturbed {
                     disturbed(&mut choice, 12, took)
                 } else {

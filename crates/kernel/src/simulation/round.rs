@@ -370,7 +370,7 @@ impl Simulation {
 }
 
 /// Gives an actor what it needs to run, unless it is not its turn; then its code is the answer.
-#[inline]
+#[inline(always)]
 fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) -> Option<&'a mut Code> {
     slot.actor = Some(actor);
     if simulation.kernel.kept(actor).rare.as_ref().is_some_and(|rare| rare.held.is_some()) {

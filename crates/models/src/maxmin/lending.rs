@@ -43,25 +43,25 @@ impl System {
         self.idled
     }
 
-    /// Lends constraints to a borrower, if nobody uses them, and nobody did since the last solution; its value is told by
-    /// [`lent`](System::lent) after the next one. False, and nothing is done, if somebody does.
+    /// Lends constraints to a borrower who gets this [`value`] of them, if nobody uses them, and nobody did since the last
+    /// solution; that is told by [`lent`](System::lent) after the next one. False, and nothing is done, if somebody does.
     #[inline]
-    pub fn lend(&mut self, all: &[Wanted], penalty: f64, bound: f64, borrower: u32) -> bool {
-        debug_assert!(all.iter().all(|wanted| self.has(wanted)), "a borrower knows what it wants");
-        if !self.lends() || all.iter().any(|wanted| self.is_taken(wanted.constraint)) {
+    pub fn lend<All: AsRef<[ConstraintId]>>(&mut self, all: All, value: f64, borrower: u32) -> bool {
+        let all = all.as_ref();
+        if !self.lends() || all.iter().any(|&id| self.is_taken(id)) {
             return false;
         }
-        for wanted in all {
-            self.holders[wanted.constraint.index()] = borrower;
+        for id in all {
+            self.holders[id.index()] = borrower;
         }
         self.on_loan += 1;
-        self.lent.push((borrower, value(all, penalty, bound)));
+        self.lent.push((borrower, value));
         self.pending = true;
         true
     }
 
     /// Whether a constraint is as a borrower thinks, and who has it is known.
-    fn has(&self, wanted: &Wanted) -> bool {
+    pub fn has(&self, wanted: &Wanted) -> bool {
         let place = wanted.constraint.index();
         let Constraint { capacity, sharing, dirty, active, .. } = self.constraints[place];
         let is_free = self.holders[place] == NONE;

@@ -85,13 +85,15 @@ impl Models {
         loop {
             let date = self.network_dates.next_or_never();
             let end = date + self.precision;
-            let is_alone = end <= self.network_dates.next_but_waits() && end <= host;
+            if !(end <= self.network_dates.next_but_waits() && end <= host) {
+                return false;
+            }
             let goes_on = until.is_none_or(|until| date <= until)
                 && self.profiles.next_date().is_none_or(|next| date < next)
                 && self.disks.running.is_empty();
             let is_plain = self.explainer.is_none() && !self.network.system.is_changed();
             // Far from 0 the precision is lost in the date, and without a date it is not a number.
-            if !(is_alone && goes_on && is_plain && self.now <= date && date < end) {
+            if !(goes_on && is_plain && self.now <= date && date < end) {
                 return false;
             }
             self.now = date;
@@ -118,10 +120,14 @@ impl Models {
     /// Where many messages are under way, asks the processor for what those that come soon will need.
     #[inline]
     fn fetch_coming(&self, lane: Lane) {
-        let coming = self.network_dates.coming(lane);
-        if coming.len() < MANY {
-            return;
+        if self.network_dates.coming(lane).len() >= MANY {
+            self.fetch_some(lane);
         }
+    }
+
+    #[inline(never)]
+    fn fetch_some(&self, lane: Lane) {
+        let coming = self.network_dates.coming(lane);
         if let Some(soon) = self.actions.get(coming[SOON].thing) {
             self.fetch_links_of(soon);
         }
@@ -194,7 +200,7 @@ impl Models {
     }
 
     /// Computes the shares that changed, and thereby the dates.
-    #[inline]
+    #[inline(always)]
     fn solve(&mut self) {
         if self.network.system.is_changed() && self.explainer.is_none() && self.network.system.take_settled()
         {
@@ -411,7 +417,7 @@ impl Models {
     }
 
     /// The date of an action is here: its wait is over, or it is done.
-    #[inline]
+    #[inline(always)]
     fn reach_date(&mut self, index: u32, step: &mut Step) {
         self.statistics.events += 1;
         if self.actions.at(index).phase == Phase::Waiting {

@@ -93,6 +93,12 @@ impl Legs {
         self.as_declared = false;
     }
 
+    /// Whether none does yet.
+    #[inline]
+    pub fn is_as_declared(&self) -> bool {
+        self.as_declared
+    }
+
     #[inline]
     fn row(&self, host: HostId) -> Option<&Row> {
         self.rows.iter().find(|row| row.has(host))

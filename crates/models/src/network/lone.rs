@@ -64,10 +64,35 @@ impl Lone {
         ConstraintId(self.from & (LINKS - 1))
     }
 
+    /// The same for all pairs of links of a row.
+    #[inline]
+    fn alike(self) -> Lone {
+        match self.row() {
+            Some(_) => Lone { from: self.from & !(LINKS - 1), to: ONE },
+            None => self,
+        }
+    }
+
     /// The row, if it is known by one.
     #[inline]
     fn row(self) -> Option<usize> {
         (self.from & (HOSTS | ROW) == ROW).then_some(((self.from & !ROW) >> ROW_SHIFT) as usize)
+    }
+}
+
+/// What a flow that was alone got of its links, known by them. Those like it get the same, for no link changes while flows
+/// may be alone.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct LastShare {
+    way: Lone,
+    factor: f64,
+    share: f64,
+}
+
+impl Default for LastShare {
+    /// That of nobody: nothing equals its factor.
+    fn default() -> Self {
+        Self { way: Lone { from: 0, to: ONE }, factor: f64::NAN, share: 0.0 }
     }
 }
 
@@ -144,26 +169,44 @@ impl Network {
         if lone.is_hosts() {
             return self.lend_of_hosts(lone, factor, tag);
         }
-        let (found, links) = self.find_links(lone);
-        let flow = found.flow(factor);
-        let (penalty, bound) = (flow.penalty_now(), self.numbers.bound(&flow));
-        match lone.to {
-            ONE => self.system.lend(&links[..1], penalty, bound, tag),
-            _ => self.system.lend(&links, penalty, bound, tag),
+        let way = if self.legs.is_as_declared() { lone.alike() } else { lone };
+        if self.last_share.way != way || self.last_share.factor != factor {
+            self.last_share = LastShare { way, factor, share: self.share_of_links(lone, factor) };
         }
+        let share = self.last_share.share;
+        debug_assert!(share == self.share_of_links(lone, factor), "what is alike gets the same");
+        match lone.to {
+            ONE => self.system.lend([lone.first()], share, tag),
+            second => self.system.lend([lone.first(), ConstraintId(second)], share, tag),
+        }
+    }
+
+    /// What a flow that is alone, and known by its links, gets of them.
+    fn share_of_links(&self, lone: Lone, factor: f64) -> f64 {
+        let (found, links) = self.find_links(lone);
+        let links = if lone.to == ONE { &links[..1] } else { &links };
+        debug_assert!(links.iter().all(|wanted| self.system.has(wanted)), "it is known what they are");
+        self.share_of(&found, links, factor)
+    }
+
+    #[inline]
+    fn share_of(&self, found: &Found, links: &[Wanted], factor: f64) -> f64 {
+        let flow = found.flow(factor);
+        value(links, flow.penalty_now(), self.numbers.bound(&flow))
     }
 
     fn lend_of_hosts(&mut self, lone: Lone, factor: f64, tag: u32) -> bool {
         let (found, links) = self.find_lone(lone);
-        let flow = found.flow(factor);
-        self.system.lend(&links, flow.penalty_now(), self.numbers.bound(&flow), tag)
+        let share = self.share_of(&found, &links, factor);
+        debug_assert!(links.iter().all(|wanted| self.system.has(wanted)), "it is known what they are");
+        let all: SmallVec<[ConstraintId; 4]> = links.iter().map(|wanted| wanted.constraint).collect();
+        self.system.lend(all, share, tag)
     }
 
     /// How much a flow that is alone takes of one of its links.
     pub fn load_of_lone(&self, lone: Lone, factor: f64, link: ConstraintId) -> f64 {
         let (found, links) = self.find_lone(lone);
-        let flow = found.flow(factor);
-        let value = value(&links, flow.penalty_now(), self.numbers.bound(&flow));
+        let value = self.share_of(&found, &links, factor);
         uses(&links).find(|used| used.constraint == link).map_or(0.0, |used| used.weight * value)
     }
 
@@ -280,7 +323,7 @@ fn wanted(constraint: ConstraintId, weight: f64, fact: Fact) -> Wanted {
 impl Numbers {
     /// Starts a flow that will have its links to itself, if that can be: it has something to wait for and something to
     /// move, and nobody has asked for anything else.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_lone(
         &self,
         lone: Lone,
