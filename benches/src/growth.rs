@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, default_value_t = 64_000)]
     nodes: u64,
     /// Runs each so many times, and takes the fastest
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
 }
 
@@ -31,33 +31,40 @@ struct Run {
     counted: f64,
 }
 
-/// Runs a workload, and gives the fastest of several times.
-#[expect(clippy::disallowed_methods, reason = "this program measures")]
-fn measure(arguments: &str, times: u32) -> simurgh::Result<Run> {
-    let program = std::env::current_exe().map_err(|error| fail(arguments, &error.to_string()))?;
-    let mut best: Option<Run> = None;
+/// Runs workloads in turn, several times, and gives the fastest of each: a machine is now faster, now slower, for minutes.
+fn measure<const N: usize>(all: &[[String; N]], times: u32) -> simurgh::Result<Vec<[Run; N]>> {
+    let never = Run { seconds: f64::INFINITY, bytes: 0.0, counted: 0.0 };
+    let mut best = vec![[never; N]; all.len()];
     for _ in 0..times {
-        let start = Instant::now();
-        let output = Command::new(&program)
-            .args(arguments.split_whitespace())
-            .arg("--stats")
-            .output()
-            .map_err(|error| fail(arguments, &error.to_string()))?;
-        let seconds = start.elapsed().as_secs_f64();
-        if !output.status.success() {
-            return Err(fail(arguments, &String::from_utf8_lossy(&output.stderr)));
-        }
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let number = |name: &str| {
-            let mut words = told.split_whitespace().skip_while(|word| *word != name);
-            words.nth(1).and_then(|word| word.parse::<f64>().ok()).unwrap_or(0.0)
-        };
-        let run = Run { seconds, bytes: number("peak"), counted: number("messages") };
-        if best.is_none_or(|best| run.seconds < best.seconds) {
-            best = Some(run);
+        for (arguments, best) in all.iter().flatten().zip(best.iter_mut().flatten()) {
+            let run = run_once(arguments)?;
+            if run.seconds < best.seconds {
+                *best = run;
+            }
         }
     }
-    best.ok_or_else(|| fail(arguments, "it was not run"))
+    Ok(best)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this program measures")]
+fn run_once(arguments: &str) -> simurgh::Result<Run> {
+    let program = std::env::current_exe().map_err(|error| fail(arguments, &error.to_string()))?;
+    let start = Instant::now();
+    let output = Command::new(&program)
+        .args(arguments.split_whitespace())
+        .arg("--stats")
+        .output()
+        .map_err(|error| fail(arguments, &error.to_string()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        return Err(fail(arguments, &String::from_utf8_lossy(&output.stderr)));
+    }
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let number = |name: &str| {
+        let mut words = told.split_whitespace().skip_while(|word| *word != name);
+        words.nth(1).and_then(|word| word.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    Ok(Run { seconds, bytes: number("peak"), counted: number("messages") })
 }
 
 fn fail(arguments: &str, why: &str) -> simurgh::Error {
@@ -76,12 +83,16 @@ pub fn run(options: &Options) -> simurgh::Result<()> {
 fn chord(options: &Options) -> simurgh::Result<()> {
     println!("chord: nodes, µs a message, hops a lookup, µs for each of those hops, bytes a node");
     let (mut cost, mut hops, mut memory) = (Vec::new(), Vec::new(), Vec::new());
-    let sizes = std::iter::successors(Some(1000_u64), |nodes| Some(nodes * 4));
-    for nodes in sizes.take_while(|nodes| *nodes <= options.nodes) {
-        // About as many messages for each size; what it takes to make the system is taken off.
-        let seconds = (2_000_000.0 / nodes as f64).clamp(10.0, 400.0);
-        let empty = measure(&format!("chord {nodes} 0 --workers 1"), options.times)?;
-        let full = measure(&format!("chord {nodes} {seconds} --workers 1"), options.times)?;
+    // About as many messages for each size; what it takes to make the system is taken off.
+    let sizes: Vec<(u64, f64)> = std::iter::successors(Some(1000_u64), |nodes| Some(nodes * 4))
+        .take_while(|nodes| *nodes <= options.nodes)
+        .map(|nodes| (nodes, (2_000_000.0 / nodes as f64).clamp(10.0, 400.0)))
+        .collect();
+    let of = |&(nodes, seconds): &(u64, f64)| {
+        [0.0, seconds].map(|seconds| format!("chord {nodes} {seconds} --workers 1"))
+    };
+    let runs = measure(&sizes.iter().map(of).collect::<Vec<_>>(), options.times)?;
+    for ((nodes, seconds), [empty, full]) in sizes.into_iter().zip(runs) {
         let each = (full.seconds - empty.seconds).max(0.0) / full.counted * 1e6;
         // One lookup in ten seconds, one question in twenty, one finger in 120: of these, lookups take hops, and one message
         // more, the answer.
@@ -121,8 +132,9 @@ fn chord(options: &Options) -> simurgh::Result<()> {
 fn flows(options: &Options) -> simurgh::Result<()> {
     println!("flows: flows at once, µs a flow");
     let mut cost = Vec::new();
-    for hosts in [16, 32, 64, 128, 256] {
-        let run = measure(&format!("flows {hosts} 16 --workers 1"), options.times)?;
+    let sizes = [16, 32, 64, 128, 256];
+    let runs = measure(&sizes.map(|hosts| [format!("flows {hosts} 16 --workers 1")]), options.times)?;
+    for (hosts, [run]) in sizes.into_iter().zip(runs) {
         let count = f64::from(hosts) * 16.0;
         println!("{count:>8} {:>8.2}", run.seconds / count * 1e6);
         cost.push((count, run.seconds / count * 1e6));
@@ -135,9 +147,9 @@ fn flows(options: &Options) -> simurgh::Result<()> {
 fn workers(options: &Options) -> simurgh::Result<()> {
     println!("matmul: size, seconds by one thread, by two, ratio");
     let (mut one, mut two) = (Vec::new(), Vec::new());
-    for size in [64, 128, 256, 512, 1024] {
-        let alone = measure(&format!("matmul {size} --workers 1"), options.times)?;
-        let shared = measure(&format!("matmul {size} --workers 2"), options.times)?;
+    let sizes = [64, 128, 256, 512, 1024];
+    let of = |size: i32| [1, 2].map(|workers| format!("matmul {size} --workers {workers}"));
+    for (size, [alone, shared]) in sizes.into_iter().zip(measure(&sizes.map(of), options.times)?) {
         let ratio = alone.seconds / shared.seconds;
         println!("{size:>8} {:>8.4} {:>8.4} {ratio:>8.2}", alone.seconds, shared.seconds);
         one.push((f64::from(size), alone.seconds));
