@@ -24,7 +24,6 @@ use crate::seeing::{FlowFacts, Limit};
 use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
 use legs::Legs;
-use lone::LastShare;
 pub(crate) use lone::Lone;
 
 /// The links that were used or changed so far, and the flows on them.
@@ -37,7 +36,9 @@ pub(crate) struct Network {
     pub links: Vec<LinkState>,
     /// Where the links of hosts in stars are.
     legs: Legs,
-    last_share: LastShare,
+    /// By what the links of a flow were known that was alone, and what it got of them. Those like it get the same, whatever
+    /// their size, for no link changes while flows may be alone.
+    last_share: Option<(Lone, f64)>,
     /// By variable.
     flows: Vec<Flow>,
     /// Which wifi rate each station was given, where not the first.
@@ -135,7 +136,7 @@ impl Network {
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
             legs: Legs::default(),
-            last_share: LastShare::default(),
+            last_share: None,
             flows: Vec::new(),
             stations: BTreeMap::new(),
             contention: (config.network == NetworkKind::Infiniband)

@@ -268,6 +268,34 @@ fn whoever_is_told_of_an_end_comes_before_the_solution() {
     assert_eq!(life.log.iter().map(|&(token, _, _)| token).collect::<Vec<_>>(), [1, 0, 2]);
 }
 
+/// What a flow got that is alone is remembered for those like it: of the same row of hosts, whatever their size.
+#[test]
+fn flows_of_another_row_get_what_is_theirs() {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Star);
+    for number in 0..61_u32 {
+        let host = platform.host(zone, &format!("h{number}"), 1e6).id();
+        let bandwidth = [1e6, 3e6, 2e6, 5e6][number as usize / 20];
+        let link = platform.link(zone, &format!("l{number}"), bandwidth, 1e-3).id();
+        platform.star(zone, host, &[link]);
+    }
+    let platform = Arc::new(platform.build().unwrap());
+    let mut alone = Life::new(platform.clone(), Solver::Incremental);
+    let mut among = Life::new(platform, Solver::Incremental);
+    // The link of a host that takes no part.
+    among.models.set_link_latency(LinkId(61), 0.5);
+    among.models.step(None, &mut Step::default());
+    for life in [&mut alone, &mut among] {
+        for (src, dst, bytes) in [(0, 1, 1e6), (20, 21, 1e6), (2, 3, 5e5), (22, 3, 1e6), (41, 40, 7e5)] {
+            life.act(&Act::Send { src, dst, bytes, rate: None });
+            life.step();
+        }
+        while life.step() != Progress::Idle {}
+    }
+    assert_eq!(alone.log.len(), 5);
+    assert_eq!(alone.log, among.log);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

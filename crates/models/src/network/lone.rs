@@ -80,22 +80,6 @@ impl Lone {
     }
 }
 
-/// What a flow that was alone got of its links, known by them. Those like it get the same, for no link changes while flows
-/// may be alone.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct LastShare {
-    way: Lone,
-    factor: f64,
-    share: f64,
-}
-
-impl Default for LastShare {
-    /// That of nobody: nothing equals its factor.
-    fn default() -> Self {
-        Self { way: Lone { from: 0, to: ONE }, factor: f64::NAN, share: 0.0 }
-    }
-}
-
 /// What a flow that is alone needs to know of its way.
 struct Found {
     latency: f64,
@@ -170,10 +154,14 @@ impl Network {
             return self.lend_of_hosts(lone, factor, tag);
         }
         let way = if self.legs.is_as_declared() { lone.alike() } else { lone };
-        if self.last_share.way != way || self.last_share.factor != factor {
-            self.last_share = LastShare { way, factor, share: self.share_of_links(lone, factor) };
-        }
-        let share = self.last_share.share;
+        let share = match self.last_share {
+            Some((known, share)) if known == way => share,
+            _ => {
+                let share = self.share_of_links(lone, factor);
+                self.last_share = Some((way, share));
+                share
+            }
+        };
         debug_assert!(share == self.share_of_links(lone, factor), "what is alike gets the same");
         match lone.to {
             ONE => self.system.lend([lone.first()], share, tag),
