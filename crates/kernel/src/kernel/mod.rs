@@ -3,29 +3,36 @@
 //! It is driven from outside. A driver hands it the simcalls of the actors one by one ([`Kernel::serve`]), carries out
 //! the [`Effect`]s that this has on the world (a flow starts, a timer is set), and tells it what came of them
 //! ([`Kernel::finish`], [`Kernel::timer_fired`]). Who drives, and whether time passes at all, is not known here.
+//!
+//! - `network`, `work`, `synchronisation`, `lifecycle`: what actors ask for, and what becomes of it.
+//! - `waits`: how they come to wait, and go on.
+//! - `actor`: what is kept of one.
+//! - `view`: what can be seen of all.
+//! - `ahead`: asking for records before they are needed.
 
 mod actor;
 mod ahead;
 mod lifecycle;
 mod network;
 mod synchronisation;
+mod view;
+mod waits;
 mod work;
-
-use std::hash::{Hash, Hasher};
 
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
 
 use crate::activity::{Activities, Activity, Kind, State};
-use crate::event::{Event, Reason};
+use crate::event::Event;
 use crate::exposed::{Exposure, Value};
 use crate::ids::{ActivityId, ActorId, ExposedId, MailboxId};
 use crate::mailbox::Mailbox;
 use crate::random::Random;
 use crate::simcall::{Answer, Criteria, Failure, Note, PlatformRequest, Simcall, SpawnRequest};
 
-use actor::{Actor, Halt, Several, Timer, Waiting};
+use actor::{Actor, Halt, Several, Waiting};
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
+pub use view::Blocked;
 
 /// What the kernel wants done in the world.
 #[derive(Debug)]
@@ -102,25 +109,6 @@ pub struct Woken<'a, K> {
     pub answer: &'a mut Option<Answer>,
     /// What the driver keeps with it.
     pub kept: &'a mut K,
-}
-
-/// An actor that waits, as people want to read of it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Blocked {
-    /// Who.
-    pub actor: ActorId,
-    /// Its name.
-    pub name: String,
-    /// Where.
-    pub host: HostId,
-    /// What it waits for.
-    pub reason: Reason,
-    /// When it waits for one of several activities: what each of them is.
-    pub among: Vec<Reason>,
-    /// Since when.
-    pub since: SimTime,
-    /// Whether it is a daemon.
-    pub daemon: bool,
 }
 
 /// The state of all actors, mailboxes, communications and synchronisation objects. With each actor it keeps what the
@@ -347,74 +335,6 @@ impl<K: Default> Kernel<K> {
         self.activities.get_mut(id).filter(|activity| matches!(activity.state, State::Running))
     }
 
-    /// How many messages have been delivered.
-    pub fn messages(&self) -> u64 {
-        self.messages
-    }
-
-    /// How many bytes were in them.
-    pub fn bytes(&self) -> f64 {
-        self.bytes
-    }
-
-    /// How many actors were ever created.
-    pub fn actor_count(&self) -> usize {
-        self.actors.len()
-    }
-
-    /// How many actors are living.
-    pub fn living(&self) -> usize {
-        self.living
-    }
-
-    /// How many living actors are not daemons.
-    pub fn living_regular(&self) -> usize {
-        self.living_regular
-    }
-
-    /// The name of an actor.
-    pub fn actor_name(&self, actor: ActorId) -> &str {
-        &self.names[actor.index()]
-    }
-
-    /// The host an actor is on, or was on when it ended.
-    pub fn actor_host(&self, actor: ActorId) -> HostId {
-        self.actors[actor.index()].host
-    }
-
-    /// Whether an actor is living.
-    pub fn is_alive(&self, actor: ActorId) -> bool {
-        self.actors[actor.index()].alive
-    }
-
-    /// Whether an actor is halted.
-    pub fn is_suspended(&self, actor: ActorId) -> bool {
-        self.actors[actor.index()].halt != Halt::No
-    }
-
-    /// Whether an actor is a daemon.
-    pub fn is_daemon(&self, actor: ActorId) -> bool {
-        self.actors[actor.index()].daemon
-    }
-
-    /// The living actors on a host, oldest first.
-    pub fn actors_on(&self, host: HostId) -> Vec<ActorId> {
-        let on = |(index, actor): (usize, &Actor<K>)| {
-            (actor.alive && actor.host == host).then(|| ActorId::from_index(index))
-        };
-        self.actors.iter().enumerate().filter_map(on).collect()
-    }
-
-    /// The activities, to look at.
-    pub fn activities(&self) -> &Activities {
-        &self.activities
-    }
-
-    /// What an actor started and has not forgotten, oldest first; what is over may still be among it.
-    pub fn owned(&self, actor: ActorId) -> &[ActivityId] {
-        self.actors[actor.index()].owned()
-    }
-
     /// What an actor started does not end with it any more.
     pub fn disown(&mut self, actor: ActorId) {
         if let Some(more) = &mut self.actors[actor.index()].more {
@@ -422,60 +342,9 @@ impl<K: Default> Kernel<K> {
         }
     }
 
-    /// A mailbox, to look at.
-    pub fn mailbox(&self, mailbox: MailboxId) -> Mailbox {
-        self.mailboxes.get(mailbox.index()).copied().unwrap_or_default()
-    }
-
-    /// How many mailboxes have been used.
-    pub fn mailbox_count(&self) -> usize {
-        self.mailboxes.len()
-    }
-
-    /// Feeds the state of all locks, semaphores, conditions and barriers to a hasher.
-    pub fn hash_synchronisation(&self, hasher: &mut impl Hasher) {
-        self.mutexes.hash(hasher);
-        self.semaphores.hash(hasher);
-        self.conditions.hash(hasher);
-        self.barriers.hash(hasher);
-    }
-
-    /// What the actors show.
-    pub fn exposure(&self) -> &Exposure {
-        &self.exposure
-    }
-
     /// Makes room for a value that actors will show, with what it is called and what it is at the start.
     pub fn expose(&mut self, name: &str, value: Box<dyn Value>) -> ExposedId {
         self.exposure.add(name, value)
-    }
-
-    /// Who waits for what since when.
-    pub fn blocked(&self) -> Vec<Blocked> {
-        let mut blocked = Vec::new();
-        for (index, actor) in self.actors.iter().enumerate() {
-            // One that could go on and is suspended does not go on either.
-            let halted = (actor.halt == Halt::Ready).then_some(Reason::Suspended);
-            let Some(reason) = self.reason(&actor.waiting).or(halted).filter(|_| actor.alive) else {
-                continue;
-            };
-            let among = match &actor.waiting {
-                Waiting::Several(several) if several.set.len() > 1 => {
-                    several.set.iter().map(|&id| self.purpose(id)).collect()
-                }
-                _ => Vec::new(),
-            };
-            blocked.push(Blocked {
-                among,
-                actor: ActorId::from_index(index),
-                name: self.names[index].to_string(),
-                host: actor.host,
-                reason,
-                since: actor.since,
-                daemon: actor.daemon,
-            });
-        }
-        blocked
     }
 
     /// The answer that waits for an actor about to run.
@@ -602,28 +471,6 @@ impl<K: Default> Kernel<K> {
         }
     }
 
-    /// Gives an actor its answer, and lets it run. The driver calls this for [`Served::Answered`].
-    #[inline(always)]
-    pub fn answer(&mut self, actor: ActorId, answer: Answer) {
-        let record = &mut self.actors[actor.index()];
-        if !record.alive {
-            return;
-        }
-        record.answer = Some(answer);
-        self.let_run(actor);
-    }
-
-    /// Lets an actor run that has its answer.
-    #[inline(always)]
-    fn let_run(&mut self, actor: ActorId) {
-        self.actors[actor.index()].let_run(actor, &mut self.ready);
-    }
-
-    /// Puts an actor whose simcall is held into the next round.
-    pub fn postpone(&mut self, actor: ActorId) {
-        self.ready.push(actor);
-    }
-
     /// A priority or bound was changed: an execution that moves keeps it.
     pub fn retune(&mut self, request: &PlatformRequest) {
         let (PlatformRequest::SetPriority(id, _) | PlatformRequest::SetBound(id, _)) = *request else {
@@ -639,122 +486,12 @@ impl<K: Default> Kernel<K> {
         }
     }
 
-    /// Tells that an activity under way is over. Waiters are woken in the order in which they began to wait.
-    #[inline]
-    pub fn finish(&mut self, id: ActivityId, result: Result<(), Failure>) {
-        let Some(activity) = self.activities.get_mut(id) else { return };
-        if !matches!(activity.state, State::Running) {
-            return;
-        }
-        activity.state = State::Over(result);
-        activity.note = Activity::NO_NOTE;
-        if let (Kind::Comm(comm), Ok(())) = (&activity.kind, result) {
-            self.messages += 1;
-            self.bytes += comm.bytes;
-        }
-        self.tell(|_| Event::ActivityEnded { activity: id, result });
-        self.wake_waiters(id);
-        self.collect(id);
-    }
-
-    /// Tells that the timer of an actor ran out.
-    pub fn timer_fired(&mut self, actor: ActorId) {
-        let record = &mut self.actors[actor.index()];
-        if record.alive && std::mem::replace(&mut record.timer, Timer::No) == Timer::Set {
-            self.time_out(actor);
-        }
-    }
-
-    // --- what the parts of the kernel share -------------------------------------------------------------------
-
     #[inline]
     fn tell(&mut self, event: impl FnOnce(&Self) -> Event) {
         if self.listening {
             let event = event(self);
             self.events.push(event);
         }
-    }
-
-    #[inline(always)]
-    fn block(&mut self, actor: ActorId, waiting: Waiting, timeout: Option<f64>) {
-        let now = self.now;
-        let record = &mut self.actors[actor.index()];
-        debug_assert!(record.waiting == Waiting::Nothing, "an actor waits for one thing at a time");
-        record.waiting = waiting;
-        record.since = now;
-        match timeout {
-            Some(duration) => {
-                record.timer = Timer::Set;
-                self.timers.push((actor, Some(duration)));
-            }
-            None => record.timer.take_back(actor, &mut self.timers),
-        }
-        if self.listening {
-            let reason = self.reason(&self.actors[actor.index()].waiting);
-            self.events.extend(reason.map(|reason| Event::Blocked { actor, reason }));
-        }
-    }
-
-    /// Ends the wait of an actor and answers it.
-    #[inline(always)]
-    fn unblock(&mut self, actor: ActorId, answer: Answer) {
-        self.stop_waiting(actor);
-        self.answer(actor, answer);
-    }
-
-    /// Ends the wait of an actor.
-    #[inline(always)]
-    fn stop_waiting(&mut self, actor: ActorId) {
-        self.actors[actor.index()].stop_waiting(actor, self.late, &mut self.timers);
-        self.tell(|_| Event::Unblocked { actor });
-    }
-
-    #[cold]
-    fn time_out(&mut self, actor: ActorId) {
-        match self.actors[actor.index()].waiting.clone() {
-            Waiting::Sleep => self.unblock(actor, Answer::Ready),
-            Waiting::One { id, on_timeout, release } => self.give_up(actor, &[id], on_timeout, release),
-            Waiting::Several(several) => {
-                self.give_up(actor, &several.set, several.on_timeout, several.release);
-            }
-            Waiting::Mutex(mutex) => {
-                self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
-                self.unblock(actor, Answer::Flag(false));
-            }
-            Waiting::Semaphore(semaphore) => {
-                self.semaphores[semaphore.index()].queue.retain(|&other| other != actor);
-                self.unblock(actor, Answer::Flag(false));
-            }
-            Waiting::Condition(condition, mutex) => {
-                self.conditions[condition.index()].queue.retain(|&(other, _)| other != actor);
-                self.reacquire(actor, mutex, false);
-            }
-            Waiting::Join(target) => {
-                self.leave_joiners(target, actor);
-                self.unblock(actor, Answer::Flag(false));
-            }
-            Waiting::Nothing | Waiting::Reacquiring { .. } | Waiting::Barrier(_) | Waiting::Suspended => {
-                unreachable!("these waits have no timer")
-            }
-        }
-    }
-
-    fn reason(&self, waiting: &Waiting) -> Option<Reason> {
-        Some(match waiting {
-            Waiting::Nothing => return None,
-            Waiting::One { id, .. } => self.purpose(*id),
-            Waiting::Several(several) => match several.set[..] {
-                [id] => self.purpose(id),
-                _ => Reason::WaitingAny(several.set.len() as u32),
-            },
-            Waiting::Sleep => Reason::Sleeping,
-            Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => Reason::Locking(*mutex),
-            Waiting::Semaphore(semaphore) => Reason::Acquiring(*semaphore),
-            Waiting::Condition(condition, _) => Reason::Condition(*condition),
-            Waiting::Barrier(barrier) => Reason::Barrier(*barrier),
-            Waiting::Join(actor) => Reason::Joining(*actor),
-            Waiting::Suspended => Reason::Suspended,
-        })
     }
 
     fn probe(&mut self, mailbox: MailboxId, criteria: Criteria) -> Served {
