@@ -129,8 +129,10 @@ fn what_the_pages_show_is_what_the_programs_print() {
         };
         // From the root, as the page says.
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let output =
-            Command::new(program).args(arguments).current_dir(root).output().expect("the program runs");
+        let output = Command::new(&program).args(arguments).current_dir(root).output();
+        let output = output.unwrap_or_else(|error| {
+            panic!("{}: {error}; `cargo build --release --workspace --bins --examples` makes all that the pages run", program.display())
+        });
         let mut actual: Vec<String> =
             String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
         actual.extend(String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned));
