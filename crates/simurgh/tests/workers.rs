@@ -77,3 +77,33 @@ fn any_number_of_workers_gives_the_same() {
         assert_eq!(one, run(seed, 2, false), "seed {seed}, as measured");
     }
 }
+
+/// So many actors compute at every second date, and do nothing in between: how many rounds were shared.
+fn shared_rounds(actors: usize) -> u64 {
+    let mut program = Program::new(Platform::builtin());
+    for me in 0..actors {
+        let host = program.hosts()[me % program.hosts().len()].clone();
+        let code = move |ctx: Ctx| async move {
+            for turn in 0..40_u64 {
+                ctx.sleep(1.0).await;
+                let work = if turn % 2 == 0 { 1_000_000 } else { 0 };
+                let sum = (0..work).fold(turn, |sum, number| std::hint::black_box(sum ^ number));
+                ctx.say(format!("{sum}"));
+            }
+        };
+        program.spawn(format!("a{me}"), host.id(), code).unwrap();
+    }
+    let settings = Settings { workers: Some(2), ..Settings::default() };
+    program.simulate(settings).unwrap().threads().rounds
+}
+
+/// Long rounds are noticed among short ones. Whether they go on to be shared is up to the machine, which may have only one core
+/// to spare.
+#[test]
+fn code_that_takes_long_now_and_then_is_shared() {
+    for actors in [2, 3, 8] {
+        let shared = shared_rounds(actors);
+        println!("{actors} actors: {shared} of 20 long rounds were shared");
+        assert!(shared >= 3, "{actors} actors: {shared} of 20 long rounds were shared");
+    }
+}

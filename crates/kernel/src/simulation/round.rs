@@ -155,13 +155,13 @@ impl Simulation {
                 self.fetch_mailboxes(slots[place].port());
             }
             let done = place + 1;
-            // One that is left is not shared.
             if let Some(steps) = &mut steps
-                && done + 1 < actors.len()
+                && done < actors.len()
                 && done.is_power_of_two()
             {
                 steps.look(done);
-                if steps.is_long() {
+                // One that is left is not shared.
+                if steps.is_long() && done + 1 < actors.len() {
                     let sure = steps.cost();
                     self.share(actors, slots, done);
                     let alone = sure.unwrap_or(0.0) * actors.len() as f64;
