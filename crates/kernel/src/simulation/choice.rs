@@ -1,14 +1,19 @@
 //! Whether a round is worth waking other threads for: found out by trying both and looking at a clock.
 //!
-//! Rounds are told apart by how many actors run in them, in powers of two. For each of these sizes both ways are tried
-//! in turn at first; then the faster one is taken, and now and then the other is tried again, ever more rarely while it is
-//! the slower one. While rounds are short, the clock is looked at less and less often: a look costs as much as a message.
-//! What is chosen changes how long a simulation takes, and nothing of what it gives. What counts is the time until the
-//! requests of the round are served: where another thread ran the code of an actor, the records of that actor are in its
-//! cache.
+//! Rounds are told apart by how many actors run in them, in powers of two; and, of one size, short ones from long ones, by
+//! how long their code takes. Short ones are run by one thread: it is done before the others are awake. Of long ones both
+//! ways are tried at first; then the faster one is taken, and now and then the other is tried again, ever more rarely while
+//! it is the slower one. Which way is faster is judged by the time until the requests of the round are served: where another
+//! thread ran the code of an actor, the records of that actor are in its cache. But how long the code takes is all that
+//! threads can share, whatever serving takes.
+//!
+//! The next round is expected to be like the last ones. After a long one others are woken for short ones too, until that
+//! has cost as much as running a long one alone would; then one thread begins, and a round that turns out to be long is
+//! shared after its first steps. Where all are short, the clock is looked at less and less often: a look costs as much as a
+//! message. What is chosen changes how long a simulation takes, and nothing of what it gives.
 //!
 //! On a machine that has other things to do, a round now and then takes a hundred times as long as it should, and none of
-//! this must be led astray by it: a round counts for long if two in a row were, or if more than one of its steps was
+//! this must be led astray by it: a round counts for long if four in a row were, or if more than one of its steps was
 //! ([`Steps`](super::steps)).
 
 /// A clock in nanoseconds, of the world outside.
@@ -28,11 +33,23 @@ impl Way {
 }
 
 /// How often each way is tried before one is chosen.
-const TRIALS: u32 = 3;
-/// A round that takes so many nanoseconds is worth waking others for, many times over.
+const TRIALS: u64 = 3;
+/// So many rounds of a kind are remembered.
+const RECENT: usize = 4;
+/// A round whose code takes so many nanoseconds is worth waking others for, many times over.
 const LONG: f64 = 500_000.0;
-/// A round that takes so many nanoseconds is over before others are awake.
-const SHORT: f64 = 60_000.0;
+/// A round whose code takes less is short: waking others, several times over, takes as long. One that one thread has begun
+/// is shared with them after this time.
+const SHORT: f64 = 100_000.0;
+/// What waking others in vain costs, about.
+const IN_VAIN: f64 = 50_000.0;
+/// So many short rounds are shared before the next one is expected to be short; more of them where sharing a long one saves
+/// more than that,
+const FEW: f64 = 4.0;
+/// but not more than so many.
+const MANY: f64 = 1024.0;
+/// What several threads do in this part of the time that one took was other code, and short.
+const PART: f64 = 1.0 / 16.0;
 /// The way not chosen is tried again after so many rounds, and while it loses, after twice as many each time.
 const AGAIN: u64 = 32;
 /// But after so many at the latest.
@@ -41,29 +58,38 @@ const LATEST: u64 = 4096;
 const WATCHED: u64 = 32;
 /// After so many short rounds in a row not all of them are watched any more,
 const CALM: u32 = 256;
-/// but one in so many is.
+/// or after so many as it takes to spend, on looking, the length of the long ones.
+const LOOKS: f64 = 500.0;
+/// But one in so many is.
 const CALMEST: u32 = 32;
-/// A round that one thread is not done with after so many nanoseconds is shared with the others: several times what it
-/// takes to wake them.
-const PATIENCE: u64 = 100_000;
-/// Where one thread is faster, it is shared only if it takes so many times as long as usual.
+/// Where one thread is faster, a round is shared only if it takes so many times as long as usual.
 const UNUSUAL: f64 = 4.0;
 /// With several threads there must be a gain that is worth it.
 const GAIN: f64 = 0.8;
 
+/// What a round costs, in nanoseconds for an actor.
+#[derive(Copy, Clone, Default, Debug)]
+struct Cost {
+    code: f64,
+    /// Until the requests were served.
+    whole: f64,
+}
+
 /// What is known of rounds of about one size.
 #[derive(Copy, Clone, Default, Debug)]
 struct Class {
-    /// Nanoseconds for an actor, either way; the mean, recent rounds counting more.
-    cost: [f64; 2],
-    /// What it was the last time.
-    last: [f64; 2],
-    tries: [u32; 2],
+    /// What long rounds cost, either way: the least of the last ones, since a thread has to wait for memory now and then.
+    cost: [Cost; 2],
+    recent: [[Cost; RECENT]; 2],
+    tries: [u64; 2],
+    /// What the code cost, in the last rounds of any kind that were run by one thread.
+    codes: [f64; RECENT],
     rounds: u64,
     /// The way not chosen is tried again in this round, and then after so many.
     due: u64,
     again: u64,
-    /// How many times in a row the clock showed a short round.
+    /// How many rounds in a row were short; and how many of these were run by one thread.
+    shorts: u32,
     calm: u32,
     /// So many rounds go by without a thought: those before were short.
     unwatched: u32,
@@ -83,10 +109,12 @@ pub(super) struct Plan {
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Seen {
     pub(super) way: Way,
-    /// How long it took.
-    pub(super) nanoseconds: u64,
-    /// What the code of an actor took for sure, if anything is.
-    pub(super) sure: Option<f64>,
+    /// How long its code took, in nanoseconds.
+    pub(super) code: u64,
+    /// How long it took until its requests were served.
+    pub(super) whole: u64,
+    /// What the code of an actor took for sure, if anything is; otherwise nothing.
+    pub(super) sure: f64,
 }
 
 /// The experience.
@@ -135,47 +163,79 @@ impl Choice {
 impl Class {
     /// How a round of so many actors is run, and whether it is timed.
     fn next(&self, actors: f64) -> (Way, bool) {
-        // Code that takes long is not run by one thread again to be sure.
-        let is_long = self.tries[0] > 0 && self.cost[0] * actors > LONG;
-        if self.tries[0] < TRIALS && !is_long {
+        if self.is_over(actors) {
             return (Way::Alone, true);
         }
-        // Others are not woken for what is done sooner than they come.
-        if self.cost[0] * actors < SHORT {
+        // Code that takes long is not run by one thread again to be sure.
+        let is_long = self.cost[0].code * actors > LONG;
+        if self.tries[0] < TRIALS && !is_long {
             return (Way::Alone, true);
         }
         if self.tries[1] < TRIALS {
             return (Way::Together, true);
         }
-        let best = self.best();
-        if self.rounds >= self.due {
-            (best.other(), true)
-        } else {
-            (best, self.rounds.is_multiple_of(WATCHED))
+        match self.best() {
+            best if self.rounds >= self.due => (best.other(), true),
+            Way::Alone => (Way::Alone, self.rounds.is_multiple_of(WATCHED)),
+            Way::Together => (Way::Together, true),
         }
     }
 
-    fn learn(&mut self, actors: f64, seen: Seen) {
-        let way = seen.way as usize;
-        let before = self.best();
-        let cost = seen.nanoseconds as f64 / actors;
-        let last = std::mem::replace(&mut self.last[way], cost);
-        let cost = if self.tries[way] == 0 { cost } else { cost.min(last) };
-        let cost = cost.max(seen.sure.unwrap_or(0.0));
-        self.tries[way] = self.tries[way].saturating_add(1);
-        let known = &mut self.cost[way];
-        // The first round of a kind pays for starting threads and for cold memory; and what is quite another cost is that
-        // of other code.
-        let is_other = self.tries[way] <= 2 || cost > 4.0 * *known || cost < *known / 4.0;
-        *known = if is_other { cost } else { *known * 0.75 + cost * 0.25 };
+    /// Whether long rounds are over, as far as one can see: there were none, or others were woken in vain for as long as
+    /// sharing one saves.
+    fn is_over(&self, actors: f64) -> bool {
+        let saved = self.cost[0].code * actors / 2.0;
+        self.tries[0] == 0 || f64::from(self.shorts) >= (saved / IN_VAIN).clamp(FEW, MANY)
+    }
 
-        self.calm =
-            if seen.way == Way::Alone && cost * actors < SHORT { self.calm.saturating_add(1) } else { 0 };
-        self.unwatched = self.calm.saturating_sub(CALM).min(CALMEST - 1);
+    fn learn(&mut self, actors: f64, seen: Seen) {
+        let cost = Cost { code: seen.code as f64 / actors, whole: seen.whole as f64 / actors };
+        match seen.way {
+            Way::Alone => {
+                self.codes.rotate_right(1);
+                self.codes[0] = cost.code;
+                let code = self.codes.into_iter().fold(cost.code, f64::min).max(seen.sure);
+                if code * actors < SHORT {
+                    return self.was_short(actors, 1);
+                }
+                let known = self.cost[0].code;
+                let is_other = code > 4.0 * known || code < known / 4.0;
+                self.compare(Way::Alone, cost, is_other);
+                self.cost[0].code = self.cost[0].code.max(seen.sure);
+            }
+            Way::Together if cost.code * actors < SHORT / 2.0 || cost.code < self.cost[0].code * PART => {
+                self.was_short(actors, 0);
+            }
+            Way::Together => self.compare(Way::Together, cost, false),
+        }
+    }
+
+    /// A round was short, and whether it was run by one thread.
+    fn was_short(&mut self, actors: f64, alone: u32) {
+        self.shorts = self.shorts.saturating_add(1);
+        self.calm = self.calm.saturating_add(alone);
+        let watched = CALM.max((self.cost[0].code * actors / LOOKS) as u32);
+        self.unwatched = self.calm.saturating_sub(watched).min(CALMEST - 1);
+    }
+
+    /// A round was long, and perhaps of other code than those before: which way is better?
+    fn compare(&mut self, way: Way, cost: Cost, is_other: bool) {
+        (self.shorts, self.calm, self.unwatched) = (0, 0, 0);
+        let before = self.best();
+        let (index, recent) = (way as usize, &mut self.recent[way as usize]);
+        if is_other || self.tries[index] == 0 {
+            *recent = [cost; RECENT];
+        }
+        recent[self.tries[index] as usize % RECENT] = cost;
+        self.tries[index] += 1;
+        self.cost[index] = recent.iter().fold(cost, |least, cost| Cost {
+            code: least.code.min(cost.code),
+            whole: least.whole.min(cost.whole),
+        });
 
         if is_other || self.best() != before {
             self.again = AGAIN;
-        } else if seen.way != before {
+        } else if way != before {
             self.again = (2 * self.again).min(LATEST);
         } else {
             return;
@@ -186,15 +246,18 @@ impl Class {
     /// How long one thread goes on with a round of so many actors before the others are woken after all.
     fn patience(&self, actors: f64) -> u64 {
         let is_known = self.tries.iter().all(|&tries| tries >= TRIALS);
-        match is_known && self.best() == Way::Alone {
-            true => PATIENCE.max((UNUSUAL * self.cost[0] * actors) as u64),
-            false => PATIENCE,
-        }
+        let patience = match is_known && self.best() == Way::Alone {
+            true => SHORT.max(UNUSUAL * self.cost[0].code * actors),
+            false => SHORT,
+        };
+        patience as u64
     }
 
+    /// The faster way. Serving is not made faster by other threads, only slower: the code must be faster, and all of it.
     fn best(&self) -> Way {
         let [alone, together] = self.cost;
-        if self.tries[1] > 0 && together < alone * GAIN { Way::Together } else { Way::Alone }
+        let is_faster = together.code < alone.code * GAIN && together.whole < alone.whole * GAIN;
+        if self.tries[1] > 0 && is_faster { Way::Together } else { Way::Alone }
     }
 }
 
@@ -207,9 +270,9 @@ mod tests {
     fn round(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
         let plan = choice.next(actors);
         if plan.timed {
-            let nanoseconds = took(plan.way);
-            let sure = (plan.way == Way::Alone).then_some(nanoseconds as f64 / actors as f64);
-            choice.learn(actors, Seen { way: plan.way, nanoseconds, sure });
+            let code = took(plan.way);
+            let sure = if plan.way == Way::Alone { code as f64 / actors as f64 } else { 0.0 };
+            choice.learn(actors, Seen { way: plan.way, code, whole: code, sure });
         }
         plan
     }
@@ -218,9 +281,9 @@ mod tests {
     fn disturbed(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
         let plan = choice.next(actors);
         if plan.timed {
-            let nanoseconds = took(plan.way) + 5_000_000;
-            let sure = (plan.way == Way::Alone).then_some(took(plan.way) as f64 / actors as f64);
-            choice.learn(actors, Seen { way: plan.way, nanoseconds, sure });
+            let code = took(plan.way) + 5_000_000;
+            let sure = if plan.way == Way::Alone { took(plan.way) as f64 / actors as f64 } else { 0.0 };
+            choice.learn(actors, Seen { way: plan.way, code, whole: code, sure });
         }
         plan
     }
@@ -267,7 +330,7 @@ mod tests {
             round(&mut choice, 512, either(200_000, 300_000));
         }
         assert!(choice.next(512).patience.is_some_and(|patience| patience > 600_000));
-        assert_eq!(choice.next(8).patience, Some(PATIENCE));
+        assert_eq!(choice.next(8).patience, Some(SHORT as u64));
     }
 
     #[test]
@@ -276,7 +339,7 @@ mod tests {
         let mut last = Vec::new();
         for round_number in 0..20_000 {
             let is_first = round_number < 5_000;
-            let took = if is_first { either(30_000, 90_000) } else { either(90_000, 30_000) };
+            let took = if is_first { either(200_000, 300_000) } else { either(300_000, 200_000) };
             last.push(round(&mut choice, 8, took).way);
         }
         let together = last[10_000..].iter().filter(|&&way| way == Way::Together).count();
@@ -323,5 +386,65 @@ mod tests {
             }
             assert_eq!(alone, 0, "{between} short rounds between");
         }
+    }
+
+    /// Where serving takes long and code does not, there is nothing to share.
+    #[test]
+    fn what_cannot_be_shared_does_not_count() {
+        let mut choice = Choice::default();
+        for _ in 0..1000 {
+            let plan = choice.next(512);
+            assert_eq!(plan.way, Way::Alone);
+            let (code, whole) = (90_000, 900_000);
+            if plan.timed {
+                choice.learn(512, Seen { way: plan.way, code, whole, sure: code as f64 / 512.0 });
+            }
+        }
+    }
+
+    /// The memory of a system that has just started is cold now and then, which tells nothing about other threads.
+    #[test]
+    fn cold_memory_is_not_other_code() {
+        let mut choice = Choice::default();
+        let mut shared = 0;
+        for number in 0..400 {
+            let plan = choice.next(512);
+            let code = if plan.way == Way::Alone { 125_000 } else { 300_000 };
+            let whole = code + if number % 8 < 3 { 1_800_000 } else { 40_000 };
+            shared += usize::from(plan.way == Way::Together);
+            if plan.timed {
+                let sure = if plan.way == Way::Alone { code as f64 / 512.0 } else { 0.0 };
+                choice.learn(512, Seen { way: plan.way, code, whole, sure });
+            }
+        }
+        assert!(shared <= 10, "{shared}");
+    }
+
+    /// Where there is no core to spare, two threads are not woken for ever because of rounds that are long for both.
+    #[test]
+    fn who_gains_nothing_among_short_rounds_stops() {
+        for actors in [2, 16] {
+            let mut choice = Choice::default();
+            let run = |number: usize| {
+                let is_long = number.is_multiple_of(4);
+                let took = if is_long { either(4_000_000, 4_100_000) } else { either(10_000, 90_000) };
+                usize::from(round(&mut choice, actors, took).way == Way::Together)
+            };
+            let shared: usize = (0..10_000).map(run).sum();
+            assert!(shared < 200, "{actors} actors: {shared}");
+        }
+    }
+
+    /// After long rounds others are woken for short ones, but not for long.
+    #[test]
+    fn short_rounds_after_long_ones_go_back_to_one_thread() {
+        let mut choice = Choice::default();
+        let mut shared = |rounds, alone, together| {
+            let run = |_: &i32| round(&mut choice, 16, either(alone, together)).way == Way::Together;
+            (0..rounds).filter(run).count()
+        };
+        assert!(shared(100, 4_000_000, 2_100_000) > 90);
+        let in_vain = shared(10_000, 10_000, 90_000);
+        assert!((4..60).contains(&in_vain), "{in_vain}");
     }
 }

@@ -19,11 +19,13 @@ use crate::simulation::report::{ActorFailure, Pacing};
 /// of the same instant may or may not take a last step.
 const TOGETHER: usize = 512;
 
-/// A round of which it is to be learned how long it takes: when it began, or as good as, and what its code takes for sure.
+/// A round of which it is to be learned how long it takes: when it began, or as good as, and how long its code took, and takes
+/// for sure.
 struct Timed {
     way: Way,
     start: u64,
-    sure: Option<f64>,
+    code: u64,
+    sure: f64,
 }
 
 /// An actor of the present round, with all that its code needs to run.
@@ -100,8 +102,8 @@ impl Simulation {
         });
         // What was there in the meantime has no memory.
         std::mem::forget(std::mem::replace(&mut self.slots, slots));
-        if let (Some(Timed { way, start, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
-            let seen = Seen { way, nanoseconds: watch().saturating_sub(start), sure };
+        if let (Some(Timed { way, start, code, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
+            let seen = Seen { way, code, whole: watch().saturating_sub(start), sure };
             self.workers.choice.learn(actors.len(), seen);
         }
         served
@@ -125,10 +127,8 @@ impl Simulation {
         };
         cut.or_else(|| {
             let mut steps = steps.filter(|_| timed)?;
-            if way == Way::Alone {
-                steps.look(actors.len());
-            }
-            Some(Timed { way, start: steps.start(), sure: steps.cost() })
+            steps.look(actors.len());
+            Some(Timed { way, start: steps.start(), code: steps.taken(), sure: steps.cost() })
         })
     }
 
@@ -164,12 +164,9 @@ impl Simulation {
                 if steps.is_long() && done + 1 < actors.len() {
                     let sure = steps.cost();
                     self.share(actors, slots, done);
-                    let alone = sure.unwrap_or(0.0) * actors.len() as f64;
-                    return Some(Timed {
-                        way: Way::Alone,
-                        start: steps.now().saturating_sub(alone as u64),
-                        sure,
-                    });
+                    let code = (sure * actors.len() as f64) as u64;
+                    let start = steps.now().saturating_sub(code);
+                    return Some(Timed { way: Way::Alone, start, code, sure });
                 }
             }
         }

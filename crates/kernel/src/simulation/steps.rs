@@ -33,6 +33,11 @@ impl Steps {
         self.start
     }
 
+    /// How long it took up to the last look.
+    pub(super) fn taken(&self) -> u64 {
+        self.last.saturating_sub(self.start)
+    }
+
     pub(super) fn now(&self) -> u64 {
         (self.watch)()
     }
@@ -54,13 +59,13 @@ impl Steps {
 
     /// How long all steps but the slowest took, in nanoseconds.
     fn but_slowest(&self) -> u64 {
-        self.last.saturating_sub(self.start).saturating_sub(self.slowest)
+        self.taken().saturating_sub(self.slowest)
     }
 
-    /// What the code of an actor takes, for sure. Nothing is known for sure of less than two steps.
-    pub(super) fn cost(&self) -> Option<f64> {
+    /// What the code of an actor takes at least, for sure. Of less than two steps nothing is.
+    pub(super) fn cost(&self) -> f64 {
         let counted = self.done - self.of_slowest;
-        (counted > 0).then(|| self.but_slowest() as f64 / counted as f64)
+        if counted > 0 { self.but_slowest() as f64 / counted as f64 } else { 0.0 }
     }
 }
 
@@ -89,12 +94,12 @@ mod tests {
     #[test]
     fn who_is_kept_waiting_once_is_not_slow() {
         let kept = steps(&[(1, 100), (1, 100), (2, 4_000_200), (4, 400)]);
-        assert_eq!((kept.is_long(), kept.cost()), (false, Some(100.0)));
+        assert_eq!((kept.is_long(), kept.cost()), (false, 100.0));
         let slow = steps(&[(1, 1_000_000), (1, 1_000_000)]);
-        assert_eq!((slow.is_long(), slow.cost()), (true, Some(1e6)));
+        assert_eq!((slow.is_long(), slow.cost()), (true, 1e6));
         let one_is_slow = steps(&[(1, 9_000_000), (1, 5), (2, 10)]);
-        assert_eq!((one_is_slow.is_long(), one_is_slow.cost()), (false, Some(5.0)));
+        assert_eq!((one_is_slow.is_long(), one_is_slow.cost()), (false, 5.0));
         let single = steps(&[(1, 1_000_000)]);
-        assert_eq!((single.is_long(), single.cost()), (false, None));
+        assert_eq!((single.is_long(), single.cost()), (false, 0.0));
     }
 }
