@@ -38,9 +38,8 @@ const TRIALS: u64 = 3;
 const RECENT: usize = 4;
 /// A round whose code takes so many nanoseconds is worth waking others for, many times over.
 const LONG: f64 = 500_000.0;
-/// A round whose code takes less is short: waking others, several times over, takes as long. One that one thread has begun
-/// is shared with them after this time.
-const SHORT: f64 = 100_000.0;
+/// A round is short if sharing its code cannot save so many nanoseconds, which is several times what it takes to wake others.
+const WORTH: f64 = 125_000.0;
 /// What waking others in vain costs, about.
 const IN_VAIN: f64 = 50_000.0;
 /// So many short rounds are shared before the next one is expected to be short; more of them where sharing a long one saves
@@ -121,9 +120,18 @@ pub(super) struct Seen {
 #[derive(Default, Debug)]
 pub(super) struct Choice {
     classes: Vec<Class>,
+    /// A round whose code takes less than so many nanoseconds is short.
+    short: f64,
 }
 
 impl Choice {
+    /// Nothing is known yet of so many threads.
+    pub(super) fn new(threads: usize) -> Self {
+        // All but one of them take a part off the first.
+        let threads = threads.max(2) as f64;
+        Self { classes: Vec::new(), short: WORTH * threads / (threads - 1.0) }
+    }
+
     /// How the next round of so many actors is run.
     #[inline]
     pub(super) fn next(&mut self, actors: usize) -> Plan {
@@ -143,13 +151,13 @@ impl Choice {
         }
         class.rounds += 1;
         let (way, timed) = class.next(actors as f64);
-        Plan { way, timed, patience: Some(class.patience(actors as f64)) }
+        Plan { way, timed, patience: Some(class.patience(actors as f64, self.short)) }
     }
 
     /// A round is over.
     pub(super) fn learn(&mut self, actors: usize, seen: Seen) {
         if let Some(class) = self.classes.get_mut(actors.max(1).ilog2() as usize) {
-            class.learn(actors as f64, seen);
+            class.learn(actors as f64, seen, self.short);
         }
     }
 
@@ -188,14 +196,14 @@ impl Class {
         self.tries[0] == 0 || f64::from(self.shorts) >= (saved / IN_VAIN).clamp(FEW, MANY)
     }
 
-    fn learn(&mut self, actors: f64, seen: Seen) {
+    fn learn(&mut self, actors: f64, seen: Seen, short: f64) {
         let cost = Cost { code: seen.code as f64 / actors, whole: seen.whole as f64 / actors };
         match seen.way {
             Way::Alone => {
                 self.codes.rotate_right(1);
                 self.codes[0] = cost.code;
                 let code = self.codes.into_iter().fold(cost.code, f64::min).max(seen.sure);
-                if code * actors < SHORT {
+                if code * actors < short {
                     return self.was_short(actors, 1);
                 }
                 let known = self.cost[0].code;
@@ -203,7 +211,7 @@ impl Class {
                 self.compare(Way::Alone, cost, is_other);
                 self.cost[0].code = self.cost[0].code.max(seen.sure);
             }
-            Way::Together if cost.code * actors < SHORT / 2.0 || cost.code < self.cost[0].code * PART => {
+            Way::Together if cost.code * actors < short / 2.0 || cost.code < self.cost[0].code * PART => {
                 self.was_short(actors, 0);
             }
             Way::Together => self.compare(Way::Together, cost, false),
@@ -244,11 +252,11 @@ impl Class {
     }
 
     /// How long one thread goes on with a round of so many actors before the others are woken after all.
-    fn patience(&self, actors: f64) -> u64 {
+    fn patience(&self, actors: f64, short: f64) -> u64 {
         let is_known = self.tries.iter().all(|&tries| tries >= TRIALS);
         let patience = match is_known && self.best() == Way::Alone {
-            true => SHORT.max(UNUSUAL * self.cost[0].code * actors),
-            false => SHORT,
+            true => short.max(UNUSUAL * self.cost[0].code * actors),
+            false => short,
         };
         patience as u64
     }
@@ -294,7 +302,7 @@ mod tests {
 
     /// What is chosen for rounds of a size, after many of which each took so long.
     fn settled(actors: usize, alone: u64, together: u64) -> (f64, Option<usize>) {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         let is_shared = |_: &i32| round(&mut choice, actors, either(alone, together)).way == Way::Together;
         let shared = (0..10_000).filter(is_shared).count();
         (shared as f64 / 10_000.0, choice.threshold())
@@ -302,19 +310,19 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_taken() {
-        let (shared, threshold) = settled(100, 100_000, 60_000);
+        let (shared, threshold) = settled(100, 300_000, 180_000);
         assert!(shared > 0.99 && threshold == Some(64), "{shared} {threshold:?}");
-        let (shared, threshold) = settled(100, 100_000, 120_000);
+        let (shared, threshold) = settled(100, 300_000, 360_000);
         assert!(shared < 0.002 && threshold.is_none(), "{shared} {threshold:?}");
-        let (shared, _) = settled(1, 10_000, 1);
+        let (shared, _) = settled(1, 1_000_000, 1);
         assert_eq!(shared, 0.0, "one actor is never shared");
-        let (shared, _) = settled(2, 10_000, 1);
+        let (shared, _) = settled(2, 200_000, 1);
         assert_eq!(shared, 0.0, "nor is a short round");
     }
 
     #[test]
     fn short_rounds_are_hardly_watched_and_long_ones_are_noticed() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         let mut run = |actors, cost| round(&mut choice, actors, either(cost, cost * 6 / 10));
         let watched = (0..10_000).filter(|_| run(2, 300).patience.is_some()).count();
         assert!((550..650).contains(&watched), "{watched}");
@@ -325,17 +333,17 @@ mod tests {
 
     #[test]
     fn who_is_faster_alone_is_not_interrupted() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         for _ in 0..100 {
-            round(&mut choice, 512, either(200_000, 300_000));
+            round(&mut choice, 512, either(400_000, 500_000));
         }
         assert!(choice.next(512).patience.is_some_and(|patience| patience > 600_000));
-        assert_eq!(choice.next(8).patience, Some(SHORT as u64));
+        assert_eq!(choice.next(8).patience, Some(2 * WORTH as u64));
     }
 
     #[test]
     fn a_change_is_noticed() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         let mut last = Vec::new();
         for round_number in 0..20_000 {
             let is_first = round_number < 5_000;
@@ -350,7 +358,7 @@ mod tests {
     #[test]
     fn a_busy_machine_does_not_lead_astray() {
         let choose = |alone, together| {
-            let mut choice = Choice::default();
+            let mut choice = Choice::new(2);
             let is_shared = |number: &usize| {
                 let took = either(alone, together);
                 let is_disturbed = number.is_multiple_of(10);
@@ -365,7 +373,7 @@ mod tests {
         };
         let shared = choose(15_000, 50_000);
         assert!(shared < 50, "only the first one, which was disturbed, seems long: {shared}");
-        let shared = choose(100_000, 110_000);
+        let shared = choose(300_000, 310_000);
         assert!(shared < 100, "{shared}");
         let shared = choose(400_000, 210_000);
         assert!(shared > 99_000, "{shared}");
@@ -375,7 +383,7 @@ mod tests {
     #[test]
     fn long_rounds_among_short_ones_are_shared() {
         for between in [1, 3, 20, 100] {
-            let mut choice = Choice::default();
+            let mut choice = Choice::new(2);
             let mut alone = 0;
             for number in 0..10_000 {
                 let is_long = number % (between + 1) == between;
@@ -391,11 +399,11 @@ mod tests {
     /// Where serving takes long and code does not, there is nothing to share.
     #[test]
     fn what_cannot_be_shared_does_not_count() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         for _ in 0..1000 {
             let plan = choice.next(512);
             assert_eq!(plan.way, Way::Alone);
-            let (code, whole) = (90_000, 900_000);
+            let (code, whole) = (200_000, 2_000_000);
             if plan.timed {
                 choice.learn(512, Seen { way: plan.way, code, whole, sure: code as f64 / 512.0 });
             }
@@ -405,11 +413,11 @@ mod tests {
     /// The memory of a system that has just started is cold now and then, which tells nothing about other threads.
     #[test]
     fn cold_memory_is_not_other_code() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         let mut shared = 0;
         for number in 0..400 {
             let plan = choice.next(512);
-            let code = if plan.way == Way::Alone { 125_000 } else { 300_000 };
+            let code = if plan.way == Way::Alone { 300_000 } else { 500_000 };
             let whole = code + if number % 8 < 3 { 1_800_000 } else { 40_000 };
             shared += usize::from(plan.way == Way::Together);
             if plan.timed {
@@ -424,7 +432,7 @@ mod tests {
     #[test]
     fn who_gains_nothing_among_short_rounds_stops() {
         for actors in [2, 16] {
-            let mut choice = Choice::default();
+            let mut choice = Choice::new(2);
             let run = |number: usize| {
                 let is_long = number.is_multiple_of(4);
                 let took = if is_long { either(4_000_000, 4_100_000) } else { either(10_000, 90_000) };
@@ -438,7 +446,7 @@ mod tests {
     /// After long rounds others are woken for short ones, but not for long.
     #[test]
     fn short_rounds_after_long_ones_go_back_to_one_thread() {
-        let mut choice = Choice::default();
+        let mut choice = Choice::new(2);
         let mut shared = |rounds, alone, together| {
             let run = |_: &i32| round(&mut choice, 16, either(alone, together)).way == Way::Together;
             (0..rounds).filter(run).count()

@@ -179,7 +179,7 @@ impl Simulation {
     /// Lets so many threads run the code of the actors, in rounds where it is faster by this clock; without a clock, in
     /// all rounds of two actors and more. What the simulation gives does not depend on it.
     pub fn set_workers(&mut self, count: usize, stopwatch: Option<Stopwatch>) {
-        self.workers = Workers { count, stopwatch, ..Workers::default() };
+        self.workers = Workers { count, stopwatch, choice: Choice::new(count), ..Workers::default() };
     }
 
     /// How many turns an operation takes within an instant.
