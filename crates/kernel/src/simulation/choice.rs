@@ -87,9 +87,8 @@ struct Class {
     /// The way not chosen is tried again in this round, and then after so many.
     due: u64,
     again: u64,
-    /// How many rounds in a row were short; and how many of these were run by one thread.
+    /// How many rounds in a row were short.
     shorts: u32,
-    calm: u32,
     /// So many rounds go by without a thought: those before were short.
     unwatched: u32,
 }
@@ -189,11 +188,10 @@ impl Class {
         }
     }
 
-    /// Whether long rounds are over, as far as one can see: there were none, or others were woken in vain for as long as
-    /// sharing one saves.
+    /// Whether long rounds are over, as far as one can see: others were woken in vain for as long as sharing one saves.
     fn is_over(&self, actors: f64) -> bool {
         let saved = self.cost[0].code * actors / 2.0;
-        self.tries[0] == 0 || f64::from(self.shorts) >= (saved / IN_VAIN).clamp(FEW, MANY)
+        f64::from(self.shorts) >= (saved / IN_VAIN).clamp(FEW, MANY)
     }
 
     fn learn(&mut self, actors: f64, seen: Seen, short: f64) {
@@ -204,31 +202,28 @@ impl Class {
                 self.codes[0] = cost.code;
                 let code = self.codes.into_iter().fold(cost.code, f64::min).max(seen.sure);
                 if code * actors < short {
-                    return self.was_short(actors, 1);
+                    return self.was_short(actors);
                 }
                 let known = self.cost[0].code;
                 let is_other = code > 4.0 * known || code < known / 4.0;
                 self.compare(Way::Alone, cost, is_other);
-                self.cost[0].code = self.cost[0].code.max(seen.sure);
             }
             Way::Together if cost.code * actors < short / 2.0 || cost.code < self.cost[0].code * PART => {
-                self.was_short(actors, 0);
+                self.was_short(actors);
             }
             Way::Together => self.compare(Way::Together, cost, false),
         }
     }
 
-    /// A round was short, and whether it was run by one thread.
-    fn was_short(&mut self, actors: f64, alone: u32) {
+    fn was_short(&mut self, actors: f64) {
         self.shorts = self.shorts.saturating_add(1);
-        self.calm = self.calm.saturating_add(alone);
         let watched = CALM.max((self.cost[0].code * actors / LOOKS) as u32);
-        self.unwatched = self.calm.saturating_sub(watched).min(CALMEST - 1);
+        self.unwatched = self.shorts.saturating_sub(watched).min(CALMEST - 1);
     }
 
     /// A round was long, and perhaps of other code than those before: which way is better?
     fn compare(&mut self, way: Way, cost: Cost, is_other: bool) {
-        (self.shorts, self.calm, self.unwatched) = (0, 0, 0);
+        (self.shorts, self.unwatched) = (0, 0);
         let before = self.best();
         let (index, recent) = (way as usize, &mut self.recent[way as usize]);
         if is_other || self.tries[index] == 0 {
@@ -428,18 +423,21 @@ mod tests {
         assert!(shared <= 10, "{shared}");
     }
 
-    /// Where there is no core to spare, two threads are not woken for ever because of rounds that are long for both.
+    /// Where there is no core to spare, two threads are not woken for ever because of rounds that are long for both, however
+    /// long it takes to wake them for the short ones.
     #[test]
     fn who_gains_nothing_among_short_rounds_stops() {
-        for actors in [2, 16] {
-            let mut choice = Choice::new(2);
-            let run = |number: usize| {
-                let is_long = number.is_multiple_of(4);
-                let took = if is_long { either(4_000_000, 4_100_000) } else { either(10_000, 90_000) };
-                usize::from(round(&mut choice, actors, took).way == Way::Together)
-            };
-            let shared: usize = (0..10_000).map(run).sum();
-            assert!(shared < 200, "{actors} actors: {shared}");
+        for (long, woken) in [(4_000_000, 90_000), (4_000_000, 200_000), (400_000, 60_000)] {
+            for actors in [2, 16] {
+                let mut choice = Choice::new(2);
+                let run = |number: usize| {
+                    let is_long = number.is_multiple_of(4);
+                    let took = if is_long { either(long, long + 10_000) } else { either(10_000, woken) };
+                    usize::from(round(&mut choice, actors, took).way == Way::Together)
+                };
+                let shared: usize = (0..10_000).map(run).sum();
+                assert!(shared < 200, "{actors} actors, long ones of {long} ns: {shared}");
+            }
         }
     }
 
@@ -454,5 +452,57 @@ mod tests {
         assert!(shared(100, 4_000_000, 2_100_000) > 90);
         let in_vain = shared(10_000, 10_000, 90_000);
         assert!((4..60).contains(&in_vain), "{in_vain}");
+    }
+
+    /// Two actors are not shared once one of them runs: for them others are woken in advance, while that pays.
+    #[test]
+    fn two_who_compute_now_and_then_share() {
+        let mut choice = Choice::new(2);
+        let mut alone = 0;
+        for number in 0..10_000 {
+            let is_long = number % 101 == 100;
+            let took = if is_long { either(40_000_000, 20_500_000) } else { either(10_000, 60_000) };
+            let plan = round(&mut choice, 2, took);
+            alone += usize::from(is_long && plan.way == Way::Alone);
+        }
+        assert!(alone < 10, "{alone} of 99");
+    }
+
+    /// Code that is faster by two threads is of no use if the rest is slower by as much.
+    #[test]
+    fn what_is_in_the_cache_of_others_counts() {
+        let mut choice = Choice::new(2);
+        let mut shared = 0;
+        for _ in 0..10_000 {
+            let plan = choice.next(512);
+            let is_shared = plan.way == Way::Together;
+            shared += usize::from(is_shared);
+            if plan.timed {
+                let (code, whole) = if is_shared { (210_000, 850_000) } else { (400_000, 800_000) };
+                let sure = if is_shared { 0.0 } else { code as f64 / 512.0 };
+                choice.learn(512, Seen { way: plan.way, code, whole, sure });
+            }
+        }
+        assert!(shared < 20, "{shared}");
+    }
+
+    /// Where rounds were long, many short ones in a row do not make one stop looking: looking is cheap beside a long one.
+    #[test]
+    fn who_has_seen_long_rounds_goes_on_looking() {
+        let mut choice = Choice::new(2);
+        (0..10).for_each(|_| _ = round(&mut choice, 16, either(40_000_000, 20_500_000)));
+        let mut is_watched = |_: &i32| round(&mut choice, 16, either(10_000, 60_000)).patience.is_some();
+        assert_eq!((0..20_000).filter(&mut is_watched).count(), 20_000);
+        assert!((0..200_000).filter(is_watched).count() < 100_000, "but not for ever");
+    }
+
+    /// A program that begins to compute is noticed soon, also where its rounds took some time before.
+    #[test]
+    fn other_code_is_another_matter() {
+        let mut choice = Choice::new(2);
+        (0..10_000).for_each(|_| _ = round(&mut choice, 16, either(300_000, 400_000)));
+        let is_shared = |_: &i32| round(&mut choice, 16, either(40_000_000, 20_500_000)).way == Way::Together;
+        let shared = (0..100).filter(is_shared).count();
+        assert!(shared > 50, "{shared}");
     }
 }
