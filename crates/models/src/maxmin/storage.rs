@@ -1,5 +1,7 @@
 //! Lists in flat arrays: the elements of a variable are neighbours, those of a constraint are linked.
 
+use crate::ahead::fetch_from;
+
 /// A capacity of a [`System`](super::System).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ConstraintId(pub u32);
@@ -361,6 +363,12 @@ impl Elements {
     #[inline]
     pub fn at_mut(&mut self, element: u32) -> &mut Element {
         &mut self.all[element as usize]
+    }
+
+    /// Asks the processor for a block.
+    #[inline]
+    pub fn fetch(&self, first: u32) {
+        fetch_from(&self.all, first as usize);
     }
 
     #[inline]

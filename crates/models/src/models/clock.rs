@@ -10,6 +10,8 @@ use crate::step::{Ended, Outcome, Progress, Step};
 use crate::time::SimTime;
 use crate::work::{ActionId, Resource};
 
+/// The flow whose share is told so many later is asked for.
+const AHEAD: usize = 8;
 /// So many instants at most go by before whoever drives is asked whether to go on.
 const UNSEEN: u32 = 1024;
 
@@ -224,7 +226,13 @@ impl Models {
                 action.set_share(index, share, *now, network_dates);
             }
         }
-        for &variable in network.system.changed() {
+        let changed = network.system.changed();
+        for (place, &variable) in changed.iter().enumerate() {
+            if let Some(&later) = changed.get(place + AHEAD) {
+                let index = network.system.tag(later);
+                actions.fetch(index);
+                network_dates.fetch(index);
+            }
             let index = network.system.tag(variable);
             actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
