@@ -3,9 +3,9 @@
 //! Rounds are told apart by how many actors run in them, in powers of two; and, of one size, short ones from long ones, by
 //! how long their code takes. Short ones are run by one thread: it is done before the others are awake. Of long ones both
 //! ways are tried at first; then the faster one is taken, and now and then the other is tried again, ever more rarely while
-//! it is the slower one. Which way is faster is judged by the time until the requests of the round are served: where another
-//! thread ran the code of an actor, the records of that actor are in its cache. But how long the code takes is all that
-//! threads can share, whatever serving takes.
+//! it is the slower one. Several threads are faster if the code is, which is all that they can share, and if it also takes
+//! less time until the requests of the round are served: where another thread ran the code of an actor, the records of that
+//! actor are in its cache.
 //!
 //! The next round is expected to be like the last ones. After a long one others are woken for short ones too, until that
 //! has cost as much as running a long one alone would; then one thread begins, and a round that turns out to be long is
@@ -268,16 +268,21 @@ impl Class {
 mod tests {
     use super::*;
 
-    /// A round, and what is learned from it if it is timed. `took` is how long it takes either way; all of its steps are
-    /// alike.
-    fn round(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
+    /// A round, and what is learned from it if it is timed. `took` is how long its code takes either way, and all of it; its
+    /// steps are alike.
+    fn served(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> (u64, u64)) -> Plan {
         let plan = choice.next(actors);
         if plan.timed {
-            let code = took(plan.way);
+            let (code, whole) = took(plan.way);
             let sure = if plan.way == Way::Alone { code as f64 / actors as f64 } else { 0.0 };
-            choice.learn(actors, Seen { way: plan.way, code, whole: code, sure });
+            choice.learn(actors, Seen { way: plan.way, code, whole, sure });
         }
         plan
+    }
+
+    /// The same, where serving takes no time.
+    fn round(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
+        served(choice, actors, |way| (took(way), took(way)))
     }
 
     /// A round in which somebody was kept waiting for 5 ms, in a single step.
@@ -396,12 +401,7 @@ mod tests {
     fn what_cannot_be_shared_does_not_count() {
         let mut choice = Choice::new(2);
         for _ in 0..1000 {
-            let plan = choice.next(512);
-            assert_eq!(plan.way, Way::Alone);
-            let (code, whole) = (200_000, 2_000_000);
-            if plan.timed {
-                choice.learn(512, Seen { way: plan.way, code, whole, sure: code as f64 / 512.0 });
-            }
+            assert_eq!(served(&mut choice, 512, |_| (200_000, 2_000_000)).way, Way::Alone);
         }
     }
 
@@ -411,14 +411,12 @@ mod tests {
         let mut choice = Choice::new(2);
         let mut shared = 0;
         for number in 0..400 {
-            let plan = choice.next(512);
-            let code = if plan.way == Way::Alone { 300_000 } else { 500_000 };
-            let whole = code + if number % 8 < 3 { 1_800_000 } else { 40_000 };
-            shared += usize::from(plan.way == Way::Together);
-            if plan.timed {
-                let sure = if plan.way == Way::Alone { code as f64 / 512.0 } else { 0.0 };
-                choice.learn(512, Seen { way: plan.way, code, whole, sure });
-            }
+            let serving = if number % 8 < 3 { 1_800_000 } else { 40_000 };
+            let took = |way| {
+                let code = either(300_000, 500_000)(way);
+                (code, code + serving)
+            };
+            shared += usize::from(served(&mut choice, 512, took).way == Way::Together);
         }
         assert!(shared <= 10, "{shared}");
     }
@@ -474,14 +472,8 @@ mod tests {
         let mut choice = Choice::new(2);
         let mut shared = 0;
         for _ in 0..10_000 {
-            let plan = choice.next(512);
-            let is_shared = plan.way == Way::Together;
-            shared += usize::from(is_shared);
-            if plan.timed {
-                let (code, whole) = if is_shared { (210_000, 850_000) } else { (400_000, 800_000) };
-                let sure = if is_shared { 0.0 } else { code as f64 / 512.0 };
-                choice.learn(512, Seen { way: plan.way, code, whole, sure });
-            }
+            let took = |way| if way == Way::Alone { (400_000, 800_000) } else { (210_000, 850_000) };
+            shared += usize::from(served(&mut choice, 512, took).way == Way::Together);
         }
         assert!(shared < 20, "{shared}");
     }
