@@ -154,6 +154,11 @@ impl Graph {
         Self { network, ..Self::default() }
     }
 
+    /// What may arrive before what.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.order.clear();

@@ -22,6 +22,7 @@
 
 pub mod actors;
 pub mod choice;
+pub mod future;
 pub mod graph;
 pub mod order;
 pub mod parts;

@@ -11,6 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::choice::Path;
+use super::future::Posters;
 use super::search::{End, Limits, Progress, Refusal, Search, worse};
 use super::{Network, Processes};
 use crate::verdict::{Exploration, Verdict, Violation};
@@ -26,12 +27,20 @@ pub struct Frontier {
     pub known: BTreeSet<Path>,
     /// The most steps of an execution until now.
     pub depth: u64,
+    /// What is known of who posts what: choices were cut by it.
+    pub posters: Posters,
 }
 
 impl Default for Frontier {
     /// All is left.
     fn default() -> Self {
-        Self { found: Exploration::default(), parts: vec![Path::new()], known: BTreeSet::new(), depth: 0 }
+        Self {
+            found: Exploration::default(),
+            parts: vec![Path::new()],
+            known: BTreeSet::new(),
+            depth: 0,
+            posters: Posters::default(),
+        }
     }
 }
 
@@ -41,6 +50,13 @@ impl Frontier {
         let complete = self.is_exhausted() && self.found.cut == 0;
         let until_now = if complete { Verdict::Holds } else { Verdict::NotExhausted };
         self.found.found.iter().fold(until_now, |verdict, (violation, _)| worse(verdict, violation.verdict()))
+    }
+
+    /// All begins anew, with a better knowledge of the program; what was found was found.
+    fn begin_anew(self) -> Self {
+        let Exploration { transitions, found, .. } = self.found;
+        let found = Exploration { transitions, found, ..Exploration::default() };
+        Self { found, depth: self.depth, posters: self.posters, ..Self::default() }
     }
 
     /// Whether nothing is left.
@@ -62,6 +78,25 @@ pub fn explore_parts<P: Processes>(
     frontier: Frontier,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Frontier, Refusal> {
+    let mut frontier = frontier;
+    loop {
+        let (more, anew) = explore_once(make, network, limits, workers, frontier, watch)?;
+        if !anew {
+            return Ok(more);
+        }
+        frontier = more.begin_anew();
+    }
+}
+
+/// The same with what is known; says whether it has to begin anew, since more is known now.
+fn explore_once<P: Processes>(
+    make: &(dyn Fn() -> P + Sync),
+    network: Network,
+    limits: Limits,
+    workers: usize,
+    frontier: Frontier,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Frontier, bool), Refusal> {
     let crew = Crew {
         network,
         limits,
@@ -87,7 +122,7 @@ pub fn explore_parts<P: Processes>(
     frontier.found.transitions = crew.transitions.into_inner();
     frontier.depth = crew.depth.into_inner();
     frontier.found.verdict = frontier.verdict();
-    Ok(frontier)
+    Ok((frontier, pool.anew))
 }
 
 /// What the workers share.
@@ -113,6 +148,10 @@ struct Pool {
     done: f64,
     seen: BTreeSet<Violation>,
     refusal: Option<Refusal>,
+    /// How often somebody told what it has learned of who posts what.
+    lessons: u64,
+    /// Whether it has to begin anew, since choices were cut that should not have been.
+    anew: bool,
 }
 
 impl Pool {
@@ -120,13 +159,23 @@ impl Pool {
         let share = 1.0 / frontier.parts.len().max(1) as f64;
         let seen = frontier.found.found.iter().map(|(violation, _)| violation.clone()).collect();
         let shares = vec![share; frontier.parts.len()];
-        Self { frontier, shares, active: 0, done: 0.0, seen, refusal: None }
+        Self { frontier, shares, active: 0, done: 0.0, seen, refusal: None, lessons: 0, anew: false }
     }
 
     fn take(&mut self) -> Option<(Path, f64)> {
         let path = self.frontier.parts.pop()?;
         self.active += 1;
         Some((path, self.shares.pop().unwrap_or(0.0)))
+    }
+
+    /// Adds what a search knows of who posts what; it began when this had been told so often.
+    fn take_lessons(&mut self, search: &mut Search, lessons: u64) {
+        if self.lessons == lessons {
+            self.frontier.posters = std::mem::take(&mut search.posters);
+        } else {
+            self.anew |= self.frontier.posters.merge(&search.posters);
+        }
+        self.lessons += 1;
     }
 
     fn put(&mut self, path: Path, share: f64) {
@@ -211,6 +260,11 @@ impl Crew {
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) {
         let mut search = Search::new(self.network, self.limits, path);
+        let lessons = {
+            let pool = self.pool();
+            search.posters = pool.frontier.posters.clone();
+            pool.lessons
+        };
         let mut runs: u64 = 0;
         loop {
             match search.run(code) {
@@ -221,11 +275,19 @@ impl Crew {
                 }
             }
             runs += 1;
+            if search.learned {
+                self.pool().anew = true;
+                self.stop.store(true, Ordering::Relaxed);
+            }
             if search.has_offered() {
                 self.take_offered(&mut search);
             }
             if !search.choose_next() {
                 let mut pool = self.pool();
+                pool.take_lessons(&mut search, lessons);
+                if pool.anew {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
                 pool.active -= 1;
                 pool.done += share;
                 drop(pool);
@@ -252,6 +314,7 @@ impl Crew {
                     pool.put(part, share);
                 }
                 pool.frontier.known.extend(known);
+                pool.take_lessons(&mut search, lessons);
                 pool.active -= 1;
                 drop(pool);
                 self.changed.notify_all();

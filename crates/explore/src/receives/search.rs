@@ -3,11 +3,12 @@
 //! What an execution shares with the one before it, its graph above all, is kept; only the code of the processes runs again
 //! from its start, and is told what it was told before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
 use super::choice::{Choice, Path, Pick};
+use super::future::{Need, Posters};
 use super::graph::{self, Graph, PostId};
 use super::order::Node;
 use super::way::{Outcome, Place, Way};
@@ -100,6 +101,8 @@ pub fn explore_ways(
 ) -> Result<Exploration, Refusal> {
     let mut search = Search::new(network, limits, Path::new());
     let mut result = Exploration::default();
+    // Where the search begins anew, the visitor has seen some of the ways.
+    let mut shown = BTreeSet::new();
     let mut runs: u64 = 0;
     let mut depth = 0;
     let mut stopped = false;
@@ -114,7 +117,8 @@ pub fn explore_ways(
             End::Execution(violation) => {
                 result.executions += 1;
                 if let Some(visit) = &mut visitor {
-                    stopped = !visit(&search.way(), violation.as_ref());
+                    let way = search.way();
+                    stopped = shown.insert(way.fingerprint()) && !visit(&way, violation.as_ref());
                 }
                 if let Some(violation) = violation {
                     result.verdict = worse(result.verdict, violation.verdict());
@@ -127,6 +131,13 @@ pub fn explore_ways(
                     }
                 }
             }
+        }
+        if search.learned {
+            let posters = std::mem::take(&mut search.posters);
+            search = Search::new(network, limits, Path::new());
+            search.posters = posters;
+            result.executions = 0;
+            continue;
         }
         let more = search.choose_next();
         if !more {
@@ -232,6 +243,7 @@ struct Mark {
     early: u32,
     children: u32,
     gatherings: u32,
+    needs: u32,
     steps: u64,
     failed: bool,
 }
@@ -273,6 +285,14 @@ pub struct Search {
     path: Path,
     /// Choices of the path that offer more, which is somebody else's.
     offered: Vec<(usize, Pick)>,
+    /// The process that is being served.
+    pub(super) current: Option<u32>,
+    /// What somebody has to take, of what was left behind.
+    pub(super) needs: Vec<Need>,
+    /// What is known of who posts what.
+    pub posters: Posters,
+    /// Whether the last execution showed that a choice was cut that should not have been.
+    pub learned: bool,
 }
 
 impl Search {
@@ -297,6 +317,10 @@ impl Search {
             present: Mark::default(),
             path,
             offered: Vec::new(),
+            current: None,
+            needs: Vec::new(),
+            posters: Posters::default(),
+            learned: false,
         }
     }
 
@@ -322,7 +346,15 @@ impl Search {
             }
             self.present = self.mark();
             self.save(process);
-            if !self.advance(process, code)? {
+            self.current = Some(process);
+            let goes_on = self.advance(process, code)?;
+            self.current = None;
+            if !goes_on {
+                return Ok(End::Nowhere);
+            }
+            if !self.needs_can_be_met() {
+                // What would have come after this is not seen: it may be what a choice waits for.
+                self.offer_late(None);
                 return Ok(End::Nowhere);
             }
         }
@@ -386,6 +418,7 @@ impl Search {
         for (barrier, old) in self.former.drain(mark.gatherings as usize..).rev() {
             self.gatherings.insert(barrier, old);
         }
+        self.needs.truncate(mark.needs as usize);
         self.early.truncate(mark.early as usize);
         self.children.truncate(mark.children as usize);
         self.steps = mark.steps;
@@ -409,6 +442,7 @@ impl Search {
             early: self.early.len() as u32,
             children: self.children.len() as u32,
             gatherings: self.former.len() as u32,
+            needs: self.needs.len() as u32,
             steps: self.steps - 1,
             failed: self.failed.is_some(),
         }
@@ -439,6 +473,7 @@ impl Search {
         for (handle, &mailbox) in (0..).zip(code.given()) {
             let token = self.graph.post(0, handle, last, mailbox, Side::Send(Default::default()), false);
             last = self.graph.posts[token as usize].posted;
+            self.learn(token);
         }
         for process in 0..code.count() {
             let start = self.graph.order.add(&[last]);

@@ -11,6 +11,23 @@ use super::search::{ALONE, Refusal, Search, Stage};
 use super::way::Outcome;
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
 
+/// What comes of two posts that are to meet.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Fit {
+    Good,
+    /// No execution is like that.
+    Refused,
+    /// They pass over what nobody else can take.
+    Vain,
+}
+
+/// Two posts that were let meet, and how to take that back.
+struct Tried {
+    with: PostId,
+    mark: graph::Mark,
+    needs: usize,
+}
+
 impl Search {
     /// Lets a process do what it asks. False if the choices made lead nowhere.
     pub(super) fn advance(&mut self, process: u32, code: &mut dyn Processes) -> Result<bool, Refusal> {
@@ -162,6 +179,7 @@ impl Search {
         let posted = self.graph.posts[post as usize].posted;
         self.at(process, posted, shown.then_some(0));
         self.offer_late(Some((mailbox, posted)));
+        self.learn(post);
         let mut refused = false;
         let mut met = None;
         let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut refused, &mut met));
@@ -172,16 +190,35 @@ impl Search {
         let pick = pick?;
         match met {
             // What was tried last is what was picked, almost always.
-            Some((other, _)) if pick == Pick::Meet(other) => return Some(post),
-            Some((_, mark)) => self.graph.undo(mark),
+            Some(tried) if pick == Pick::Meet(tried.with) => return Some(post),
+            Some(tried) => self.take_back(&tried),
             None => {}
         }
-        if let Pick::Meet(other) = pick
-            && !self.graph.meet(post, other)
-        {
-            return None;
+        let fits = match pick {
+            Pick::Meet(other) => self.try_to_meet(post, other) == Fit::Good,
+            // Who gives up takes it back.
+            _ => patience != Patience::Forever || self.is_left(post),
+        };
+        if !fits {
+            // What would have come after this is not seen: it may be what a choice waits for.
+            self.offer_late(None);
         }
-        Some(post)
+        fits.then_some(post)
+    }
+
+    /// Lets two posts meet; then what they pass over must be able to come to a good end.
+    fn try_to_meet(&mut self, post: PostId, other: PostId) -> Fit {
+        if !self.graph.meet(post, other) {
+            return Fit::Refused;
+        }
+        let (send, recv) =
+            if self.graph.posts[post as usize].is_send() { (post, other) } else { (other, post) };
+        if self.passes_over(send, recv) { Fit::Good } else { Fit::Vain }
+    }
+
+    fn take_back(&mut self, tried: &Tried) {
+        self.graph.undo(tried.mark);
+        self.needs.truncate(tried.needs);
     }
 
     /// Those that a post may meet; the first of them is met already, and how to take that back is said.
@@ -190,38 +227,45 @@ impl Search {
         post: PostId,
         patience: Patience,
         refused: &mut bool,
-        met: &mut Option<(PostId, graph::Mark)>,
+        met: &mut Option<Tried>,
     ) -> Choice {
         let own = self.graph.posts[post as usize];
         let mut choice = Choice { post: Some(post), ..Choice::default() };
         let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
+        let needs = self.needs.len();
+        let may_be_left = patience != Patience::Forever || self.is_left(post);
+        self.needs.truncate(needs);
         for other in (0..post).rev() {
             let candidate = &self.graph.posts[other as usize];
             if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
                 continue;
             }
-            if let Some((_, mark)) = met.take() {
-                self.graph.undo(mark);
+            if let Some(tried) = met.take() {
+                self.take_back(&tried);
             }
-            let mark = self.graph.mark();
-            if self.graph.meet(post, other) {
-                choice.picks.push(Pick::Meet(other));
-                *met = Some((other, mark));
-            } else {
-                self.graph.undo(mark);
-                *refused = true;
+            let tried = Tried { with: other, mark: self.graph.mark(), needs };
+            match self.try_to_meet(post, other) {
+                Fit::Good => {
+                    choice.picks.push(Pick::Meet(other));
+                    *met = Some(tried);
+                }
+                fit => {
+                    self.take_back(&tried);
+                    debug_assert_ne!(fit, Fit::Good);
+                    *refused = true;
+                }
             }
         }
-        if let (None, Some(Pick::Meet(first))) = (&met, choice.picks.last()) {
-            let (first, mark) = (*first, self.graph.mark());
-            let fits = self.graph.meet(post, first);
-            debug_assert!(fits, "it did before");
-            *met = Some((first, mark));
+        if let (None, Some(&Pick::Meet(first))) = (&met, choice.picks.last()) {
+            let tried = Tried { with: first, mark: self.graph.mark(), needs };
+            let fit = self.try_to_meet(post, first);
+            debug_assert_eq!(fit, Fit::Good, "it did before");
+            *met = Some(tried);
         }
         choice.picks.reverse();
-        if choice.picks.is_empty() || *refused || may_give_up || self.limits.eager {
+        if may_give_up || (may_be_left && (choice.picks.is_empty() || *refused || self.limits.eager)) {
             choice.picks.push(Pick::Later);
-        } else {
+        } else if may_be_left {
             choice.late.push((own.mailbox, Pick::Later));
         }
         choice
@@ -247,7 +291,7 @@ impl Search {
     }
 
     /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
-    fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
+    pub(super) fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
         let (graph, choices, offered) = self.made();
         for (depth, choice) in choices.iter_mut().enumerate() {
             if choice.late.is_empty() {
@@ -376,6 +420,9 @@ impl Search {
                 );
                 if !self.give_up(&posts, withdraws, node) {
                     return false;
+                }
+                if withdraws {
+                    posts.iter().flatten().for_each(|&post| self.learn(post));
                 }
                 self.resume(process, otherwise, code);
             }

@@ -4,6 +4,7 @@
 //! same execution again, whatever the order in which the processes take turns, and however long things take.
 
 use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::str::FromStr;
 
 /// What came of a request of a process.
@@ -46,6 +47,16 @@ pub struct Way {
 }
 
 impl Way {
+    /// A number that equal ways share, and different ones hardly ever.
+    pub fn fingerprint(&self) -> u128 {
+        let one = |seed: u64| {
+            let mut hasher = foldhash::fast::FixedState::with_seed(seed).build_hasher();
+            self.processes.hash(&mut hasher);
+            hasher.finish()
+        };
+        u128::from(one(1)) << 64 | u128::from(one(2))
+    }
+
     /// The same way with those processes that come later numbered by who created them, and in which order: `first` are
     /// there from the start. Two runs of one way may create them in different orders.
     pub fn renumbered(&self, first: u32) -> Way {

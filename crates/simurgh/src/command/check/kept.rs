@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use simurgh_explore::receives::choice::Pick;
+use simurgh_explore::receives::future::{CutRow, Posters, TrafficRow};
 use simurgh_explore::receives::parts::Frontier;
 use simurgh_explore::receives::search::{Limits, Refusal, Search};
 use simurgh_explore::receives::{Network, Processes};
@@ -12,7 +13,7 @@ use simurgh_explore::{Exploration, Step, Violation};
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
-const FORMAT: &str = "simurgh search 1";
+const FORMAT: &str = "simurgh search 2";
 
 /// A place where a search is kept.
 pub(super) struct Kept {
@@ -35,6 +36,8 @@ struct File {
     found: Vec<Found>,
     parts: Vec<String>,
     known: Vec<String>,
+    traffic: Vec<TrafficRow>,
+    cuts: Vec<CutRow>,
 }
 
 /// A violation as plain data.
@@ -117,6 +120,7 @@ impl Kept {
             parts: file.parts.iter().map(picks).collect::<Result<_, _>>()?,
             known: file.known.iter().map(picks).collect::<Result<_, _>>()?,
             depth: file.depth,
+            posters: Posters::from_rows(&file.traffic, &file.cuts),
         })
     }
 
@@ -133,6 +137,7 @@ impl Kept {
             };
             Found { actors, message, schedule: schedule.iter().map(ToString::to_string).collect() }
         });
+        let (traffic, cuts) = frontier.posters.rows();
         let file = File {
             format: FORMAT.to_owned(),
             actors: self.actors.clone(),
@@ -145,6 +150,8 @@ impl Kept {
             found: found.collect(),
             parts: frontier.parts.iter().map(path).collect(),
             known: frontier.known.iter().map(path).collect(),
+            traffic,
+            cuts,
         };
         let text = serde_json::to_string_pretty(&file).expect("plain data becomes JSON");
         // Beside it first: what was kept is not lost if this is interrupted.
