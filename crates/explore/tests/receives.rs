@@ -336,7 +336,7 @@ fn every_way_once_and_no_other_on_random_programs() {
 fn every_way_once_and_no_other_on_longer_programs() {
     let mut random = Random::new(seed(99), 5);
     let mut compared = 0;
-    for round in 0..cases(150) {
+    for round in 0..cases(40) {
         let program = sized_program(&mut random, 7, 4);
         for network in NETWORKS {
             let Some((ways, deadlock)) = brute_force_of(&program, network, 30_000) else { continue };
@@ -346,7 +346,7 @@ fn every_way_once_and_no_other_on_longer_programs() {
             compared += 1;
         }
     }
-    assert!(compared > cases(150), "only {compared} programs were small enough");
+    assert!(compared > cases(40), "only {compared} programs were small enough");
 }
 
 /// One sender and one receiver have one way, and each of their operations takes its steps and no more: in every such program of
@@ -466,7 +466,7 @@ fn several_workers_see_what_one_sees() {
                     (executions, deadlock),
                     "round {round}, {network:?}, {workers} workers: {program:?}"
                 );
-                assert!(workers > 1 || found.transitions == transitions, "one worker takes no step more");
+                assert_eq!(found.transitions, transitions, "round {round}, {network:?}, {workers} workers");
             }
         }
     }

@@ -157,3 +157,13 @@ fn a_visitor_stops_the_search() {
     assert_eq!((found.executions, seen), (5, 5));
     assert_eq!(found.verdict, simurgh_explore::Verdict::NotExhausted);
 }
+
+/// Who of the others was last at a barrier, nobody can tell: one that asks was last, or was not.
+#[test]
+fn a_barrier_where_one_of_four_asks_who_was_last_has_two_ways() {
+    let arrive = |told| vec![Request::Arrive { barrier: 0, places: 4, told }];
+    for (askers, expected) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 4)] {
+        let requests = (0..4).map(|process| arrive(process < askers)).collect();
+        assert_eq!(ways(Fixed::new(requests)).0.len(), expected, "{askers} ask");
+    }
+}

@@ -171,6 +171,8 @@ pub(super) enum Need {
     Before(PostId, Node),
     /// A message and a receive that admits it, beside each other: one of them needs another partner.
     Beside(PostId, PostId),
+    /// A wait that could have taken another of its set has taken this one, which must come.
+    Awaited(PostId),
 }
 
 impl Search {
@@ -238,7 +240,7 @@ impl Search {
         true
     }
 
-    fn need(&mut self, need: Need) -> bool {
+    pub(super) fn need(&mut self, need: Need) -> bool {
         self.needs.push(need);
         self.limits.eager || self.can_be_met(need)
     }
@@ -252,20 +254,24 @@ impl Search {
         match need {
             Need::Before(left, before) => {
                 let post = self.graph.posts[left as usize];
-                !post.is_free() || self.can_be_taken(&post, before)
+                !post.is_free() || self.can_be_taken(&post, Some(before))
+            }
+            Need::Awaited(left) => {
+                let post = self.graph.posts[left as usize];
+                !post.is_free() || self.can_be_taken(&post, None)
             }
             Need::Beside(one, two) => {
                 let (one, two) = (self.graph.posts[one as usize], self.graph.posts[two as usize]);
                 !one.is_free()
                     || !two.is_free()
-                    || self.can_be_taken(&one, two.arrives)
-                    || self.can_be_taken(&two, one.arrives)
+                    || self.can_be_taken(&one, Some(two.arrives))
+                    || self.can_be_taken(&two, Some(one.arrives))
             }
         }
     }
 
-    /// Whether somebody may take a post before some moment, or its own process may take it back.
-    fn can_be_taken(&mut self, post: &Post, before: Node) -> bool {
+    /// Whether somebody may take a post, before some moment if there is one, or its own process may take it back.
+    fn can_be_taken(&mut self, post: &Post, before: Option<Node>) -> bool {
         let is_send = !post.is_send();
         let goes_on = |search: &Search, process: u32| {
             search
@@ -279,9 +285,13 @@ impl Search {
         };
         // What arrives in order cannot overtake.
         let in_order = is_send && self.graph.network() == Network::Pairwise;
-        let owner = self.graph.posts.iter().find(|p| p.arrives == before).map(|p| p.process);
+        let owner = before
+            .and_then(|before| self.graph.posts.iter().find(|p| p.arrives == before))
+            .map(|p| p.process);
         let in_time = |search: &Search, process: u32| {
-            let Some(record) = search.processes.get(process as usize) else { return true };
+            let (Some(record), Some(before)) = (search.processes.get(process as usize), before) else {
+                return true;
+            };
             record.last != before
                 && !search.graph.order.before(before, record.last)
                 && !(in_order && owner == Some(process))

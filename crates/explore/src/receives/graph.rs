@@ -81,6 +81,8 @@ enum Clause {
     Pairs(Pair, Pair),
     /// At least one of them.
     Any([Before; 3], u8),
+    /// One moment is before at least one of so many others, which are kept from this place on.
+    BeforeSome(Node, u32, u32),
 }
 
 /// A send and a receive that met: when the one arrived, and when the other was posted.
@@ -130,6 +132,7 @@ pub struct Mark {
     posts: u32,
     met: u32,
     clauses: u32,
+    others: u32,
     changes: u32,
 }
 
@@ -144,6 +147,8 @@ pub struct Graph {
     met: Vec<Met>,
     /// What is open, or was: and whether it is.
     clauses: Vec<(Clause, bool)>,
+    /// The moments that clauses of several speak of.
+    others: Vec<Node>,
     changes: Vec<Change>,
     network: Network,
 }
@@ -165,6 +170,7 @@ impl Graph {
         self.posts.clear();
         self.met.clear();
         self.clauses.clear();
+        self.others.clear();
         self.changes.clear();
     }
 
@@ -175,6 +181,7 @@ impl Graph {
             posts: self.posts.len() as u32,
             met: self.met.len() as u32,
             clauses: self.clauses.len() as u32,
+            others: self.others.len() as u32,
             changes: self.changes.len() as u32,
         }
     }
@@ -193,6 +200,7 @@ impl Graph {
         self.posts.truncate(to.posts as usize);
         self.met.truncate(to.met as usize);
         self.clauses.truncate(to.clauses as usize);
+        self.others.truncate(to.others as usize);
         self.order.undo(to.order);
     }
 
@@ -244,6 +252,15 @@ impl Graph {
     pub fn put(&mut self, a: Node, b: Node) -> bool {
         let before = self.order.mark();
         self.order.put(a, b) && self.settle(before)
+    }
+
+    /// One moment is before at least one of the others. False if that cannot be; then it must be undone.
+    #[must_use]
+    pub fn put_before_some(&mut self, node: Node, others: &[Node]) -> bool {
+        let before = self.order.mark();
+        let start = self.others.len() as u32;
+        self.others.extend_from_slice(others);
+        self.require(Clause::BeforeSome(node, start, others.len() as u32)) && self.settle(before)
     }
 
     /// The first wait for a post ended.
@@ -445,7 +462,10 @@ impl Graph {
         for possibility in 0..clause.possibilities() {
             let mark = self.mark();
             let before = self.order.mark();
-            if self.put_all(&clause.possibility(possibility)) && self.settle(before) && self.choose_open(at) {
+            if self.put_all(&self.possibility(clause, possibility))
+                && self.settle(before)
+                && self.choose_open(at)
+            {
                 return true;
             }
             self.undo(mark);
@@ -502,7 +522,7 @@ impl Graph {
         let mut left = None;
         let mut open = 0;
         for possibility in 0..clause.possibilities() {
-            let orders = clause.possibility(possibility);
+            let orders = self.possibility(clause, possibility);
             if orders.iter().all(|&(a, b)| self.order.before(a, b)) {
                 return State::Holds;
             }
@@ -538,6 +558,18 @@ impl Graph {
         }
     }
 
+    /// The orders that must hold together for one of the possibilities of a clause.
+    fn possibility(&self, clause: Clause, index: usize) -> Orders {
+        match (clause, index) {
+            (Clause::Pairs(a, b), 0) => Orders([(a.arrives, b.arrives), (a.posted, b.posted)], 2),
+            (Clause::Pairs(a, b), _) => Orders([(b.arrives, a.arrives), (b.posted, a.posted)], 2),
+            (Clause::Any(orders, _), index) => Orders([orders[index], (0, 0)], 1),
+            (Clause::BeforeSome(node, start, _), index) => {
+                Orders([(node, self.others[start as usize + index]), (0, 0)], 1)
+            }
+        }
+    }
+
     fn put_all(&mut self, orders: &[Before]) -> bool {
         orders.iter().all(|&(a, b)| self.order.put(a, b))
     }
@@ -548,15 +580,7 @@ impl Clause {
         match self {
             Clause::Pairs(..) => 2,
             Clause::Any(_, count) => *count as usize,
-        }
-    }
-
-    /// The orders that must hold together for one of the possibilities.
-    fn possibility(&self, index: usize) -> Orders {
-        match (self, index) {
-            (Clause::Pairs(a, b), 0) => Orders([(a.arrives, b.arrives), (a.posted, b.posted)], 2),
-            (Clause::Pairs(a, b), _) => Orders([(b.arrives, a.arrives), (b.posted, a.posted)], 2),
-            (Clause::Any(orders, _), index) => Orders([orders[index], (0, 0)], 1),
+            Clause::BeforeSome(_, _, count) => *count as usize,
         }
     }
 }

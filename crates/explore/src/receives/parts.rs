@@ -5,7 +5,7 @@
 //! choice that another has made. So each part that was ever begun or offered is known by its path, and none is done twice.
 //! Any number of workers sees the same executions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::choice::Path;
 use super::future::Posters;
 use super::search::{End, Limits, Progress, Refusal, Search, worse};
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Verdict, Violation};
+use crate::verdict::{Exploration, Step, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,10 +52,9 @@ impl Frontier {
         self.found.found.iter().fold(until_now, |verdict, (violation, _)| worse(verdict, violation.verdict()))
     }
 
-    /// All begins anew, with a better knowledge of the program; what was found was found.
+    /// All begins anew, with a better knowledge of the program; what was found was found, and steps are counted anew.
     fn begin_anew(self) -> Self {
-        let Exploration { transitions, found, .. } = self.found;
-        let found = Exploration { transitions, found, ..Exploration::default() };
+        let found = Exploration { found: self.found.found, ..Exploration::default() };
         Self { found, depth: self.depth, posters: self.posters, ..Self::default() }
     }
 
@@ -78,13 +77,18 @@ pub fn explore_parts<P: Processes>(
     frontier: Frontier,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Frontier, Refusal> {
-    let mut frontier = frontier;
+    let (mut frontier, mut workers) = (frontier, workers);
     loop {
+        let before = (workers > 1 && !limits.all).then(|| frontier.clone());
         let (more, anew) = explore_once(make, network, limits, workers, frontier, watch)?;
-        if !anew {
-            return Ok(more);
+        match before {
+            // Which violation several workers find first depends on who is faster; one worker finds the first.
+            Some(before) if more.found.found.len() > before.found.found.len() => {
+                (frontier, workers) = (before, 1);
+            }
+            _ if anew && (limits.all || more.found.found.is_empty()) => frontier = more.begin_anew(),
+            _ => return Ok(more),
         }
-        frontier = more.begin_anew();
     }
 }
 
@@ -118,11 +122,17 @@ fn explore_once<P: Processes>(
         return Err(refusal);
     }
     let mut frontier = pool.frontier;
+    frontier.found.found.sort();
     frontier.found.executions = crew.executions.into_inner();
     frontier.found.transitions = crew.transitions.into_inner();
     frontier.depth = crew.depth.into_inner();
     frontier.found.verdict = frontier.verdict();
     Ok((frontier, pool.anew))
+}
+
+/// Whether one of two schedules of a violation is told rather than the other.
+fn is_before(one: &[Step], other: &[Step]) -> bool {
+    (one.len(), one) < (other.len(), other)
 }
 
 /// What the workers share.
@@ -146,7 +156,8 @@ struct Pool {
     active: usize,
     /// How much is behind.
     done: f64,
-    seen: BTreeSet<Violation>,
+    /// How many steps the shortest execution has that shows a violation.
+    lengths: BTreeMap<Violation, u64>,
     refusal: Option<Refusal>,
     /// How often somebody told what it has learned of who posts what.
     lessons: u64,
@@ -157,9 +168,9 @@ struct Pool {
 impl Pool {
     fn new(frontier: Frontier) -> Self {
         let share = 1.0 / frontier.parts.len().max(1) as f64;
-        let seen = frontier.found.found.iter().map(|(violation, _)| violation.clone()).collect();
+        let lengths = BTreeMap::new();
         let shares = vec![share; frontier.parts.len()];
-        Self { frontier, shares, active: 0, done: 0.0, seen, refusal: None, lessons: 0, anew: false }
+        Self { frontier, shares, active: 0, done: 0.0, lengths, refusal: None, lessons: 0, anew: false }
     }
 
     fn take(&mut self) -> Option<(Path, f64)> {
@@ -267,7 +278,15 @@ impl Crew {
         };
         let mut runs: u64 = 0;
         loop {
-            match search.run(code) {
+            let done = self.pool().done;
+            let run = search.run(code, &mut |search| {
+                if !watch(&self.progress(done + share * search.part())) {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+                !self.stop.load(Ordering::Relaxed)
+            });
+            let interrupted = run == Ok(End::Interrupted);
+            match run {
                 Ok(end) => self.account(&mut search, end),
                 Err(refusal) => {
                     self.pool().refusal = Some(refusal);
@@ -282,7 +301,7 @@ impl Crew {
             if search.has_offered() {
                 self.take_offered(&mut search);
             }
-            if !search.choose_next() {
+            if !interrupted && !search.choose_next() {
                 let mut pool = self.pool();
                 pool.take_lessons(&mut search, lessons);
                 if pool.anew {
@@ -324,10 +343,13 @@ impl Crew {
     }
 
     fn account(&self, search: &mut Search, end: End) {
+        if end == End::Interrupted {
+            return;
+        }
         self.transitions.fetch_add(search.steps, Ordering::Relaxed);
         self.depth.fetch_max(search.steps, Ordering::Relaxed);
         match end {
-            End::Nowhere => {}
+            End::Nowhere | End::Interrupted => {}
             End::TooDeep => {
                 let mut pool = self.pool();
                 let found = &mut pool.frontier.found;
@@ -343,12 +365,17 @@ impl Crew {
                 self.executions.fetch_add(1, Ordering::Relaxed);
                 let Some(violation) = violation else { return };
                 let mut pool = self.pool();
-                let Pool { frontier, seen, .. } = &mut *pool;
-                let found = &mut frontier.found;
-                if seen.insert(violation.clone()) {
+                let Pool { frontier, lengths, .. } = &mut *pool;
+                // The shortest counterexample of each kind, and of those the first in order: the same for any number of workers.
+                let shortest = lengths.entry(violation.clone()).or_insert(u64::MAX);
+                if search.steps <= *shortest {
+                    *shortest = search.steps;
                     let (violation, schedule) = search.schedule(violation);
-                    if !found.found.iter().any(|(known, _)| *known == violation) {
-                        found.found.push((violation, schedule));
+                    let found = &mut frontier.found.found;
+                    match found.iter_mut().find(|(known, _)| *known == violation) {
+                        Some((_, known)) if is_before(&schedule, known) => *known = schedule,
+                        Some(_) => {}
+                        None => found.push((violation, schedule)),
                     }
                 }
                 if !self.limits.all {

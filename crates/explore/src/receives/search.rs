@@ -107,12 +107,17 @@ pub fn explore_ways(
     let mut depth = 0;
     let mut stopped = false;
     loop {
-        let end = search.run(processes)?;
+        let (executions, transitions) = (result.executions, result.transitions);
+        let end = search.run(processes, &mut |search| {
+            let transitions = transitions + search.steps;
+            watch(&Progress { executions, transitions, depth: depth.max(search.steps), part: search.part() })
+        })?;
         runs += 1;
         result.transitions += search.steps;
         depth = depth.max(search.steps);
         match end {
             End::Nowhere => {}
+            End::Interrupted => stopped = true,
             End::TooDeep => result.verdict = worse(result.verdict, Verdict::NotExhausted),
             End::Execution(violation) => {
                 result.executions += 1;
@@ -132,14 +137,14 @@ pub fn explore_ways(
                 }
             }
         }
-        if search.learned {
+        if search.learned && !stopped {
             let posters = std::mem::take(&mut search.posters);
             search = Search::new(network, limits, Path::new());
             search.posters = posters;
-            result.executions = 0;
+            (result.executions, result.transitions) = (0, 0);
             continue;
         }
-        let more = search.choose_next();
+        let more = stopped || search.choose_next();
         if !more {
             return Ok(result);
         }
@@ -178,7 +183,12 @@ pub enum End {
     Nowhere,
     /// It was cut.
     TooDeep,
+    /// Whoever looks on wants it to stop: what is left of the search includes this execution.
+    Interrupted,
 }
+
+/// How many steps of an execution are taken between two looks of whoever may stop it.
+const STEPS_BETWEEN_LOOKS: u64 = 1 << 10;
 
 /// What a process of the present execution is about to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -324,16 +334,24 @@ impl Search {
         }
     }
 
-    /// Runs the present execution along the choices made, and makes new ones where they end.
+    /// Runs the present execution along the choices made, and makes new ones where they end. Somebody looks on now and then,
+    /// and may stop it.
     ///
     /// # Errors
     /// If the program does something that this engine does not know.
-    pub fn run(&mut self, code: &mut dyn Processes) -> Result<End, Refusal> {
+    pub fn run(
+        &mut self,
+        code: &mut dyn Processes,
+        goes_on: &mut dyn FnMut(&Search) -> bool,
+    ) -> Result<End, Refusal> {
         code.restart();
         if self.log.is_empty() {
             self.begin_all(code);
         } else {
-            for told in &self.log {
+            for (index, told) in self.log.iter().enumerate() {
+                if (index as u64 + 1).is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
+                    return Ok(End::Interrupted);
+                }
                 if code.resume(told.process, told.reply).shape() != told.asked {
                     return Err(Refusal::Diverged(told.process));
                 }
@@ -343,6 +361,9 @@ impl Search {
             self.steps += 1;
             if self.steps > self.limits.depth {
                 return Ok(self.too_deep());
+            }
+            if self.steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
+                return Ok(End::Interrupted);
             }
             self.present = self.mark();
             self.save(process);

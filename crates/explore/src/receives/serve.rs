@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use simurgh_kernel::simcall::OnTimeout;
 
 use super::choice::{Choice, Pick};
+use super::future::Need;
 use super::graph::{self, PostId, admits};
 use super::order::Node;
 use super::search::{ALONE, Refusal, Search, Stage};
@@ -332,7 +333,18 @@ impl Search {
         }
         let pick = self.choose(|search| search.members(process, set));
         let Some(Pick::Member(index)) = pick else { return false };
+        self.promise(process, set, index, code)
+    }
+
+    /// The wait takes this one of its set, now or when it is complete. False if it cannot be any more.
+    fn promise(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) -> bool {
         self.processes[process as usize].choice = Some(self.depth - 1);
+        let post = self.processes[process as usize].posts[set[index as usize] as usize];
+        let comes = post.is_none_or(|post| self.need(Need::Awaited(post)));
+        if !comes {
+            self.offer_late(None);
+            return false;
+        }
         self.take_member(process, set, index, code);
         true
     }
@@ -406,10 +418,7 @@ impl Search {
             self.offer_late(None);
         }
         match pick {
-            Some(Pick::Member(index)) => {
-                self.processes[process as usize].choice = Some(self.depth - 1);
-                self.take_member(process, set, index, code);
-            }
+            Some(Pick::Member(index)) => return self.promise(process, set, index, code),
             Some(Pick::None) => {
                 let node = self.graph.order.add(&[last]);
                 self.at(process, node, shown);
@@ -518,13 +527,16 @@ impl Search {
         let all = std::mem::take(&mut gathering.arrived);
         let mut last = None;
         if all.iter().any(|&(_, _, told)| told) {
-            let Some(Pick::Number(index)) = self.choose(|search| search.who_came_last(&all)) else {
-                return Ok(false);
+            let pick = self.choose(|search| search.who_came_last(&all));
+            let index = match pick {
+                Some(Pick::Number(index)) => Some(index as usize),
+                Some(Pick::None) => None,
+                _ => return Ok(false),
             };
-            if !self.comes_last(&all, index as usize) {
+            if !self.comes_last(&all, index) {
                 return Ok(false);
             }
-            last = Some(index as usize);
+            last = index;
         }
         let after: SmallVec<[Node; 8]> = all.iter().map(|&(_, node, _)| node).collect();
         for (index, &(other, ..)) in all.iter().enumerate() {
@@ -537,20 +549,33 @@ impl Search {
         Ok(true)
     }
 
+    /// Each of those who want to know may have come last; or none of them, if others came too: who of these it was, nobody
+    /// can tell.
     fn who_came_last(&mut self, all: &[(u32, Node, bool)]) -> Choice {
         let mut choice = Choice::default();
-        for index in 0..all.len() {
+        let told = (0..all.len()).filter(|&index| all[index].2).map(Some);
+        let others = all.iter().any(|&(_, _, told)| !told).then_some(None);
+        for last in told.chain(others) {
             let mark = self.graph.mark();
-            if self.comes_last(all, index) {
-                choice.picks.push(Pick::Number(index as u32));
+            if self.comes_last(all, last) {
+                choice.picks.push(last.map_or(Pick::None, |index| Pick::Number(index as u32)));
             }
             self.graph.undo(mark);
         }
         choice
     }
 
-    fn comes_last(&mut self, all: &[(u32, Node, bool)], index: usize) -> bool {
-        let (_, last, _) = all[index];
-        all.iter().all(|&(_, node, _)| node == last || self.graph.put(node, last))
+    fn comes_last(&mut self, all: &[(u32, Node, bool)], index: Option<usize>) -> bool {
+        match index {
+            Some(index) => {
+                let (_, last, _) = all[index];
+                all.iter().all(|&(_, node, _)| node == last || self.graph.put(node, last))
+            }
+            None => all.iter().filter(|&&(_, _, told)| told).all(|&(_, node, _)| {
+                let others = all.iter().map(|&(_, other, _)| other).filter(|&other| other != node);
+                let others: SmallVec<[Node; 8]> = others.collect();
+                self.graph.put_before_some(node, &others)
+            }),
+        }
     }
 }

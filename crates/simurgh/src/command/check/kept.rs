@@ -57,7 +57,7 @@ impl Kept {
         program: &mut dyn Processes,
     ) -> Result<Self, Refusal> {
         let mut search = Search::new(network, Limits { depth: 10_000, ..Limits::default() }, Vec::new());
-        search.run(program)?;
+        search.run(program, &mut |_| true)?;
         let fingerprint = format!("{:016x}", search.fingerprint());
         Ok(Self {
             path: path.to_owned(),
