@@ -29,7 +29,8 @@
 //!
 //! let report = simurgh::check(app).all().run();
 //! assert_eq!(report.verdict, Verdict::Deadlock);
-//! let found: Vec<_> = report.counterexamples.iter().map(|found| found.what.as_str()).collect();
+//! let mut found: Vec<_> = report.counterexamples.iter().map(|found| found.what.as_str()).collect();
+//! found.sort();
 //! assert_eq!(found, ["deadlock: ann waits for ever", "deadlock: bob waits for ever"]);
 //! ```
 
@@ -127,7 +128,7 @@ struct Options {
 ///     program.spawn("judge", "node-0", |ctx: Ctx| async move {
 ///         let first = ctx.mailbox::<&str>("line").recv().await?;
 ///         simurgh::check!(first == "hare", "the {first} was first");
-///         ctx.mailbox::<&str>("line").recv().await
+///         ctx.mailbox::<&str>("line").recv().await.map(drop)
 ///     })?;
 ///     for name in ["hare", "tortoise"] {
 ///         program.spawn(name, "node-1", move |ctx: Ctx| async move { ctx.mailbox("line").send(name, 1.0).await })?;
