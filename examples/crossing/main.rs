@@ -67,3 +67,28 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
 fn main() -> ExitCode {
     simurgh::main_with(app)
 }
+
+#[cfg(test)]
+mod tests {
+    use simurgh::Engine;
+
+    use super::*;
+
+    fn crossing(bug: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+        move |program| app(program, &Options { turns: 2, bug })
+    }
+
+    #[test]
+    fn one_way_at_a_time() {
+        let report = simurgh::check(crossing(false)).assert_holds();
+        // An invariant is about several actors at once.
+        assert_eq!(report.engine, Engine::Optimal);
+    }
+
+    #[test]
+    fn a_light_may_be_green_for_longer_than_it_should() {
+        let found = simurgh::check(crossing(true)).assert_violated();
+        let what = "invariant \"one way at a time\" does not hold (north = Green, east = Green)";
+        assert_eq!(found.what, what);
+    }
+}

@@ -45,3 +45,26 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
 fn main() -> ExitCode {
     simurgh::main_with(app)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fan_in(senders: u32, bug: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+        move |program| app(program, &Options { senders, bug })
+    }
+
+    #[test]
+    fn every_order_is_fine() {
+        let report = simurgh::check(fan_in(4, false)).assert_holds();
+        assert_eq!(report.executions, 24);
+    }
+
+    #[test]
+    fn the_first_sender_need_not_be_first() {
+        let found = simurgh::check(fan_in(2, true)).assert_violated();
+        assert_eq!(found.what, "receiver failed: sender 1 came before sender 0");
+        // The same order again, on the program without the bug.
+        assert!(simurgh::check(fan_in(2, false)).replay(&found.steps()).violation().is_none());
+    }
+}

@@ -73,3 +73,24 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
 fn main() -> ExitCode {
     simurgh::main_with(app)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(bug: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+        move |program| app(program, &Options { actors: 3, rounds: 2, bytes: 1e6, bug })
+    }
+
+    #[test]
+    fn the_token_comes_round() {
+        // Who has one token can receive it in one way only.
+        assert_eq!(simurgh::check(ring(false)).assert_holds().executions, 1);
+    }
+
+    #[test]
+    fn a_second_token_is_one_too_many() {
+        let found = simurgh::check(ring(true)).assert_deadlock();
+        assert!(found.what.starts_with("deadlock: "), "{found}");
+    }
+}

@@ -31,6 +31,15 @@ pub struct Compared {
     pub receives: bool,
 }
 
+impl Compared {
+    /// What each actor sends: where to, with which label, how long.
+    pub const SENDS: Self = Self { sends: true, receives: false };
+    /// What each actor receives: which message of whom.
+    pub const RECEIVES: Self = Self { sends: false, receives: true };
+    /// Both.
+    pub const BOTH: Self = Self { sends: true, receives: true };
+}
+
 impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.sends, self.receives) {
@@ -47,9 +56,9 @@ impl FromStr for Compared {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "sends" => Ok(Compared { sends: true, receives: false }),
-            "receives" => Ok(Compared { sends: false, receives: true }),
-            "both" => Ok(Compared { sends: true, receives: true }),
+            "sends" => Ok(Compared::SENDS),
+            "receives" => Ok(Compared::RECEIVES),
+            "both" => Ok(Compared::BOTH),
             _ => Err(format!("{text:?} is not what executions can be compared by: sends, receives or both")),
         }
     }

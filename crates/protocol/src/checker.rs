@@ -91,21 +91,25 @@ impl<'a, M: Data> Checker<'a, M> {
     }
 
     /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn bfs(self) -> Report {
         self.global("bfs", |session, workers| bfs::search(session, workers))
     }
 
     /// Looks at all global states in depth: in less memory, with longer counterexamples.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn dfs(self) -> Report {
         self.global("dfs", |session, _| dfs::search(session))
     }
 
     /// Looks at the local states of each actor by themselves, and verifies what seems to be wrong (LMC-OPT).
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn local(self) -> Report {
         self.locally("local", local::Mode::Opt)
     }
 
     /// The same, but makes all system states to look at every property (LMC-GEN).
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn local_gen(self) -> Report {
         self.locally("local-gen", local::Mode::Gen)
     }

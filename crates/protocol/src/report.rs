@@ -131,15 +131,26 @@ impl Report {
     ///
     /// # Panics
     /// If a property does not hold, or that is not known; with the schedule.
-    pub fn assert_properties(&self) -> &Self {
+    #[track_caller]
+    pub fn assert_holds(&self) -> &Self {
         assert!(self.verdict == Verdict::Holds, "{self}");
         self
+    }
+
+    /// Another name of [`assert_holds`](Self::assert_holds), which Stateright has.
+    ///
+    /// # Panics
+    /// If a property does not hold, or that is not known; with the schedule.
+    #[track_caller]
+    pub fn assert_properties(&self) -> &Self {
+        self.assert_holds()
     }
 
     /// For unit tests: a property is violated; gives the schedule.
     ///
     /// # Panics
     /// If it holds, or is not known to be violated.
+    #[track_caller]
     pub fn assert_violated(&self, name: &str) -> &Schedule {
         let finding = self.findings.iter().find(|finding| finding.name == name);
         match finding.map(|finding| &finding.outcome) {

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use clap::{Arg, Args, Command, Parser, Subcommand};
 use simurgh_platform::Platform;
 
-use crate::command::check::{CheckOptions, Origin, Subject};
+use crate::checking::schedule::Schedule;
+use crate::checking::{Check, Origin, check};
+use crate::command::check::CheckOptions;
 use crate::command::explore::ExploreOptions;
 use crate::command::replay::ReplayOptions;
-use crate::command::schedule::Schedule;
 use crate::command::simulate::{RunOptions, simulate};
 use crate::error::{Error, Exit, Result};
 use crate::program::Program;
+use crate::timed::explore;
 
 /// For programs that have no options of their own.
 #[derive(Args, Clone, Debug, Default)]
@@ -139,30 +141,29 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
                 (self.app)(&mut program, &options)?;
                 simulate(program, &run, None)
             }
-            Verb::Check { check, platform, options } => {
+            Verb::Check { check: asked, platform, options } => {
                 let mut arguments = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
                 let name = arguments.next().unwrap_or_default();
-                let origin = Origin::Program { name, arguments: check.saved.without(arguments) };
-                let subject = self.subject(platform, origin, &options)?;
-                crate::command::check::check(&subject, &check)
+                let origin = Origin::Program { name, arguments: asked.saved.without(arguments) };
+                crate::command::check::check(self.check(platform, origin, &options)?, &asked)
             }
             Verb::Replay(replay) => self.replay(&replay),
-            Verb::Explore { explore, platform, options } => {
+            Verb::Explore { explore: asked, platform, options } => {
                 let platform = self.platform_for(platform, &options)?;
                 let fill = |program: &mut Program| (self.app)(program, &options);
-                crate::command::explore::explore(platform, &fill, &explore, None)
+                crate::command::explore::explore(explore(fill).platform(platform), &asked)
             }
         }
     }
 
-    fn subject<'a>(
+    fn check<'a>(
         &'a self,
         platform: Option<std::path::PathBuf>,
         origin: Origin,
         options: &'a O,
-    ) -> Result<Subject<'a>> {
+    ) -> Result<Check<'a>> {
         let platform = self.platform_for(platform, options)?;
-        Subject::new(platform, origin, |program| (self.app)(program, options))
+        Ok(check(|program| (self.app)(program, options)).platform(platform).of(origin))
     }
 
     /// Replays a schedule of this program, made with the options that it was found with.
@@ -173,7 +174,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         let words = std::iter::once(&name).chain(arguments);
         match Cli::<O>::try_parse_from(words) {
             Ok(Cli { command: Verb::Check { platform, options, .. } }) => {
-                let subject = self.subject(platform, schedule.origin.clone(), &options)?;
+                let subject = self.check(platform, schedule.origin.clone(), &options)?.subject()?;
                 crate::command::replay::replay(&subject, &schedule, replay)
             }
             _ => Err(Error::input(format!(

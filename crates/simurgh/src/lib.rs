@@ -10,7 +10,8 @@
 //! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
 //! - [`scenario`]: programs written as data, in TOML.
 //! - [`replay`]: time-independent traces.
-//! - [`timed`]: the best and the worst that a program can come to on a platform.
+//! - [`checking`]: every order of a program, in a test or as a command: [`check`](fn@check).
+//! - [`timed`]: the best and the worst that a program can come to on a platform: [`explore`](fn@explore).
 //! - [`command`]: the `simurgh` command.
 //!
 //! ```
@@ -44,11 +45,13 @@
 
 pub mod api;
 pub mod app;
+pub mod checking;
 pub mod command;
 mod error;
 pub mod program;
 pub mod replay;
 pub mod scenario;
+mod text;
 pub mod timed;
 
 pub use api::{
@@ -56,14 +59,17 @@ pub use api::{
     Mutex, MutexGuard, Semaphore, Task,
 };
 pub use app::{App, NoOptions, main, main_with};
+pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network, Verdict, check};
 /// Reading the command line of a program (see [`main_with`]).
 pub use clap;
 pub use error::{Error, Exit, Result};
 pub use program::{Outcome, Program, Settings};
+pub use scenario::Scenario;
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
 pub use simurgh_platform::Platform;
+pub use timed::{Explore, ExploreReport, Objective, explore};
 
 /// What platforms are built of, for [`Platform::builder`].
 pub mod platform {

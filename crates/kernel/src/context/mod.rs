@@ -8,12 +8,14 @@
 mod body;
 mod place;
 mod port;
+mod quiet;
 mod trip;
 
 pub(crate) use body::panic_message;
 pub use body::{ActorFuture, Begin, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
 pub use place::{Place, panicked_at, remember_panic, stand_at};
 pub use port::{Door, Port, leave, with_port};
+pub use quiet::{Quiet, is_quiet, loud, quiet};
 pub use trip::{Call, Trip, call, call_at};
 
 #[cfg(test)]
@@ -72,11 +74,10 @@ mod tests {
         assert!(matches!(run(&mut body, Some(Answer::Ready)).0, Resumed::Ended));
         assert_eq!(*begun.lock().expect("one at a time"), [ActorId(0)]);
 
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(remember_panic));
+        let quiet = quiet();
         let mut failing = Body::New(Some(Box::new(|_| panic!("not even begun"))));
         let (resumed, _) = run(&mut failing, None);
-        std::panic::set_hook(hook);
+        drop(quiet);
         assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: not even begun"));
     }
 
@@ -90,12 +91,11 @@ mod tests {
         assert_eq!(run(&mut failing, None).1, Some(Place { file: file!(), line }));
         assert_eq!(Place { file: file!(), line }.to_string(), format!("{}:{line}", file!()));
 
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(remember_panic));
+        let quiet = quiet();
         let line = line!() + 1;
         let mut panicking = Body::Future(Box::pin(async { panic!("no") }));
         let (resumed, place) = run(&mut panicking, None);
-        std::panic::set_hook(hook);
+        drop(quiet);
         assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: no"));
         assert_eq!(place, Some(Place::new(file!(), line)));
         // A place that was noted by an earlier panic is not taken for that of a later run.

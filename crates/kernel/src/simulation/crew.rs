@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use atomic_wait::{wait, wake_all, wake_one};
 
 use super::round::Slot;
+use crate::context::{is_quiet, quiet};
 
 /// So many portions for each thread, so that one with long code does not keep the others waiting.
 const PORTIONS: usize = 8;
@@ -97,9 +98,15 @@ impl Crew {
             round: AtomicU32::new(0),
             over: AtomicBool::new(false),
         });
+        // What panics is told as it is on the thread that they work for.
+        let is_quiet = is_quiet();
         let start = |_| {
             let board = Arc::clone(&board);
-            std::thread::Builder::new().name("simurgh-worker".to_owned()).spawn(move || board.serve()).ok()
+            let serve = move || {
+                let _quiet = is_quiet.then(quiet);
+                board.serve();
+            };
+            std::thread::Builder::new().name("simurgh-worker".to_owned()).spawn(serve).ok()
         };
         let threads: Vec<_> = (1..workers).map_while(start).collect();
         Self { board, threads }

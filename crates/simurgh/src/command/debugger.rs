@@ -2,6 +2,8 @@
 
 use simurgh_kernel::context::Place;
 
+use crate::text::shell_word;
+
 /// Whether a debugger watches this process; where that cannot be known, it is taken to.
 pub(super) fn is_attached() -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
@@ -31,26 +33,4 @@ pub(super) fn stop(step: usize, who: &str, place: Option<Place>) {
     eprintln!("stopped before step {step}: {who} goes on{from}");
     // A debugger that is there takes the signal; the process does not see it.
     let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTRAP);
-}
-
-/// A word as a shell reads it.
-pub(crate) fn shell_word(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_needs_it() {
-        assert_eq!(shell_word("target/x"), "target/x");
-        assert_eq!(shell_word("a b"), "'a b'");
-        assert_eq!(shell_word("it's"), "'it'\\''s'");
-        assert_eq!(shell_word(""), "''");
-    }
 }

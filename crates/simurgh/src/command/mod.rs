@@ -17,7 +17,6 @@ pub mod platform;
 mod progress;
 pub mod replay;
 pub mod run;
-pub(crate) mod schedule;
 pub mod simulate;
 mod stats;
 pub mod summary;

@@ -1,4 +1,4 @@
-//! The progress line of a long run: simulated time and events a second, on a terminal only.
+//! The progress line of a long run or search, on a terminal only; and Ctrl-C.
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::{SigId, flag};
 use simurgh_kernel::simulation::{Status, Watcher};
 
-use super::check::Stopwatch;
+use crate::checking::{Progress, Stopwatch};
 
 /// A watcher that draws the line, or none when nobody would see it.
 pub(crate) fn watcher() -> Option<Watcher> {
@@ -33,68 +33,149 @@ fn line() -> ProgressBar {
     bar
 }
 
-/// Whoever looks at a timed exploration: shows how far it is, and stops it when its time is up or somebody asks.
-pub(crate) struct Exploring {
-    line: Option<ProgressBar>,
-    clock: Stopwatch,
-    time: Option<f64>,
-    looked: f64,
-    interrupted: Arc<AtomicBool>,
+/// Hears of Ctrl-C: the first one stops a search with what it knows, a second one ends the program as ever.
+pub(crate) struct Interrupt {
+    came: Arc<AtomicBool>,
     handlers: Vec<SigId>,
 }
 
-impl Exploring {
-    /// Begins to look, for so many seconds at most. The line is there if anybody would see it.
-    pub(crate) fn start(time: Option<f64>) -> Self {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        // The first Ctrl-C stops the exploration with what it knows; a second one ends the program as ever.
+impl Interrupt {
+    /// Begins to listen.
+    pub(crate) fn listen() -> Self {
+        let came = Arc::new(AtomicBool::new(false));
         let handlers = [
-            flag::register_conditional_default(SIGINT, Arc::clone(&interrupted)),
-            flag::register(SIGINT, Arc::clone(&interrupted)),
+            flag::register_conditional_default(SIGINT, Arc::clone(&came)),
+            flag::register(SIGINT, Arc::clone(&came)),
         ];
-        Self {
-            line: std::io::stderr().is_terminal().then(line),
-            clock: Stopwatch::start(),
-            time,
-            looked: 0.0,
-            interrupted,
-            handlers: handlers.into_iter().flatten().collect(),
-        }
+        Self { came, handlers: handlers.into_iter().flatten().collect() }
     }
 
-    /// How long it has taken until now.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.clock.seconds()
-    }
-
-    /// Shows how many ways were simulated, and what was found; says whether to go on.
-    pub(crate) fn go_on(&mut self, ways: u64, found: impl FnOnce() -> String) -> bool {
-        let elapsed = self.seconds();
-        // What takes less than a second needs no line.
-        if elapsed >= 1.0
-            && elapsed - self.looked >= 0.1
-            && let Some(line) = &self.line
-        {
-            self.looked = elapsed;
-            let rate = ways as f64 / elapsed;
-            line.set_message(format!(
-                "{ways} ways   {rate:.0} ways/s   {}   {elapsed:.0} s elapsed",
-                found()
-            ));
-            line.tick();
-        }
-        !self.interrupted.load(Ordering::Relaxed) && self.time.is_none_or(|most| elapsed < most)
+    /// Whether it came.
+    pub(crate) fn came(&self) -> bool {
+        self.came.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Exploring {
+impl Drop for Interrupt {
     fn drop(&mut self) {
         for &handler in &self.handlers {
             signal_hook::low_level::unregister(handler);
         }
-        if let Some(line) = &self.line {
-            line.finish_and_clear();
+        // Nobody looks any more: what comes now ends the program.
+        self.came.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A line about a search, if anybody would see it.
+struct Line {
+    bar: Option<ProgressBar>,
+    drawn: f64,
+}
+
+impl Line {
+    fn start() -> Self {
+        Self { bar: std::io::stderr().is_terminal().then(line), drawn: 0.0 }
+    }
+
+    /// Draws it, now and then.
+    fn draw(&mut self, elapsed: f64, text: impl FnOnce() -> String) {
+        // What takes less than a second needs no line.
+        if elapsed >= 1.0
+            && elapsed - self.drawn >= 0.1
+            && let Some(bar) = &self.bar
+        {
+            self.drawn = elapsed;
+            bar.set_message(text());
+            bar.tick();
         }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The line of a timed exploration.
+pub(crate) struct Exploring {
+    line: Line,
+    clock: Stopwatch,
+}
+
+impl Exploring {
+    /// Begins it.
+    pub(crate) fn start() -> Self {
+        Self { line: Line::start(), clock: Stopwatch::start() }
+    }
+
+    /// Shows how many ways were simulated, and what was found.
+    pub(crate) fn show(&mut self, ways: u64, found: impl FnOnce() -> String) {
+        let elapsed = self.clock.seconds();
+        self.line.draw(elapsed, || {
+            let rate = ways as f64 / elapsed;
+            format!("{ways} ways   {rate:.0} ways/s   {}   {elapsed:.0} s elapsed", found())
+        });
+    }
+}
+
+/// The line of a check.
+pub(crate) struct Searching {
+    line: Line,
+    /// How many executions the whole was estimated to have, each time their number had doubled.
+    estimates: Vec<(u64, f64)>,
+}
+
+impl Searching {
+    /// Begins it.
+    pub(crate) fn start() -> Self {
+        Self { line: Line::start(), estimates: Vec::new() }
+    }
+
+    /// Shows how far a search is.
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        self.estimate(progress);
+        self.line.draw(progress.seconds, || message(progress, &self.estimates));
+    }
+
+    /// Remembers the estimate each time the number of executions has doubled, to see how much it moves.
+    fn estimate(&mut self, progress: &Progress) {
+        let (Some(part), executions) = (progress.part.filter(|&part| part > 0.0), progress.executions) else {
+            return;
+        };
+        if self.estimates.last().is_none_or(|&(last, _)| executions >= last.saturating_mul(2).max(1)) {
+            self.estimates.push((executions, executions as f64 / part));
+        }
+    }
+}
+
+fn message(progress: &Progress, estimates: &[(u64, f64)]) -> String {
+    let &Progress { executions, depth, seconds, .. } = progress;
+    let rate = executions as f64 / seconds.max(1e-9);
+    let mut text = format!("{executions} executions   {rate:.0}/s   {depth} steps deep   {seconds:.0} s");
+    if let Some(part) = progress.part.filter(|&part| part > 0.0) {
+        let total = executions as f64 / part;
+        let left = (total - executions as f64).max(0.0) / rate.max(1e-9);
+        text.push_str(&format!("   about {:.1} % of {total:.2e}, {} left", part * 100.0, span(left)));
+        if let [.., (_, before), (_, now)] = estimates[..] {
+            let moved = (now / before).max(before / now);
+            text.push_str(&format!(" (an estimate, which moved by a factor {moved:.1} since half as many)"));
+        } else {
+            text.push_str(" (a first estimate)");
+        }
+    }
+    text
+}
+
+/// A span of time for people.
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.1e} days", s / 86_400.0),
     }
 }
 

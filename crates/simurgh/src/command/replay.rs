@@ -12,12 +12,14 @@ use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
 
-use super::check::{Origin, Subject, draw, silently, view};
-use super::debugger::shell_word;
-use super::schedule::{Differs, Planned, Schedule, base, find_scenario};
+use super::check::{draw, view};
 use super::simulate::check_place;
 use super::{debugger, print};
+use crate::checking::schedule::{Differs, Planned, Schedule, base, find_scenario};
+use crate::checking::{Origin, Subject, silently};
 use crate::error::{Error, Exit, Result};
+use crate::scenario::Scenario;
+use crate::text::{count, shell_word};
 
 /// The arguments of `replay`.
 #[derive(Args, Clone, Debug)]
@@ -44,7 +46,8 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
     let schedule = Schedule::from_file(&options.file)?;
     match &schedule.origin {
         Origin::Scenario(scenario) => {
-            let subject = Subject::from_scenario(find_scenario(scenario, &options.file))?;
+            let scenario = Scenario::from_file(find_scenario(scenario, &options.file))?;
+            let subject = scenario.check().subject()?;
             replay(&subject, &schedule, options)
         }
         Origin::Program { name, .. } => {
@@ -82,10 +85,10 @@ pub(crate) fn arguments<'a>(schedule: &'a Schedule, file: &Path, program: &str) 
 /// # Errors
 /// Where it cannot be followed.
 pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &ReplayOptions) -> Result<Exit> {
-    let count = schedule.steps.len();
+    let length = schedule.steps.len();
     for (option, step, lowest) in [("--until", options.until, 0), ("--break-at", options.break_at, 1)] {
-        if let Some(step) = step.filter(|step| !(lowest..=count).contains(step)) {
-            let steps = super::summary::count(count as u64, "step");
+        if let Some(step) = step.filter(|step| !(lowest..=length).contains(step)) {
+            let steps = count(length as u64, "step");
             return Err(Error::input(format!("{option} {step}: the schedule has {steps}")));
         }
     }
@@ -217,7 +220,7 @@ fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -
             let _ = writeln!(text, "{what}");
         }
         (None, _) if is_early => {
-            let left = super::summary::count((schedule.steps.len() - taken) as u64, "step");
+            let left = count((schedule.steps.len() - taken) as u64, "step");
             let _ = writeln!(text, "nothing has gone wrong until here; {left} left");
         }
         (None, Some(saved)) => {

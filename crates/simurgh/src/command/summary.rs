@@ -11,6 +11,7 @@ use simurgh_kernel::simulation::End;
 use super::stats::Stats;
 use crate::program::Outcome;
 use crate::scenario::{How, Record, Scenario};
+use crate::text::count;
 
 /// The outcome as one JSON object and a newline.
 pub(crate) fn json(
@@ -273,11 +274,6 @@ fn in_words(outcome: &Outcome, reason: &Reason) -> String {
 fn energy(outcome: &Outcome) -> String {
     let total: f64 = outcome.energy().map(|(_, joules)| joules).sum();
     if total > 0.0 { format!(", {total:.3} J") } else { String::new() }
-}
-
-/// A number of things, in words.
-pub(crate) fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn seconds(seconds: f64) -> String {

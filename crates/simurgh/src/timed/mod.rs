@@ -14,10 +14,11 @@
 //! - [`objective`]: what is measured.
 //! - [`subject`]: one program, one way, one simulation.
 //! - this module: all ways.
+//! - [`Explore`], [`ExploreReport`]: the same as one call, for tests and for the command.
 //!
 //! ```
 //! use simurgh::prelude::*;
-//! use simurgh::timed::{Limit, Objective, Subject, explore};
+//! use simurgh::timed::{Limit, Objective, Subject, explore_ways};
 //!
 //! // Whoever comes first is served first; serving takes 1 s for the one and 3 s for the other, and then each of them
 //! // has 2 s of work of its own.
@@ -42,7 +43,7 @@
 //! }
 //!
 //! let subject = Subject::new(Platform::builtin(), app);
-//! let found = explore(&subject, Objective::Makespan, Limit::default(), &mut |_, _| true)?;
+//! let found = explore_ways(&subject, Objective::Makespan, Limit::default(), &mut |_, _| true)?;
 //! assert_eq!(found.ways, 2);
 //! // Both are served after 4 s in any order; then the last one works for 2 s.
 //! let (best, worst) = (found.best.unwrap().value, found.worst.unwrap().value);
@@ -50,9 +51,11 @@
 //! # Ok::<(), simurgh::Error>(())
 //! ```
 
+mod exploration;
 mod log;
 pub mod objective;
 mod pilot;
+pub(crate) mod report;
 mod requests;
 pub mod steering;
 pub mod subject;
@@ -60,12 +63,14 @@ pub mod subject;
 use std::cmp::Ordering;
 
 use simurgh_explore::receives::actors::Actors;
-use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
+use simurgh_explore::receives::search::{Limits, Refusal, explore_ways as all_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
 
+pub use exploration::{Explore, explore};
 pub use log::{Receive, Story};
 pub use objective::{Measures, Objective};
+pub use report::ExploreReport;
 pub use steering::{Steering, steer};
 pub use subject::{Attempt, Run, Subject};
 
@@ -87,7 +92,7 @@ impl Default for Limit {
 }
 
 /// What an exploration found.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Found {
     /// The way with the lowest value, if any came to a good end. Of several, the first in the order of ways.
     pub best: Option<Run>,
@@ -115,23 +120,13 @@ pub struct Found {
 /// # Errors
 /// If the program cannot be made or simulated, if it does something that is not explored, or if the platform says nothing
 /// about the objective.
-pub fn explore(
+pub fn explore_ways(
     subject: &Subject<'_>,
     objective: Objective,
     limit: Limit,
     watch: &mut dyn FnMut(&Attempt, &Found) -> bool,
 ) -> Result<Found> {
-    let mut found = Found {
-        best: None,
-        worst: None,
-        simulated: None,
-        ways: 0,
-        broken: 0,
-        damage: None,
-        impossible: 0,
-        obstacle: None,
-        exhausted: false,
-    };
+    let mut found = Found::default();
     if let Attempt::Fine(run, _) = subject.simulate(None, objective, |_| {})? {
         found.simulated = Some(*run);
     }
@@ -166,7 +161,7 @@ pub fn explore(
     };
     let limits = Limits { all: true, ..Limits::default() };
     let mut actors = Actors::new(subject);
-    let explored = explore_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
+    let explored = all_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
     if let Some(error) = error {
         return Err(error);
     }

@@ -1,7 +1,7 @@
 //! Random programs that do anything which is explored: the plain simulation is one of the ways, to the last bit.
 
 use simurgh::prelude::*;
-use simurgh::timed::{Attempt, Found, Limit, Objective, Run, Subject, explore};
+use simurgh::timed::{Attempt, Found, Limit, Objective, Run, Subject, explore_ways};
 
 use crate::star;
 
@@ -208,12 +208,13 @@ fn the_plain_simulation_takes_one_of_the_ways_of_any_program() {
         let subject = Subject::new(platform.clone(), |program| fill(program, &actors));
         let mut runs: Vec<Run> = Vec::new();
         let limit = Limit { executions: MOST, ..Limit::default() };
-        let found = explore(&subject, Objective::Makespan, limit, &mut |attempt: &Attempt, _: &Found| {
-            if let Attempt::Fine(run, _) = attempt {
-                runs.push((**run).clone());
-            }
-            true
-        });
+        let found =
+            explore_ways(&subject, Objective::Makespan, limit, &mut |attempt: &Attempt, _: &Found| {
+                if let Attempt::Fine(run, _) = attempt {
+                    runs.push((**run).clone());
+                }
+                true
+            });
         let found = match found {
             Ok(found) => found,
             // Barriers that more actors come to than they have places.

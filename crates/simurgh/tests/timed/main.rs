@@ -16,7 +16,7 @@ use std::sync::Arc;
 use simurgh::platform::{PlatformBuilder, Routing};
 use simurgh::prelude::*;
 use simurgh::scenario::{Scenario, play};
-use simurgh::timed::{Attempt, Found, Limit, Objective, Receive, Run, Subject, explore};
+use simurgh::timed::{Attempt, Found, Limit, Objective, Receive, Run, Subject, explore_ways};
 use simurgh_kernel::simulation::Pacing;
 
 /// Hosts of one core of 1 Gf that draw 100 W when idle and 200 W at work; each behind a link of 1 MBps without latency.
@@ -73,7 +73,8 @@ fn attempts(
         });
         true
     };
-    let found = with(scenario, platform, |subject| explore(subject, objective, limit, &mut watch)).unwrap();
+    let found =
+        with(scenario, platform, |subject| explore_ways(subject, objective, limit, &mut watch)).unwrap();
     assert!(found.exhausted);
     assert_eq!(found.ways, all.len() as u64);
     (found, all)

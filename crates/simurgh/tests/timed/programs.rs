@@ -1,7 +1,7 @@
 //! Programs whose best and worst are calculated by hand.
 
 use simurgh::prelude::*;
-use simurgh::timed::{Came, Found, Limit, Objective, Subject, explore};
+use simurgh::timed::{Came, Found, Limit, Objective, Subject, explore_ways};
 
 use crate::{got, near, star, values};
 
@@ -10,7 +10,7 @@ const HOSTS: [&str; 5] = ["0", "1", "2", "3", "4"];
 /// Explores a program, and sees that the way of the plain simulation, steered, is the plain simulation.
 fn explored(objective: Objective, app: impl Fn(&mut Program) -> simurgh::Result) -> Found {
     let subject = Subject::new(star(&HOSTS), app);
-    let found = explore(&subject, objective, Limit::default(), &mut |_, _| true).unwrap();
+    let found = explore_ways(&subject, objective, Limit::default(), &mut |_, _| true).unwrap();
     assert!(found.exhausted);
     if let Some(plain) = &found.simulated {
         match subject.simulate(Some(&plain.way), objective, |_| {}).unwrap() {

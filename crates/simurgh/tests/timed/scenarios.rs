@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simurgh::platform::{Profile, ProfilePoint, ProfileTarget, Repeat};
 use simurgh::scenario::Scenario;
-use simurgh::timed::{Limit, Objective, explore};
+use simurgh::timed::{Limit, Objective, explore_ways};
 use simurgh_explore::Network;
 
 use crate::{attempts, explored, got, near, scenario, star, star_builder, values, with};
@@ -152,7 +152,7 @@ fn a_bound_is_never_silent() {
     for (executions, ways, exhausted) in [(5, 5, false), (6, 6, true), (7, 6, true)] {
         let limit = Limit { executions, ..Limit::default() };
         let found = with(&program, &platform, |subject| {
-            explore(subject, Objective::Makespan, limit, &mut |_, _| true)
+            explore_ways(subject, Objective::Makespan, limit, &mut |_, _| true)
         });
         let found = found.unwrap();
         assert_eq!((found.ways, found.exhausted), (ways, exhausted));
@@ -163,7 +163,7 @@ fn a_bound_is_never_silent() {
     for executions in [0, 1, 2] {
         let limit = Limit { executions, ..Limit::default() };
         let found = with(&served, &platform, |subject| {
-            explore(subject, Objective::Makespan, limit, &mut |_, _| true)
+            explore_ways(subject, Objective::Makespan, limit, &mut |_, _| true)
         });
         let found = found.unwrap();
         assert_eq!((found.ways, found.exhausted), (executions, executions == 2));
@@ -176,7 +176,7 @@ fn a_bound_is_never_silent() {
         seen < 2
     };
     let found = with(&program, &platform, |subject| {
-        explore(subject, Objective::Makespan, Limit::default(), &mut watch)
+        explore_ways(subject, Objective::Makespan, Limit::default(), &mut watch)
     });
     let found = found.unwrap();
     assert_eq!((found.ways, found.exhausted), (2, false));
@@ -230,7 +230,7 @@ fn what_cannot_be_explored_is_refused_in_a_line() {
     let program = scenario(&[("a", "node-0", &["send box 0"]), ("r", "node-1", &["recv box"])]);
     let bare = Arc::new(simurgh::Platform::builtin());
     let found = with(&program, &bare, |subject| {
-        explore(subject, Objective::Energy, Limit::default(), &mut |_, _| true)
+        explore_ways(subject, Objective::Energy, Limit::default(), &mut |_, _| true)
     });
     assert_eq!(
         found.unwrap_err().to_string(),

@@ -1,28 +1,25 @@
 //! `check`: explores every order in which the messages of a scenario or program can be received.
+//!
+//! The command makes a [`Check`] of its arguments, and prints the report.
 
-mod cut;
-mod demands;
-mod exploring;
-mod findings;
-mod kept;
 mod report;
 mod saved;
-mod subject;
-mod watch;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use simurgh_explore::{Faults, Network, Verdict};
+use simurgh_explore::Network;
 
 use super::print;
+use super::progress::{Interrupt, Searching};
+use crate::checking::{Check, Spelling};
 use crate::error::{Error, Exit, Result};
+use crate::scenario::Scenario;
 
-pub(crate) use findings::silently;
 pub(crate) use report::view;
 pub use saved::SaveOptions;
 pub(crate) use saved::draw;
-pub(crate) use subject::{Origin, Subject};
 
 /// The arguments of `simurgh check`.
 #[derive(Args, Clone, Debug)]
@@ -85,21 +82,54 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
-    /// What the network may do to messages.
+    /// The check that these options stand for.
     ///
     /// # Errors
-    /// If it is one that promises to deliver each message once.
-    pub(crate) fn faults(&self) -> Result<Faults> {
-        let faults = Faults { losses: self.loss, duplications: self.duplication };
-        if faults.is_none() || self.network == NetworkName::Unordered {
-            return Ok(faults);
+    /// If one of them makes no sense.
+    fn apply<'a>(&self, check: Check<'a>) -> Result<Check<'a>> {
+        let mut check = check
+            .spelled(Spelling::Arguments)
+            .engine(self.engine.into())
+            .network(self.network.into())
+            .losses(self.loss)
+            .duplications(self.duplication)
+            .workers(self.workers)
+            .seed(self.seed);
+        if self.all {
+            check = check.all();
         }
-        let option = if self.loss > 0 { "--loss" } else { "--duplication" };
-        Err(Error::input(format!(
-            "{option}: the network {} delivers each message once; add --network unordered",
-            self.network
-        )))
+        if let Some(executions) = self.executions {
+            check = check.executions(executions);
+        }
+        if let Some(depth) = self.depth {
+            check = check.depth(depth);
+        }
+        if let Some(seconds) = self.time {
+            check = check.time(duration(seconds)?);
+        }
+        if let Some(megabytes) = self.memory {
+            check = check.memory(megabytes);
+        }
+        if let Some(compared) = self.deterministic {
+            check = check.deterministic(compared.into());
+        }
+        if let Some(file) = &self.resume {
+            check = check.resume(file);
+        }
+        Ok(check)
     }
+}
+
+/// The value of `--time`.
+///
+/// # Errors
+/// If it is none.
+pub(crate) fn duration(seconds: f64) -> Result<Duration> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(Error::input("--time: a number of seconds, 0 or more"));
+    }
+    // What is too long to say is for ever.
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// How the orders are explored.
@@ -185,48 +215,24 @@ impl std::fmt::Display for NetworkName {
 
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
-    check(&Subject::from_scenario(arguments.file.clone())?, &arguments.options)
+    check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
 }
 
-/// Explores a program.
-pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exit> {
+/// Checks a program, and prints what was found.
+pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     options.saved.check_places()?;
-    let watch = Stopwatch::start();
-    let exploring::Explored { found, stopped, engine, refined } =
-        silently(|| exploring::explore(subject, options))??;
-    if let Some(divergence) = &found.divergence {
-        return Err(Error::input(divergence.to_string()));
-    }
-    let seconds = watch.seconds();
-    let findings = silently(|| findings::findings(subject, options.network.into(), &found.found))?;
-    let hint = options.saved.save(subject, engine, &findings)?;
-    let cut = silently(|| cut::Cut::of(subject, options.network.into(), &found))?;
-    let by = report::By { engine, refined, seconds, cut };
+    let (mut line, interrupt) = (Searching::start(), Interrupt::listen());
+    let check = options
+        .apply(check)?
+        .progress(move |progress| line.show(progress))
+        .stop_when(move |_| interrupt.came())
+        .on_note(|note| eprintln!("simurgh: {note}"));
+    let (report, subject) = check.explore()?;
+    let hint = options.saved.save(&subject, &report.counterexamples)?;
     print(&if options.json {
-        report::json(&found, &findings, &by)
+        report::json(&report)
     } else {
-        report::human(&found, &findings, &hint, &by)
+        report.in_words(&view(), Spelling::Arguments, &hint)
     });
-    if let Some(stopped) = stopped.filter(|_| !options.json) {
-        print(&format!("{stopped}\n"));
-    }
-    Ok(match found.verdict {
-        Verdict::Holds => Exit::Fine,
-        Verdict::Violated | Verdict::Deadlock => Exit::Failed,
-        Verdict::NotExhausted => Exit::NotExhausted,
-    })
-}
-
-/// How long it took, for people.
-pub(crate) struct Stopwatch(std::time::Instant);
-
-impl Stopwatch {
-    #[expect(clippy::disallowed_methods, reason = "the time that a search took is told, and changes nothing")]
-    pub(crate) fn start() -> Self {
-        Self(std::time::Instant::now())
-    }
-
-    pub(crate) fn seconds(&self) -> f64 {
-        self.0.elapsed().as_secs_f64()
-    }
+    Ok(report.verdict.into())
 }

@@ -1,32 +1,15 @@
-//! How the outcome of an exploration is told, to people and to machines.
+//! How the outcome of a check is told to machines, and where it is printed for people.
 
-use std::fmt::Write;
 use std::io::IsTerminal;
 
 use serde::Serialize;
-use simurgh_explore::counterexample::Counterexample;
-use simurgh_explore::{Engine, Exploration};
-use simurgh_trace::counterexample::{View, in_columns};
+use simurgh_explore::counterexample::Counterexample as Told;
+use simurgh_trace::counterexample::View;
 
-use super::cut::Cut;
-use super::findings::Finding;
-use crate::command::summary::count;
-
-/// More findings than these are told in a line each.
-const FINDINGS_MAX: usize = 5;
-
-/// Who explored, and how long it took.
-pub(super) struct By {
-    pub(super) engine: Engine,
-    /// Why that is not the engine that was asked for, if it is not.
-    pub(super) refined: Option<String>,
-    pub(super) seconds: f64,
-    /// The executions that it did not follow to their ends.
-    pub(super) cut: Option<Cut>,
-}
+use crate::checking::{CheckReport, Counterexample, Cut, WIDTH, source};
 
 /// The outcome as one JSON object and a newline.
-pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String {
+pub(super) fn json(report: &CheckReport) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
         verdict: String,
@@ -42,15 +25,15 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
-    let counterexamples: Vec<OutFinding<'_>> = findings.iter().map(OutFinding::new).collect();
+    let counterexamples: Vec<OutFinding<'_>> = report.counterexamples.iter().map(OutFinding::new).collect();
     let out = Out {
-        verdict: found.verdict.to_string(),
-        executions: found.executions,
-        transitions: found.transitions,
-        seconds: by.seconds,
-        engine: by.engine.to_string(),
-        refined: by.refined.as_deref(),
-        cut: by.cut.as_ref(),
+        verdict: report.verdict.to_string(),
+        executions: report.executions,
+        transitions: report.transitions,
+        seconds: report.seconds,
+        engine: report.engine.to_string(),
+        refined: report.refined.as_deref(),
+        cut: report.cut.as_ref(),
         counterexample: counterexamples.first(),
         counterexamples: &counterexamples,
     };
@@ -66,7 +49,7 @@ enum OutFinding<'a> {
     Told {
         schedule: Vec<String>,
         #[serde(flatten)]
-        told: &'a Counterexample,
+        told: &'a Told,
     },
     Untold {
         what: &'a str,
@@ -76,51 +59,13 @@ enum OutFinding<'a> {
 }
 
 impl<'a> OutFinding<'a> {
-    fn new(finding: &'a Finding) -> Self {
+    fn new(finding: &'a Counterexample) -> Self {
         let schedule = finding.schedule.iter().map(ToString::to_string).collect();
         match &finding.told {
             Ok(told) => OutFinding::Told { schedule, told },
             Err(error) => OutFinding::Untold { what: &finding.what, schedule, error },
         }
     }
-}
-
-/// The outcome for people. `hint` is told below a counterexample.
-pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, by: &By) -> String {
-    let mut text = String::new();
-    for finding in findings.iter().take(FINDINGS_MAX) {
-        match &finding.told {
-            Ok(told) => text.push_str(&columns(told)),
-            Err(why) => {
-                let steps: Vec<_> = finding.schedule.iter().map(ToString::to_string).collect();
-                let _ = writeln!(text, "{}\n  schedule: {}\n  {why}", finding.what, steps.join(" "));
-            }
-        }
-        text.push('\n');
-    }
-    for finding in findings.iter().skip(FINDINGS_MAX) {
-        let _ = writeln!(text, "also: {}", finding.what);
-    }
-    if !findings.is_empty() && !hint.is_empty() {
-        let _ = writeln!(text, "{hint}");
-    }
-    if let Some(cut) = &by.cut {
-        let _ = writeln!(text, "{}", cut.in_words());
-    }
-    let _ = writeln!(
-        text,
-        "{}: {}, {} steps, {:.3} s",
-        found.verdict,
-        count(found.executions, "execution"),
-        found.transitions,
-        by.seconds
-    );
-    text
-}
-
-/// A counterexample as columns that fit where they are printed.
-pub(crate) fn columns(told: &Counterexample) -> String {
-    in_columns(told, &view())
 }
 
 /// How counterexamples are printed here.
@@ -134,12 +79,6 @@ pub(crate) fn colour() -> bool {
 }
 
 fn width() -> usize {
-    const USUAL: usize = 100;
     let told = std::env::var("COLUMNS").ok().filter(|_| std::io::stdout().is_terminal());
-    told.and_then(|columns| columns.parse().ok()).unwrap_or(USUAL).clamp(40, 200)
-}
-
-/// The text of a source file, if it is where the program was built.
-pub(crate) fn source(file: &str) -> Option<String> {
-    std::fs::read_to_string(file).ok()
+    told.and_then(|columns| columns.parse().ok()).unwrap_or(WIDTH).clamp(40, 200)
 }

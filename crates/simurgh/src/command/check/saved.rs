@@ -3,17 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simurgh_explore::counterexample::{Counterexample, standings};
+use simurgh_explore::counterexample::{Counterexample as Told, standings};
 use simurgh_explore::{Faults, Step};
 use simurgh_trace::counterexample::{Heading, in_html};
 
-use super::Subject;
-use super::findings::{Finding, silently};
-use super::report::source;
-use crate::command::debugger::shell_word;
-use crate::command::schedule::Schedule;
+use crate::checking::{Counterexample, Subject, silently, source};
 use crate::command::simulate::{check_place, write_file};
 use crate::error::{Error, Result};
+use crate::text::shell_word;
 
 /// What is kept of what was found.
 #[derive(Args, Clone, Debug, Default)]
@@ -56,20 +53,14 @@ impl SaveOptions {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub(crate) fn save(
-        &self,
-        subject: &Subject<'_>,
-        engine: simurgh_explore::Engine,
-        findings: &[Finding],
-    ) -> Result<String> {
-        let told = findings.iter().filter_map(|finding| finding.told.as_ref().ok());
+    pub(crate) fn save(&self, subject: &Subject<'_>, found: &[Counterexample]) -> Result<String> {
+        let told = found.iter().filter_map(|one| Some((one.told.as_ref().ok()?, one.file().ok()?)));
         let program = called();
         let mut lines = Vec::new();
-        for (index, told) in told.enumerate() {
+        for (index, (told, schedule)) in told.enumerate() {
             let mut command = None;
             if let Some(path) = &self.save {
                 let path = numbered(path, index);
-                let schedule = Schedule::of(told, subject.origin().clone(), engine.to_string());
                 let text = schedule.write();
                 write_file(&path, |out| out.write_all(text.as_bytes()))?;
                 let replay = format!("{program} replay {}", shell_word(&path.display().to_string()));
@@ -93,12 +84,7 @@ impl SaveOptions {
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn draw(
-    subject: &Subject<'_>,
-    told: &Counterexample,
-    replay: Option<String>,
-    path: &Path,
-) -> Result {
+pub(crate) fn draw(subject: &Subject<'_>, told: &Told, replay: Option<String>, path: &Path) -> Result {
     let steps: Vec<Step> = told.steps.iter().map(|taken| taken.step).collect();
     let names = |mailbox| subject.mailbox_name(mailbox);
     // The network may do what it did.

@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use simurgh_kernel::context::remember_panic;
-use simurgh_kernel::simulation::Pacing;
 use simurgh_platform::Platform;
 use simurgh_trace::Recorder;
 
-use super::check::NetworkName;
+use super::check::{NetworkName, duration};
+use super::print;
+use super::progress::{Exploring, Interrupt};
 use super::simulate::{check_pictures, check_place, parse_config, write_file, write_timeline};
-use super::{print, progress};
 use crate::error::{Error, Exit, Result};
-use crate::program::{Program, Settings};
-use crate::scenario::{Scenario, play};
-use crate::timed::{self, Attempt, Found, Limit, Objective, Run, Subject};
+use crate::scenario::Scenario;
+use crate::timed::report::{amount, range, way};
+use crate::timed::{Attempt, Explore, Objective, Run, Subject};
 
 /// The arguments of `simurgh explore`.
 #[derive(Args, Clone, Debug)]
@@ -106,70 +105,39 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit> {
     if file.extension().is_none_or(|extension| extension != "toml") {
         return Err(Error::input(format!("{}: explore takes a scenario (.toml)", file.display())));
     }
-    let scenario = Scenario::from_file(file)?;
-    let platform = Arc::new(match arguments.platform.as_ref().or(scenario.platform.as_ref()) {
-        Some(path) => Platform::from_file(path)?,
-        None => Platform::builtin(),
-    });
-    let fill = |program: &mut Program| play::fill(program, &scenario).map(drop);
-    let found = explore(platform, &fill, &arguments.options, Some(&scenario));
-    found.map_err(|error| match error {
-        error @ Error::Simulation(_) => Error::input(format!("{}: {error}", scenario.name)),
-        error => error,
-    })
+    let mut asked = Scenario::from_file(file)?.explore();
+    if let Some(path) = &arguments.platform {
+        asked = asked.platform(Platform::from_file(path)?);
+    }
+    explore(asked, &arguments.options)
 }
 
-/// Explores the program whose actors `fill` adds.
-pub(crate) fn explore(
-    platform: Arc<Platform>,
-    fill: &dyn Fn(&mut Program) -> Result,
-    options: &ExploreOptions,
-    scenario: Option<&Scenario>,
-) -> Result<Exit> {
+/// Explores a program, prints what was found, and writes what is to be written of it.
+pub(crate) fn explore(asked: Explore<'_>, options: &ExploreOptions) -> Result<Exit> {
     let ends = [End::best(options), End::worst(options)];
     ends.iter().try_for_each(End::check)?;
-    if options.time.is_some_and(|seconds| seconds.is_nan() || seconds < 0.0) {
-        return Err(Error::input("--time: a number of seconds, 0 or more"));
-    }
-    let mut config = scenario.map_or_else(Vec::new, |scenario| scenario.config.clone());
-    config.extend(parse_config(&options.config)?);
-    // The order of events within an instant is that of the reference for scenarios, as in `run`.
-    let pacing = if scenario.is_some() { Pacing::Reference } else { Pacing::Single };
-    let settings = || Settings { config: config.clone(), pacing, ..Settings::default() };
-    let subject = Subject::new(platform, fill).settings(settings).seed(options.seed);
+    let (mut line, interrupt) = (Exploring::start(), Interrupt::listen());
     let objective = Objective::from(options.objective);
-    let limit = Limit { network: options.network.into(), executions: options.executions };
-
-    let mut watch = progress::Exploring::start(options.time);
-    // An actor that panics is told once: not a message for every way.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(remember_panic));
-    let found = timed::explore(&subject, objective, limit, &mut |_, found| {
-        watch.go_on(found.ways, || report::range(found, objective))
-    });
-    std::panic::set_hook(hook);
-    let seconds = watch.seconds();
-    drop(watch);
-    let found = found?;
-    let told = report::Told { found: &found, objective, network: options.network, seconds };
-    print(&if options.json { told.json() } else { told.human() });
-    for (end, run) in ends.iter().zip([&found.best, &found.worst]) {
+    let mut asked = asked
+        .objective(objective)
+        .network(options.network.into())
+        .executions(options.executions)
+        .seed(options.seed)
+        .progress(move |found| line.show(found.ways, || range(found, objective)))
+        .stop_when(move |_| interrupt.came());
+    if let Some(seconds) = options.time {
+        asked = asked.time(duration(seconds)?);
+    }
+    for (key, value) in parse_config(&options.config)? {
+        asked = asked.config(key, value);
+    }
+    let (report, subject) = asked.explore()?;
+    print(&if options.json { report::json(&report) } else { report.in_words() });
+    for (end, run) in ends.iter().zip([report.best(), report.worst()]) {
         let Some(run) = run else { continue };
         end.write(&subject, objective, run, options.json)?;
     }
-    Ok(exit_of(&found))
-}
-
-fn exit_of(found: &Found) -> Exit {
-    if found.broken > 0 {
-        Exit::Failed
-    } else if !found.exhausted {
-        Exit::NotExhausted
-    } else if found.best.is_none() {
-        Exit::Failed
-    } else {
-        Exit::Fine
-    }
+    Ok(report.verdict().into())
 }
 
 /// One end of what was found, and what is to be written of it.
@@ -199,7 +167,7 @@ impl<'a> End<'a> {
 
     fn write(&self, subject: &Subject<'_>, objective: Objective, run: &Run, quiet: bool) -> Result<()> {
         if let Some(path) = self.way {
-            write_file(path, |out| out.write_all(report::way(self.name, objective, run).as_bytes()))?;
+            write_file(path, |out| out.write_all(way(self.name, objective, run).as_bytes()))?;
         }
         if !self.traces.is_empty() || self.svg.is_some() {
             self.draw(subject, objective, run)?;
@@ -222,7 +190,7 @@ impl<'a> End<'a> {
         };
         debug_assert_eq!(again.value, run.value);
         let mut timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
-        timeline.title = Some(format!("{} {objective}: {}", self.name, report::value(objective, run.value)));
+        timeline.title = Some(format!("{} {objective}: {}", self.name, amount(objective, run.value)));
         write_timeline(&timeline, self.traces, self.svg)
     }
 }

@@ -2,10 +2,10 @@
 
 use simurgh_explore::{Engine, Property};
 
-use super::{CheckOptions, Subject};
+use super::{Options, Subject};
 
 /// What is asked of a program.
-fn demands(subject: &Subject<'_>, options: &CheckOptions) -> Vec<Property> {
+fn demands(subject: &Subject<'_>, options: &Options) -> Vec<Property> {
     let mut asked = vec![Property::Assertions, Property::Deadlocks];
     if !subject.invariants().is_empty() {
         asked.push(Property::Invariants);
@@ -13,15 +13,15 @@ fn demands(subject: &Subject<'_>, options: &CheckOptions) -> Vec<Property> {
     if options.deterministic.is_some() {
         asked.push(Property::Determinism);
     }
-    if options.loss > 0 || options.duplication > 0 {
+    if !options.faults.is_none() {
         asked.push(Property::UnreliableNetwork);
     }
     asked
 }
 
 /// Why another engine is used than the one that was asked for, in a line; nothing if there is no need.
-pub(super) fn refinement(subject: &Subject<'_>, options: &CheckOptions) -> Option<String> {
-    let wanted = Engine::from(options.engine);
+pub(super) fn refinement(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let wanted: Engine = options.engine;
     let (engine, lost) = wanted.refined(&demands(subject, options));
     lost.map(|lost| format!("the engine {wanted} does not preserve {lost}; exploring with {engine} instead"))
 }

@@ -5,25 +5,33 @@ use std::ops::ControlFlow;
 use simurgh_explore::receives::actors::Actors as Processes;
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
-use simurgh_explore::{Exploration, Options, Progress, dfs, dpor, optimal, pct, random, source};
+use simurgh_explore::{
+    Engine, Exploration, Options as Bounds, Progress, dfs, dpor, optimal, pct, random, source,
+};
 
-use simurgh_kernel::context::Place;
+use simurgh_kernel::context::{Place, is_quiet, quiet};
 use simurgh_kernel::ids::MailboxId;
 
 use super::demands::refinement;
-use super::kept::Kept;
-use super::watch::{Glance, Watch};
-use super::{CheckOptions, Engine, Subject};
+use super::kept::{Kept, Left};
+use super::watch::{Listeners, Stopped, Watch};
+use super::{Options, Subject};
 use crate::error::{Error, Result};
 
 /// What was found, and why it was not all.
 pub(super) struct Explored {
     pub(super) found: Exploration,
-    pub(super) stopped: Option<String>,
+    /// Whether nothing is left.
+    pub(super) exhausted: bool,
+    pub(super) stopped: Option<Stopped>,
+    /// What is kept of the search, to go on with.
+    pub(super) left: Option<Left>,
     /// Who explored it.
-    pub(super) engine: simurgh_explore::Engine,
+    pub(super) engine: Engine,
     /// Why that is not the engine that was asked for, if it is not.
     pub(super) refined: Option<String>,
+    /// What else is to be known.
+    pub(super) notes: Vec<String>,
 }
 
 /// How many random walks are made where nobody says.
@@ -31,25 +39,33 @@ const WALKS: u64 = 10_000;
 
 /// An execution that is longer than this is taken for endless where nobody says, and the search stops there: it would go
 /// on for ever. What happened before what is a table of all pairs of steps, so that much longer ones would need much memory.
-const DEPTH: u64 = 20_000;
+pub(super) const DEPTH: u64 = 20_000;
 
 /// How many priorities change on a walk of [`pct`]: enough for what needs two coincidences.
 const PCT_DEPTH: u32 = 3;
 
-pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored> {
-    options.faults()?;
+/// Explores a program. Those who listen hear of it.
+///
+/// # Errors
+/// If what is asked for does not go together, or the program is not the same twice.
+pub(super) fn explore(
+    subject: &Subject<'_>,
+    options: &Options,
+    listeners: &mut Listeners<'_>,
+) -> Result<Explored> {
     let refined = refinement(subject, options);
+    let resume = options.spelling.of("--resume", "`resume`");
     if options.engine == Engine::Receives && refined.is_none() {
-        match explore_receives(subject, options) {
+        match explore_receives(subject, options, listeners) {
             Err(Refused::By(Refusal::Unsupported(what))) if options.resume.is_none() => {
                 let why =
                     format!("the engine receives does not explore {what}; exploring with optimal instead");
-                return explore_instead(subject, options, why);
+                return explore_instead(subject, options, listeners, why);
             }
             Err(Refused::By(Refusal::Unsupported(what))) => {
                 return Err(Error::input(format!(
                     "the engine `receives` does not explore {what}, and only it can go on with a search that was kept; \
-                     leave out --resume"
+                     leave out {resume}"
                 )));
             }
             Err(Refused::By(refusal)) => return Err(Error::input(refusal.to_string())),
@@ -58,25 +74,31 @@ pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<E
         }
     }
     if options.resume.is_some() {
-        return Err(Error::input(
-            "only the engine `receives` can go on with a search that was kept; leave out --resume",
-        ));
+        return Err(Error::input(format!(
+            "only the engine `receives` can go on with a search that was kept; leave out {resume}"
+        )));
     }
     if options.workers != 1 {
-        return Err(Error::input(
-            "only the engine `receives` explores on several cores; leave out --workers",
-        ));
+        let workers = options.spelling.of("--workers", "`workers`");
+        return Err(Error::input(format!(
+            "only the engine `receives` explores on several cores; leave out {workers}"
+        )));
     }
     match refined {
-        Some(why) => explore_instead(subject, options, why),
-        None => explore_system(subject, options, options.engine),
+        Some(why) => explore_instead(subject, options, listeners, why),
+        None => explore_system(subject, options, listeners, options.engine),
     }
 }
 
 /// Explores with the best of the engines that can, and says why.
-fn explore_instead(subject: &Subject<'_>, options: &CheckOptions, why: String) -> Result<Explored> {
-    eprintln!("simurgh: {why}");
-    let explored = explore_system(subject, options, Engine::Optimal)?;
+fn explore_instead(
+    subject: &Subject<'_>,
+    options: &Options,
+    listeners: &mut Listeners<'_>,
+    why: String,
+) -> Result<Explored> {
+    listeners.note(&why);
+    let explored = explore_system(subject, options, listeners, Engine::Optimal)?;
     Ok(Explored { refined: Some(why), ..explored })
 }
 
@@ -91,8 +113,12 @@ impl From<Error> for Refused {
     }
 }
 
-fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored, Refused> {
-    let network = options.network.into();
+fn explore_receives(
+    subject: &Subject<'_>,
+    options: &Options,
+    listeners: &mut Listeners<'_>,
+) -> Result<Explored, Refused> {
+    let network = options.network;
     let defaults = Limits::default();
     let limits = Limits {
         all: options.all,
@@ -101,7 +127,14 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
         stops_when_cut: options.depth.is_none(),
         ..defaults
     };
-    let make = || Processes::new(subject);
+    // Each worker makes its own, on its thread.
+    let is_quiet = is_quiet();
+    let make = || {
+        if is_quiet {
+            quiet().stay();
+        }
+        Processes::new(subject)
+    };
     let kept = match &options.resume {
         Some(path) => Some(Kept::new(path, subject.names(), network, &mut make()).map_err(Refused::By)?),
         None => None,
@@ -114,62 +147,64 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
-    let mut watch = Watch::start(options)?;
+    let mut watch = Watch::start(options, listeners);
     let frontier = explore_parts(&make, network, limits, workers, frontier, &mut |progress| {
-        watch.go_on(&Glance {
-            executions: progress.executions,
-            depth: progress.depth,
-            part: Some(progress.part),
-        })
-    })
-    .map_err(Refused::By)?;
-    let mut stopped = watch.finish().map(|why| why.to_string());
+        watch.go_on(progress.executions, progress.depth, Some(progress.part))
+    });
+    let mut stopped = watch.finish();
+    let frontier = frontier.map_err(Refused::By)?;
     if stopped.is_none() && !frontier.is_exhausted() && frontier.found.executions >= limits.executions {
-        stopped = Some(format!("stopped after {} executions (--executions)", frontier.found.executions));
+        stopped = Some(Stopped::Executions(frontier.found.executions));
     }
     if stopped.is_none() && options.depth.is_none() && frontier.found.cut > 0 {
-        stopped = Some(endless());
+        stopped = Some(Stopped::Endless);
     }
+    let mut left = None;
     if let Some(kept) = kept {
         if frontier.is_exhausted() {
             kept.forget();
         } else {
-            kept.save(&frontier)?;
-            let parts = frontier.parts.len();
-            let why = stopped.unwrap_or_else(|| "stopped at the first violation".to_owned());
-            stopped = Some(format!(
-                "{why}; what is left ({}) is kept in {}: the same command goes on from there",
-                crate::command::summary::count(parts as u64, "part"),
-                kept.path().display()
-            ));
+            left = Some(kept.save(&frontier)?);
         }
     }
-    Ok(Explored { found: frontier.found, stopped, engine: Engine::Receives.into(), refined: None })
+    Ok(Explored {
+        exhausted: frontier.is_exhausted() && frontier.found.cut == 0,
+        found: frontier.found,
+        stopped,
+        left,
+        engine: Engine::Receives,
+        refined: None,
+        notes: Vec::new(),
+    })
 }
 
-fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine) -> Result<Explored> {
-    let mut system = subject.actors(options.network.into()).unreliable(options.faults()?);
+fn explore_system(
+    subject: &Subject<'_>,
+    options: &Options,
+    listeners: &mut Listeners<'_>,
+    engine: Engine,
+) -> Result<Explored> {
+    let mut system = subject.actors(options.network).unreliable(options.faults);
     if let Some(compared) = options.deterministic {
-        system = system.compare(compared.into());
+        system = system.compare(compared);
     }
-    let mut watch = Watch::start(options)?;
+    let mut watch = Watch::start(options, listeners);
     let walks = matches!(engine, Engine::Random | Engine::Pct);
     let executions = options.executions.or(walks.then_some(WALKS));
-    let limits = Options {
+    let mut end = Progress::default();
+    let limits = Bounds {
+        report: Some(&mut end),
         all: options.all,
         executions,
         depth: Some(options.depth.unwrap_or(DEPTH) as usize),
         every: 64,
-        ..Options::default()
+        ..Bounds::default()
     };
     let limits = limits.watch(|progress: &Progress| {
-        let glance = Glance {
-            executions: progress.executions,
-            depth: progress.depth as u64,
-            part: executions.filter(|_| walks).map(|all| progress.executions as f64 / all as f64),
-        };
+        let part = executions.filter(|_| walks).map(|all| progress.executions as f64 / all as f64);
         let endless = options.depth.is_none() && progress.cut > 0;
-        if !endless && watch.go_on(&glance) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let go_on = !endless && watch.go_on(progress.executions, progress.depth as u64, part);
+        if go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     let found = match engine {
         Engine::Receives | Engine::Optimal => optimal::explore(&mut system, limits),
@@ -179,25 +214,18 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
         Engine::Random => random::explore(&mut system, options.seed, limits),
         Engine::Pct => pct::explore(&mut system, options.seed, PCT_DEPTH, limits),
     };
-    let unrepeatable: Vec<_> = system.unrepeatable().collect();
-    if let Some(told) = uncopied(subject, &unrepeatable) {
-        eprintln!("simurgh: {told}");
-    }
-    let mut stopped = watch.finish().map(|why| why.to_string());
+    let mut stopped = watch.finish();
     if stopped.is_none() && options.depth.is_none() && found.cut > 0 {
-        stopped = Some(endless());
+        stopped = Some(Stopped::Endless);
     }
     if stopped.is_none() && executions.is_some_and(|most| found.executions + found.cut >= most) {
-        stopped = Some(format!("stopped after {} executions (--executions)", found.executions));
+        stopped = Some(Stopped::Executions(found.executions));
     }
-    Ok(Explored { found, stopped, engine: engine.into(), refined: None })
-}
-
-/// Why a search stopped at an execution that was cut.
-fn endless() -> String {
-    format!(
-        "stopped at an execution of more than {DEPTH} steps; --depth N cuts it after N, and goes on with the others"
-    )
+    let unrepeatable: Vec<_> = system.unrepeatable().collect();
+    let notes: Vec<String> = uncopied(subject, &unrepeatable).into_iter().collect();
+    notes.iter().for_each(|note| listeners.note(note));
+    let exhausted = end.exhausted;
+    Ok(Explored { found, exhausted, stopped, left: None, engine, refined: None, notes })
 }
 
 /// That some messages did not arrive twice, since they cannot be copied; in a line.

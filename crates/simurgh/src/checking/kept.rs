@@ -15,6 +15,16 @@ use crate::error::{Error, Result};
 /// Changes with the format of the file.
 const FORMAT: &str = "simurgh search 2";
 
+/// What is left of a search, and is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Left {
+    /// How many parts.
+    pub parts: usize,
+    /// The file that they are kept in.
+    pub path: PathBuf,
+}
+
 /// A place where a search is kept.
 pub(super) struct Kept {
     path: PathBuf,
@@ -65,10 +75,6 @@ impl Kept {
             network: format!("{network:?}").to_lowercase(),
             fingerprint,
         })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The search until now; one that has not begun if there is no file.
@@ -125,7 +131,7 @@ impl Kept {
     }
 
     /// Keeps what is left.
-    pub(super) fn save(&self, frontier: &Frontier) -> Result<()> {
+    pub(super) fn save(&self, frontier: &Frontier) -> Result<Left> {
         let path = |picks: &Vec<Pick>| picks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         let found = frontier.found.found.iter().map(|(violation, schedule)| {
             let (actors, message) = match violation {
@@ -157,7 +163,8 @@ impl Kept {
         // Beside it first: what was kept is not lost if this is interrupted.
         let beside = self.path.with_extension("new");
         std::fs::write(&beside, text).map_err(|error| self.error(error))?;
-        std::fs::rename(&beside, &self.path).map_err(|error| self.error(error))
+        std::fs::rename(&beside, &self.path).map_err(|error| self.error(error))?;
+        Ok(Left { parts: frontier.parts.len(), path: self.path.clone() })
     }
 
     /// Nothing is left to be kept.

@@ -30,7 +30,7 @@ use simurgh_explore::determinism::Compared;
 use simurgh_explore::{Network, Step};
 use toml::Spanned;
 
-use super::check::Origin;
+use super::Origin;
 use crate::error::{Error, Result};
 use crate::scenario::file::read_text;
 

@@ -7,8 +7,8 @@ use simurgh_explore::counterexample::{Counterexample, How, Standing, Taken, tell
 use simurgh_explore::{Exploration, Faults, Network};
 use simurgh_trace::counterexample::{about, in_one_line};
 
-use super::Subject;
-use crate::command::summary::count;
+use super::{Spelling, Subject};
+use crate::text::count;
 
 /// Longer ones are not told again: that would take long, and much memory.
 const TOLD_MAX: usize = 100_000;
@@ -19,26 +19,28 @@ const ROUNDS: usize = 3;
 /// No longer circle is looked for.
 const CIRCLE_MAX: usize = 200;
 
-/// The executions that were cut, and how the first of them ended.
-#[derive(Serialize)]
-pub(super) struct Cut {
+/// The executions that were cut, because they were longer than allowed, and how the first of them ended.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Cut {
     /// How many were.
-    executions: u64,
+    pub executions: u64,
     /// How long the first of them was.
-    steps: usize,
+    pub steps: usize,
     /// How many of the last steps are done again and again, if it seems so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    circle: Option<usize>,
+    pub circle: Option<usize>,
     /// These, or some of the last steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    last: Vec<Taken>,
+    pub last: Vec<Taken>,
     /// How the actors stand where it was cut.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    standing: Vec<Standing>,
+    pub standing: Vec<Standing>,
+    /// The names of all actors, by number.
     #[serde(skip)]
-    actors: Vec<String>,
+    pub actors: Vec<String>,
     /// All of its steps.
-    schedule: Vec<String>,
+    pub schedule: Vec<String>,
 }
 
 impl Cut {
@@ -63,12 +65,13 @@ impl Cut {
     }
 
     /// What it is about, for people.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn in_words(&self, spelling: Spelling) -> String {
         let Self { executions, steps, .. } = self;
         let verb = if *executions == 1 { "goes" } else { "go" };
         let mut text = format!(
-            "{} {verb} on after {steps} steps (--depth): does the program ever end?\n",
-            count(*executions, "execution")
+            "{} {verb} on after {steps} steps ({}): does the program ever end?\n",
+            count(*executions, "execution"),
+            spelling.of("--depth", "`depth`")
         );
         if self.last.is_empty() {
             return text;

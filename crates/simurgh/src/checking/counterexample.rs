@@ -1,53 +1,111 @@
 //! What an exploration found, replayed on the kernel and made shorter before anybody sees it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::fmt;
+use std::path::Path;
 
-use simurgh_explore::counterexample::{Counterexample, tell};
+use simurgh_explore::counterexample::{Counterexample as Told, tell};
 use simurgh_explore::determinism::{Compared, Traffic};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{NotShown, shorten};
-use simurgh_explore::{Faults, Network, Step, Violation};
+use simurgh_explore::{Engine, Faults, Network, Step, Violation};
+use simurgh_trace::counterexample::{View, in_columns};
 
-use simurgh_kernel::context::{panicked_at, remember_panic};
-
-use super::Subject;
+use super::schedule::Schedule;
+use super::{Origin, Subject};
 use crate::error::{Error, Result as OurResult};
 
-/// Something that was found.
-pub(crate) struct Finding {
-    /// What, in one line.
-    pub(crate) what: String,
-    /// The schedule that shows it.
-    pub(crate) schedule: Vec<Step>,
-    /// What happens then; or why it cannot be told.
-    pub(crate) told: Result<Counterexample, String>,
+/// An execution in which something goes wrong.
+///
+/// It prints as `check` prints it on the command line, without colours: what goes wrong and where, the steps in columns, one an
+/// actor, and the lines of the program that they are at.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Counterexample {
+    /// What goes wrong, in one line.
+    pub what: String,
+    /// The same as data.
+    pub violation: Violation,
+    /// The steps that show it, for [`Check::replay`](super::Check::replay); [`steps`](Self::steps) is their text.
+    pub schedule: Vec<Step>,
+    /// What happens then, step by step; or why that cannot be told, because it was not the same again.
+    pub told: Result<Told, String>,
+    /// What was checked, and who found it.
+    origin: Origin,
+    engine: Engine,
 }
 
-/// Runs actors of which some may panic: that is a finding, told once, and not a message each time.
-///
-/// # Errors
-/// If it is not an actor that panics: a mistake of ours.
-pub(crate) fn silently<T>(run: impl FnOnce() -> T) -> OurResult<T> {
-    let hook = take_hook();
-    set_hook(Box::new(remember_panic));
-    let result = catch_unwind(AssertUnwindSafe(run));
-    let place = panicked_at().map_or_else(String::new, |place| format!(" at {place}"));
-    set_hook(hook);
-    result.map_err(|panic| {
-        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::other(format!("internal error{place}: {message}; please report it with the program"))
+impl Counterexample {
+    /// Whether actors wait for ever in it.
+    pub fn is_deadlock(&self) -> bool {
+        matches!(self.violation, Violation::Deadlock { .. })
+    }
+
+    /// The schedule as text: one word a step, for [`Check::replay`](super::Check::replay).
+    pub fn steps(&self) -> String {
+        let words: Vec<_> = self.schedule.iter().map(ToString::to_string).collect();
+        words.join(" ")
+    }
+
+    /// Writes the schedule into a file, as `check --save FILE` does: `my_program replay FILE`, or `simurgh replay FILE` if it is
+    /// of a scenario, shows it step by step.
+    ///
+    /// The file says which program it is of, and with which arguments it was checked. In a test that is the program
+    /// with the name of the test, and no arguments but `check`, unless [`Check::program`](super::Check::program) says otherwise.
+    ///
+    /// # Errors
+    /// If it is not the same every time, or the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> OurResult {
+        let text = self.file().map_err(Error::other)?.write();
+        std::fs::write(&path, text).map_err(|error| Error::file(&path, error))
+    }
+
+    /// The schedule as it is saved; or why it cannot be.
+    pub(crate) fn file(&self) -> Result<Schedule, String> {
+        let told = self.told.as_ref().map_err(Clone::clone)?;
+        Ok(Schedule::of(told, self.origin.clone(), self.engine.to_string()))
+    }
+
+    /// As it is printed.
+    pub(crate) fn in_words(&self, view: &View<'_>) -> String {
+        match &self.told {
+            Ok(told) => in_columns(told, view),
+            Err(why) => format!("{}\n  schedule: {}\n  {why}\n", self.what, self.steps()),
+        }
+    }
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(&plain()))
+    }
+}
+
+/// How counterexamples are printed where nobody knows where.
+pub(super) fn plain() -> View<'static> {
+    View { width: WIDTH, colour: false, source: &source }
+}
+
+/// How wide a page is where nobody knows.
+pub(crate) const WIDTH: usize = 100;
+
+/// The text of a source file, if it is where the program was built. The compiler names files as they are seen from the
+/// root of a workspace, and cargo runs tests and programs in one of its folders.
+pub(crate) fn source(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok().or_else(|| {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR")?;
+        Path::new(&package).ancestors().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())
     })
 }
 
 /// Replays what was found.
-pub(crate) fn findings(
+pub(super) fn counterexamples(
     subject: &Subject<'_>,
     network: Network,
+    engine: Engine,
     found: &[(Violation, Vec<Step>)],
-) -> Vec<Finding> {
+) -> Vec<Counterexample> {
     let names = subject.names();
-    let finding = |(violation, schedule): &(Violation, Vec<Step>)| {
+    let counterexample = |(violation, schedule): &(Violation, Vec<Step>)| {
         let (schedule, told) = match replay(subject, network, violation, schedule) {
             Ok(told) => (told.steps.iter().map(|step| step.step).collect(), Ok(told)),
             Err(why) => (schedule.clone(), Err(why)),
@@ -56,9 +114,28 @@ pub(crate) fn findings(
             Some(what) => what,
             None => describe(violation, &names),
         };
-        Finding { what, schedule, told }
+        let (violation, origin) = (violation.clone(), subject.origin().clone());
+        Counterexample { what, violation, schedule, told, origin, engine }
     };
-    found.iter().map(finding).collect()
+    found.iter().map(counterexample).collect()
+}
+
+/// Follows a schedule: what goes wrong, if something does.
+///
+/// # Errors
+/// Where it cannot be followed.
+pub(super) fn followed(
+    subject: &Subject<'_>,
+    network: Network,
+    engine: Engine,
+    schedule: &[Step],
+) -> Result<Option<Counterexample>, String> {
+    let mut system = subject.actors(network).unreliable(Faults::of(schedule));
+    let told = tell(&mut system, schedule, None, &|mailbox| subject.mailbox_name(mailbox))
+        .map_err(|impossible| format!("{impossible}; the program has changed, or it is another"))?;
+    let (Some(what), Some(violation)) = (told.what.clone(), told.violation.clone()) else { return Ok(None) };
+    let (schedule, origin) = (schedule.to_vec(), subject.origin().clone());
+    Ok(Some(Counterexample { what, violation, schedule, told: Ok(told), origin, engine }))
 }
 
 /// Shortens a schedule and tells what happens; or says why that cannot be done.
@@ -67,7 +144,7 @@ fn replay(
     network: Network,
     violation: &Violation,
     schedule: &[Step],
-) -> Result<Counterexample, String> {
+) -> Result<Told, String> {
     const DEPENDS: &str = "the program depends on something else than messages and choices (statics that change, the \
                            clock, random numbers of its own, the order of a hash map)";
     let mut system = subject.actors(network).unreliable(needed(violation, schedule));
@@ -160,12 +237,11 @@ mod tests {
     use simurgh_platform::Platform;
 
     use super::*;
-    use crate::command::check::Origin;
     use crate::program::Program;
 
     fn subject(fill: impl Fn(&mut Program) -> OurResult + Sync + 'static) -> Subject<'static> {
         let origin = Origin::Program { name: "test".to_owned(), arguments: Vec::new() };
-        Subject::new(Arc::new(Platform::builtin()), origin, fill).expect("it can be made")
+        Subject::new(Arc::new(Platform::builtin()), origin, Box::new(fill)).expect("it can be made")
     }
 
     #[test]
@@ -183,7 +259,7 @@ mod tests {
             Ok(())
         });
         let found = optimal::explore(&mut subject.actors(Network::Unordered), Options::all());
-        let findings = findings(&subject, Network::Unordered, &found.found);
+        let findings = counterexamples(&subject, Network::Unordered, Engine::Optimal, &found.found);
         let whats: Vec<_> = findings.iter().map(|finding| finding.what.as_str()).collect();
         assert_eq!(
             whats,
@@ -203,7 +279,7 @@ mod tests {
         ];
         assert_eq!(does, expected);
         assert_eq!(told.steps[3].said[0].text, "got 2");
-        assert!(told.place.is_some_and(|place| place.file.ends_with("findings.rs")));
+        assert!(told.place.is_some_and(|place| place.file.ends_with("counterexample.rs")));
     }
 
     #[test]
@@ -219,7 +295,7 @@ mod tests {
         });
         let violation = Violation::Deadlock { actors: vec![0] };
         let schedule = vec![Step { actor: 0, choice: 0 }];
-        let findings = findings(&subject, Network::Mailbox, &[(violation, schedule)]);
+        let findings = counterexamples(&subject, Network::Mailbox, Engine::Dfs, &[(violation, schedule)]);
         assert_eq!(findings[0].what, "deadlock: moody wait for ever");
         let why = findings[0].told.as_ref().unwrap_err();
         assert!(
@@ -239,7 +315,8 @@ mod tests {
         let violation = Violation::Failed { actor: 0, message: "never".to_owned() };
         let untold = |steps: &[&str]| {
             let schedule = steps.iter().map(|step| step.parse().unwrap()).collect();
-            let findings = findings(&subject, Network::Mailbox, &[(violation.clone(), schedule)]);
+            let found = [(violation.clone(), schedule)];
+            let findings = counterexamples(&subject, Network::Mailbox, Engine::Dfs, &found);
             findings[0].told.clone().unwrap_err()
         };
         let why = untold(&["0/1"]);
@@ -252,16 +329,5 @@ mod tests {
             why.contains("step 1 (0/2) is not possible there; possible are 0, 0/1; either the program"),
             "{why}"
         );
-    }
-
-    #[test]
-    fn a_mistake_of_ours_is_told_in_one_line() {
-        let error = silently(|| unreachable!("a mistake")).unwrap_err().to_string();
-        assert!(error.starts_with("internal error at ") && error.contains("findings.rs:"), "{error}");
-        assert!(
-            error.contains(": internal error: entered unreachable code: a mistake; please report"),
-            "{error}"
-        );
-        assert_eq!(silently(|| 7).unwrap(), 7);
     }
 }

@@ -1,6 +1,6 @@
 //! What is checked: a program that is made again and again, and what people call it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
@@ -11,16 +11,18 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_platform::Platform;
 
+use super::schedule::base;
 use crate::api::Registry;
-use crate::command::debugger::shell_word;
-use crate::command::schedule::base;
 use crate::error::Result;
 use crate::program::Program;
-use crate::scenario::{Scenario, play};
+use crate::text::shell_word;
+
+/// Adds the actors to a program, each time it is made.
+pub(super) type Fill<'a> = Box<dyn Fn(&mut Program) -> Result + Sync + 'a>;
 
 /// A program to check.
 pub(crate) struct Subject<'a> {
-    fill: Box<dyn Fn(&mut Program) -> Result + Sync + 'a>,
+    fill: Fill<'a>,
     platform: Arc<Platform>,
     registry: Arc<Registry>,
     origin: Origin,
@@ -38,6 +40,25 @@ pub(crate) enum Origin {
         /// All its arguments.
         arguments: Vec<String>,
     },
+}
+
+impl Origin {
+    /// The program that this is, or a test of it: its name, without what cargo adds to that of a test.
+    pub(super) fn this_program() -> Self {
+        let called = std::env::args_os().next().unwrap_or_default();
+        let name = base(&called.to_string_lossy());
+        let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let name = match name.rsplit_once('-') {
+            Some((name, end)) if is_hash(end) => name.to_owned(),
+            _ => name,
+        };
+        Origin::Program { name, arguments: vec!["check".to_owned()] }
+    }
+
+    /// A scenario, in this file.
+    pub(super) fn scenario(path: impl AsRef<Path>) -> Self {
+        Origin::Scenario(path.as_ref().to_owned())
+    }
 }
 
 /// The command, as people give it.
@@ -58,30 +79,11 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(crate) fn new(
-        platform: Arc<Platform>,
-        origin: Origin,
-        fill: impl Fn(&mut Program) -> Result + Sync + 'a,
-    ) -> Result<Self> {
-        let subject = Self { fill: Box::new(fill), platform, registry: Registry::new(), origin };
+    pub(crate) fn new(platform: Arc<Platform>, origin: Origin, fill: Fill<'a>) -> Result<Self> {
+        let subject = Self { fill, platform, registry: Registry::new(), origin };
         // What does not depend on anything succeeds again, later.
         subject.fresh()?;
         Ok(subject)
-    }
-
-    /// A scenario.
-    ///
-    /// # Errors
-    /// If it cannot be read, or names what the platform does not have.
-    pub(crate) fn from_scenario(path: PathBuf) -> Result<Subject<'static>> {
-        let scenario = Scenario::from_file(&path)?;
-        let platform = Arc::new(match &scenario.platform {
-            Some(path) => Platform::from_file(path)?,
-            None => Platform::builtin(),
-        });
-        Subject::new(platform, Origin::Scenario(path), move |program| {
-            play::fill(program, &scenario).map(drop)
-        })
     }
 
     /// Where it comes from.

@@ -1,0 +1,108 @@
+//! What is found: its text, which is that of the command, and how it is seen again.
+
+use simurgh::{Counterexample, Engine, Network, Scenario, Verdict};
+
+use crate::support::command::Folder;
+use crate::{SEAT, one_seat, right, seat, wrong};
+
+#[test]
+fn what_is_violated() {
+    let report = simurgh::check(wrong).run();
+    let found = report.assert_violated();
+    assert!(found.what.starts_with("receiver failed: ") && found.what.ends_with(" came first"), "{found}");
+    assert!(!found.is_deadlock() && !report.exhausted);
+    assert_eq!(report.violation(), Some(found));
+    assert_eq!(report.verdict.exit_code(), 1);
+    // It is told with the lines of this file, which the compiler names as seen from the root of the workspace.
+    let text = found.to_string();
+    assert!(text.contains("crates/simurgh/tests/checking/main.rs\n"), "{text}");
+    assert!(text.contains("simurgh::check!(!wrong || turn > 0 || sender == 0"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    assert_eq!(simurgh::check(wrong).assert_violated(), *found);
+}
+
+#[test]
+fn who_waits_for_ever() {
+    let report = simurgh::check(one_seat).run();
+    assert_eq!(report.verdict, Verdict::Deadlock);
+    assert!(report.assert_deadlock().is_deadlock());
+    let found = seat().check().engine(Engine::Optimal).assert_deadlock();
+    assert_eq!(found.steps(), "1 0 0 0 1 1 2");
+    assert_eq!(
+        found.to_string(),
+        "deadlock: bob waits for ever
+  bob  waits until somebody receives m2 from \"seat\" (seat.toml:10); nobody is left who could receive
+
+step │ usher                 │ ann                       │ bob
+─────┼───────────────────────┼───────────────────────────┼────────────────────────
+   1 │                       │ :7 sends m1 to \"seat\"     │
+ 2-3 │ :4 receives m1 of ann │                           │
+   4 │ ends                  │                           │
+   5 │                       │ :7 sees that usher has m1 │
+   6 │                       │ ends                      │
+   7 │                       │                           │ :10 sends m2 to \"seat\"
+"
+    );
+}
+
+#[test]
+fn a_counterexample_is_replayed() {
+    let found = simurgh::check(wrong).assert_violated();
+    let again = simurgh::check(wrong).replay(&found.steps());
+    assert_eq!(again.executions, 1);
+    assert_eq!(again.assert_violated().to_string(), found.to_string());
+    // The program was mended: that order is fine now, which says nothing of the others.
+    let mended = simurgh::check(right).replay(&found.steps());
+    assert_eq!((mended.verdict, mended.counterexamples.len()), (Verdict::NotExhausted, 0));
+    let lost = simurgh::check(right).network(Network::Unordered).losses(1).assert_deadlock();
+    simurgh::check(right).network(Network::Unordered).replay(&lost.steps()).assert_deadlock();
+    let other = simurgh::check(one_seat).replay("7 7");
+    assert!(other.to_string().starts_with("cannot-run: step 1 (7) is not possible there"), "{other}");
+    let nonsense = simurgh::check(one_seat).replay("first of all");
+    assert!(nonsense.to_string().starts_with("cannot-run: \"first\" is not a step"), "{nonsense}");
+}
+
+#[test]
+fn a_counterexample_is_saved_for_replay() {
+    let folder = Folder::new("checking-save");
+    folder.write("seat.toml", SEAT);
+    let scenario = Scenario::from_file(folder.path().join("seat.toml")).expect("it is a scenario");
+    let found = scenario.check().assert_deadlock();
+    found.save(folder.path().join("bug.toml")).expect("it can be written");
+    let ran = folder.simurgh(&["replay", "bug.toml"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    assert!(ran.stdout.ends_with(&format!("it happens again: {}\n", found.what)), "{}", ran.told());
+
+    let read = |found: &Counterexample| {
+        found.save(folder.path().join("own.toml")).expect("it can be written");
+        String::from_utf8(folder.read("own.toml")).expect("it is text")
+    };
+    let plain = read(&simurgh::check(wrong).assert_violated());
+    assert!(plain.contains("program = \"checking\"\narguments = [\"check\"]\n"), "{plain}");
+    let named = read(&simurgh::check(wrong).program("fan_in", ["check", "--bug"]).assert_violated());
+    assert!(named.contains("program = \"fan_in\"\narguments = [\"check\", \"--bug\"]\n"), "{named}");
+}
+
+#[test]
+fn the_command_prints_the_same() {
+    let folder = Folder::new("checking-same");
+    folder.write("seat.toml", SEAT);
+    let path = folder.path().join("seat.toml");
+    let name = path.display().to_string();
+    for options in [&[][..], &["--engine", "optimal", "--network", "unordered", "--all"]] {
+        let ran = folder.simurgh(&[&["check", &name], options].concat());
+        let mut check = Scenario::from_file(&path).expect("it is a scenario").check();
+        if !options.is_empty() {
+            check = check.engine(Engine::Optimal).network(Network::Unordered).all();
+        }
+        let report = check.run();
+        let mut rest = ran.stdout.as_str();
+        for found in &report.counterexamples {
+            let text = format!("{found}\n");
+            rest = rest.strip_prefix(text.as_str()).unwrap_or_else(|| panic!("{text}\n{}", ran.told()));
+        }
+        let counts = format!("deadlock: {} execution", report.executions);
+        assert!(rest.contains(&counts), "{counts}\n{}", ran.told());
+        assert!(rest.contains(&format!(", {} steps, ", report.transitions)), "{}", ran.told());
+    }
+}
