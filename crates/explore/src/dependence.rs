@@ -19,9 +19,9 @@
 
 use simurgh_kernel::simcall::{Criteria, Envelope};
 
-use crate::system::Reversal;
 use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::Step;
+use simurgh_search::Reversal;
 
 /// Whether the order of two steps may matter, or one may make the other possible.
 pub fn dependent(a: &Transition, b: &Transition) -> bool {

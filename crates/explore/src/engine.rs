@@ -22,6 +22,10 @@ pub enum Engine {
     Dpor,
     /// All of them: [`dfs`](mod@crate::dfs).
     Dfs,
+    /// Every state once, in depth: [`states`](mod@crate::states).
+    States,
+    /// Every state once, the nearest first: [`bfs`](mod@crate::bfs).
+    Bfs,
     /// Some of them, at random: [`random`](mod@crate::random).
     Random,
     /// Some of them, at random: [`pct`](mod@crate::pct).
@@ -62,12 +66,14 @@ impl Property {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 7] = [
+    pub const ALL: [Engine; 9] = [
         Engine::Receives,
         Engine::Optimal,
         Engine::Source,
         Engine::Dpor,
         Engine::Dfs,
+        Engine::States,
+        Engine::Bfs,
         Engine::Random,
         Engine::Pct,
     ];
@@ -84,6 +90,9 @@ impl Engine {
             // Its graph has no messages that are lost, or received twice.
             (Engine::Receives, Property::UnreliableNetwork) => false,
             (Engine::Receives, _) => true,
+            // An execution is given up where it comes to a state that was seen, and is not compared with others.
+            (Engine::States | Engine::Bfs, Property::Determinism) => false,
+            (Engine::States | Engine::Bfs, _) => true,
             (Engine::Optimal | Engine::Source | Engine::Dpor | Engine::Dfs, _) => true,
             (Engine::Random | Engine::Pct, _) => true,
         }
@@ -107,6 +116,8 @@ impl fmt::Display for Engine {
             Engine::Source => "source",
             Engine::Dpor => "dpor",
             Engine::Dfs => "dfs",
+            Engine::States => "states",
+            Engine::Bfs => "bfs",
             Engine::Random => "random",
             Engine::Pct => "pct",
         })
@@ -132,13 +143,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_ways_to_receive_are_too_few_for_some_properties() {
+    fn what_stands_for_others_is_too_little_for_some_properties() {
         // Invariants, determinism, and networks that lose messages.
         for engine in Engine::ALL {
             let lost: Vec<_> =
                 Property::ALL.into_iter().filter(|&property| !engine.preserves(property)).collect();
             match engine {
                 Engine::Receives => assert_eq!(lost, Property::ALL[4..]),
+                Engine::States | Engine::Bfs => assert_eq!(lost, [Property::Determinism]),
                 _ => assert_eq!(lost, []),
             }
         }

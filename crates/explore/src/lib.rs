@@ -1,18 +1,15 @@
 //! Explores every order that matters of a distributed program.
 //!
-//! - [`verdict`](mod@verdict): what an exploration found.
-//! - [`system`]: what can be explored.
-//! - [`session`]: bounds, progress, and what all engines share.
-//! - [`dfs`]: plain search, the oracle of all others.
-//! - `causality`, `wakeup`, `reduction`: what happened before what, and the loop that the next three share.
-//! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
-//! - [`receives`](mod@receives): one execution for each way to receive.
-//! - [`random`], [`pct`]: walks, for what is too big to exhaust.
+//! Engines over any system are those of [`simurgh_search`]: [`dfs`], [`states`], [`bfs`], [`dpor`], [`source`], [`optimal`],
+//! [`random`], [`pct`]. Here is what is to be known of actors:
+//!
+//! - [`verdict`](mod@verdict): what may be wrong with an execution, and how its steps are written.
+//! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
 //! - [`determinism`]: whether all executions communicate alike.
 //! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
-//! - [`replay`], [`shorten`](mod@shorten), [`counterexample`]: following a schedule, making it shorter, telling it to people.
+//! - [`shorten`](mod@shorten), [`counterexample`]: making a schedule shorter, telling it to people.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
 //!
@@ -60,30 +57,20 @@
 #![forbid(unsafe_code)]
 
 pub mod actors;
-mod causality;
 pub mod counterexample;
 pub mod dependence;
 pub mod determinism;
-pub mod dfs;
-pub mod dpor;
 pub mod engine;
-pub mod optimal;
-pub mod pct;
-pub mod random;
 pub mod receives;
-mod reduction;
-pub mod replay;
-pub mod session;
 pub mod shorten;
-pub mod source;
-pub mod system;
 pub mod transition;
 pub mod verdict;
-mod wakeup;
 mod words;
 
 pub use actors::{Actors, Faults, Network};
 pub use engine::{Engine, Property};
-pub use session::{Options, Progress};
-pub use system::{Reversal, System};
+pub use simurgh_search::{
+    Finding, Options, Progress, Reversal, System, bfs, dfs, dpor, optimal, pct, random, replay, session,
+    source, states,
+};
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};

@@ -15,10 +15,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use crate::causality::Causality;
-use crate::replay::{Impossible, follow};
-use crate::system::System;
-use crate::verdict::{Step, Violation};
+use simurgh_search::System;
+use simurgh_search::causality::Causality;
+use simurgh_search::replay::follow;
+
+use crate::verdict::{Impossible, Step, Violation};
 
 /// So many states are looked at before the search for the best order becomes a greedy one.
 const STATES_MAX: usize = 100_000;
@@ -43,7 +44,7 @@ pub enum NotShown {
 ///
 /// # Errors
 /// If the schedule that is given does not show the violation.
-pub fn shorten<S: System>(
+pub fn shorten<S: System<Step = Step, Violation = Violation>>(
     system: &mut S,
     schedule: &[Step],
     violation: &Violation,
@@ -91,7 +92,7 @@ struct Shown {
 
 impl Shown {
     /// Follows a schedule up to the violation; `None` if it does not come.
-    fn of<S: System>(
+    fn of<S: System<Step = Step, Violation = Violation>>(
         system: &mut S,
         schedule: &[Step],
         violation: &Violation,
@@ -111,7 +112,7 @@ impl Shown {
     }
 
     /// Takes another schedule instead, if it shows the violation and is better.
-    fn try_instead<S: System>(
+    fn try_instead<S: System<Step = Step, Violation = Violation>>(
         &mut self,
         system: &mut S,
         schedule: &[Step],
@@ -140,7 +141,12 @@ impl Shown {
     }
 
     /// Leaves out the last steps of each process, as many as possible.
-    fn leave_out<S: System>(&mut self, system: &mut S, violation: &Violation, budget: &mut usize) {
+    fn leave_out<S: System<Step = Step, Violation = Violation>>(
+        &mut self,
+        system: &mut S,
+        violation: &Violation,
+        budget: &mut usize,
+    ) {
         // Arrivals have the highest numbers: what need not arrive need not be sent.
         let processes: BTreeSet<u64> = self.processes.iter().copied().collect();
         for process in processes.into_iter().rev() {

@@ -1,33 +1,10 @@
-//! What an exploration found: a value, never a silent cut.
+//! What may be wrong with an execution of actors, and how its steps are written.
 
 use std::fmt;
 
+pub use simurgh_search::{Divergence, Finding, Verdict};
+
 use crate::determinism::{Posted, Traffic};
-
-/// What is known about a program after an exploration.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Verdict {
-    /// No execution does what it must not.
-    #[default]
-    Holds,
-    /// Some execution violates an assertion, or panics.
-    Violated,
-    /// Some execution ends with actors that wait for ever.
-    Deadlock,
-    /// A bound was hit before all was seen, and nothing was found until then.
-    NotExhausted,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Deadlock => "deadlock",
-            Verdict::NotExhausted => "not-exhausted",
-        })
-    }
-}
 
 /// What went wrong in an execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -70,14 +47,24 @@ pub enum Violation {
     },
 }
 
-impl Violation {
-    /// What it makes of the whole.
-    pub fn verdict(&self) -> Verdict {
+impl Finding for Violation {
+    fn verdict(&self) -> Verdict {
         match self {
             Violation::Failed { .. } | Violation::Invariant { .. } | Violation::Varies { .. } => {
                 Verdict::Violated
             }
             Violation::Deadlock { .. } => Verdict::Deadlock,
+        }
+    }
+
+    /// An invariant is told once, with the first values that are wrong; so is an actor that varies.
+    fn is_told_by(&self, other: &Self) -> bool {
+        match (other, self) {
+            (Violation::Invariant { name: a, .. }, Violation::Invariant { name: b, .. }) => a == b,
+            (Violation::Varies { actor: a, what: x, .. }, Violation::Varies { actor: b, what: y, .. }) => {
+                (a, x) == (b, y)
+            }
+            (other, own) => other == own,
         }
     }
 }
@@ -167,50 +154,11 @@ impl std::str::FromStr for Step {
     }
 }
 
-/// A program did not do again what it did before: it depends on something else than messages and choices.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Divergence {
-    /// The name of the actor.
-    pub actor: String,
-    /// What it asked for this time, in words; nothing if it had come to its end.
-    pub asked: Option<String>,
-    /// What it asked for before, in words.
-    pub before: String,
-}
+/// Where a schedule of actors cannot be followed.
+pub type Impossible = simurgh_search::replay::Impossible<Step>;
 
-impl fmt::Display for Divergence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.asked {
-            Some(asked) => write!(f, "actor {:?} asked for {asked}", self.actor),
-            None => write!(f, "actor {:?} had come to its end", self.actor),
-        }?;
-        write!(
-            f,
-            " where it asked for {} before: a program must depend on messages and choices only (does it use \
-             statics, the clock, random numbers of its own, or the order of a hash map?)",
-            self.before
-        )
-    }
-}
-
-/// What an exploration found.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Exploration {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// How many complete executions were seen.
-    pub executions: u64,
-    /// How many steps were taken, repeated ones included.
-    pub transitions: u64,
-    /// What went wrong, each kind once, with the schedule that shows it.
-    pub found: Vec<(Violation, Vec<Step>)>,
-    /// How many executions were longer than allowed, and so cut.
-    pub cut: u64,
-    /// The schedule of the first of them.
-    pub cut_schedule: Option<Vec<Step>>,
-    /// Why the exploration makes no sense, if it does not; then the verdict means nothing.
-    pub divergence: Option<Divergence>,
-}
+/// What an exploration of actors found.
+pub type Exploration = simurgh_search::Exploration<Step, Violation>;
 
 #[cfg(test)]
 mod tests {

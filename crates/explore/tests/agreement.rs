@@ -80,7 +80,7 @@ fn network() -> impl Strategy<Value = Network> {
 struct Seen {
     found: Exploration,
     progress: Progress,
-    states: BTreeSet<u64>,
+    states: BTreeSet<u128>,
     traces: BTreeSet<Vec<Step>>,
 }
 
@@ -94,7 +94,7 @@ fn see(program: &Program, network: Network, engine: Engine) -> Seen {
     let (mut states, mut traces) = (BTreeSet::new(), BTreeSet::new());
     let mut progress = Progress::default();
     let mut options = Options::all().visit(|system: &mut Played, trace| {
-        states.insert(system.fingerprint().expect("actors have one"));
+        states.insert(system.state_key().expect("actors have one"));
         traces.insert(canonical(trace));
     });
     options.executions = Some(MOST);

@@ -65,7 +65,7 @@ fn informed(program: &Program, faults: Faults) -> Played {
 struct Seen {
     found: Exploration,
     progress: Progress,
-    states: BTreeSet<u64>,
+    states: BTreeSet<u128>,
     traces: BTreeSet<Vec<Step>>,
 }
 
@@ -79,7 +79,7 @@ fn see(program: &Program, faults: Faults, engine: Engine) -> Seen {
     let (mut states, mut traces) = (BTreeSet::new(), BTreeSet::new());
     let mut progress = Progress::default();
     let mut options = Options::all().visit(|system: &mut Played, trace| {
-        states.insert(system.fingerprint().expect("actors have one"));
+        states.insert(system.state_key().expect("actors have one"));
         traces.insert(canonical(trace));
         let fates = |fate| {
             trace.iter().filter(|t| matches!(t.kind, Kind::Submit { fate: f, .. } if f == fate)).count()

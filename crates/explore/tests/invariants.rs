@@ -39,7 +39,7 @@ fn upheld(program: &Program, network: Network, never: &[Never]) -> Played {
 struct Seen {
     broken: BTreeSet<String>,
     others: Vec<Violation>,
-    states: BTreeSet<u64>,
+    states: BTreeSet<u128>,
     traces: BTreeSet<Vec<Step>>,
     executions: u64,
     exhausted: bool,
@@ -52,7 +52,7 @@ fn see(program: &Program, network: Network, never: &[Never], engine: Engine) -> 
     let (mut states, mut traces) = (BTreeSet::new(), BTreeSet::new());
     let mut progress = Progress::default();
     let mut options = Options::all().visit(|system: &mut Played, trace| {
-        states.insert(system.fingerprint().expect("actors have one"));
+        states.insert(system.state_key().expect("actors have one"));
         traces.insert(canonical(trace));
     });
     options.executions = Some(MOST);

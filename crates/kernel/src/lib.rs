@@ -20,6 +20,6 @@ pub mod ids;
 pub mod kernel;
 pub mod mailbox;
 mod platform_requests;
-pub mod random;
+pub use simurgh_random as random;
 pub mod simcall;
 pub mod simulation;

@@ -11,12 +11,20 @@ use crate::dependence;
 use crate::transition::{Post, Side};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
-    pub(super) fn fold_state(&self) -> u64 {
-        let mut hasher = foldhash::fast::FixedState::default().build();
+    /// Two numbers in one: states that differ have the same hardly ever, however many there are.
+    pub(super) fn fold_state(&self) -> u128 {
+        u128::from(self.fold_state_by(1)) << 64 | u128::from(self.fold_state_by(2))
+    }
+
+    fn fold_state_by(&self, seed: u64) -> u64 {
+        let mut hasher = foldhash::fast::FixedState::with_seed(seed).build();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
             (process.history, process.posts, process.granted).hash(&mut hasher);
-            self.kernel.is_alive(ActorId::from_index(index)).hash(&mut hasher);
+            let actor = ActorId::from_index(index);
+            (self.kernel.is_alive(actor), self.kernel.is_suspended(actor)).hash(&mut hasher);
         }
+        // Who met whom, also where nobody was told yet.
+        self.meetings.iter().fold(0u64, |sum, met| sum.wrapping_add(fold(&(met, seed)))).hash(&mut hasher);
         for message in &self.messages {
             message.post.hash(&mut hasher);
         }

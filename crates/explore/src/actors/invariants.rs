@@ -8,9 +8,9 @@ use simurgh_kernel::simcall::Simcall;
 
 use super::enabled::transition;
 use super::{Actors, Failure};
-use crate::system::System;
 use crate::transition::{Kind, Transition};
 use crate::verdict::Violation;
+use simurgh_search::System;
 
 /// What must be true, and what is known of it.
 #[derive(Debug, Default)]

@@ -36,9 +36,9 @@ use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
-use crate::system::{Reversal, System};
 use crate::transition::{Awaited, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
+use simurgh_search::{Reversal, System};
 
 /// What may arrive before what.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -328,6 +328,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
 impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     type Transition = Transition;
+    type Step = Step;
+    type Violation = Violation;
+    type Snapshot = ();
 
     fn reset(&mut self) {
         self.kernel.reset(0);
@@ -419,7 +422,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.deadlock().into_iter().chain(self.compare_execution(schedule)).collect()
     }
 
-    fn fingerprint(&mut self) -> Option<u64> {
+    fn state_key(&mut self) -> Option<u128> {
         Some(self.fold_state())
     }
 }

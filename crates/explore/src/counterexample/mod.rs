@@ -15,8 +15,8 @@ use simurgh_kernel::kernel::Kernel;
 
 use crate::actors::{Actors, Network};
 use crate::determinism::{Posted, Traffic};
-use crate::replay::{Follower, Impossible};
-use crate::verdict::{Step, Violation};
+use crate::replay::Follower;
+use crate::verdict::{Impossible, Step, Violation};
 use words::Teller;
 
 pub use standing::{How, Standing};

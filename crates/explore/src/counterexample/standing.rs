@@ -8,8 +8,8 @@ use simurgh_kernel::simcall::Simcall;
 
 use super::words::Teller;
 use crate::actors::{Actors, Pending, Queued};
-use crate::system::System;
 use crate::transition::{Awaited, Side};
+use simurgh_search::System;
 
 /// How an actor stands.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize)]

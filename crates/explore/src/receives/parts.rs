@@ -14,7 +14,7 @@ use super::choice::Path;
 use super::future::Posters;
 use super::search::{End, Limits, Progress, Refusal, Search, worse};
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Step, Verdict, Violation};
+use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,7 @@ use super::graph::{self, Graph, PostId};
 use super::order::Node;
 use super::way::{Outcome, Place, Way};
 use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
-use crate::verdict::{Exploration, Step, Verdict, Violation};
+use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
 
 /// How far to go.
 #[derive(Copy, Clone, Debug)]

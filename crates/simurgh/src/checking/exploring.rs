@@ -6,7 +6,7 @@ use simurgh_explore::receives::actors::Actors as Processes;
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{
-    Engine, Exploration, Options as Bounds, Progress, dfs, dpor, optimal, pct, random, source,
+    Engine, Exploration, Options as Bounds, Progress, bfs, dfs, dpor, optimal, pct, random, source, states,
 };
 
 use simurgh_kernel::context::{Place, is_quiet, quiet};
@@ -211,6 +211,8 @@ fn explore_system(
         Engine::Source => source::explore(&mut system, limits),
         Engine::Dpor => dpor::explore(&mut system, limits),
         Engine::Dfs => dfs::explore(&mut system, limits),
+        Engine::States => states::explore(&mut system, limits),
+        Engine::Bfs => bfs::explore(&mut system, limits),
         Engine::Random => random::explore(&mut system, options.seed, limits),
         Engine::Pct => pct::explore(&mut system, options.seed, PCT_DEPTH, limits),
     };

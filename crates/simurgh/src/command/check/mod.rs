@@ -145,6 +145,10 @@ pub enum Engine {
     Dpor,
     /// Every interleaving: slow, and obviously complete
     Dfs,
+    /// Every state once, in depth
+    States,
+    /// Every state once, the nearest first: a shortest counterexample
+    Bfs,
     /// Random walks: for what is too big to exhaust
     Random,
     /// Walks with random priorities, which find bugs of few coincidences (PCT)
@@ -159,6 +163,8 @@ impl From<Engine> for simurgh_explore::Engine {
             Engine::Source => simurgh_explore::Engine::Source,
             Engine::Dpor => simurgh_explore::Engine::Dpor,
             Engine::Dfs => simurgh_explore::Engine::Dfs,
+            Engine::States => simurgh_explore::Engine::States,
+            Engine::Bfs => simurgh_explore::Engine::Bfs,
             Engine::Random => simurgh_explore::Engine::Random,
             Engine::Pct => simurgh_explore::Engine::Pct,
         }

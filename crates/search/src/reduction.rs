@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use crate::causality::{Causality, Race};
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 use crate::wakeup::{Branch, WakeupTree};
 
 /// A state on the way of the present execution.
@@ -52,7 +52,7 @@ pub(crate) trait Strategy<S: System> {
 }
 
 /// Explores with a strategy.
-pub(crate) fn explore<S: System, R: Strategy<S>>(system: &mut S, options: Options<'_, S>) -> Exploration {
+pub(crate) fn explore<S: System, R: Strategy<S>>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     let mut session = Session::new(system, options);
     let mut path =
         Path { nodes: Vec::new(), trace: Vec::new(), causality: Causality::default(), spare: Vec::new() };

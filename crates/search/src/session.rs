@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::system::System;
-use crate::verdict::{Divergence, Exploration, Step, Verdict, Violation};
+use crate::verdict::{Divergence, Exploration, Finding, Found, Verdict};
 
 /// How an exploration is doing.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -88,9 +88,9 @@ pub(crate) struct Session<'s, 'a, S: System> {
     pub(crate) system: &'s mut S,
     options: Options<'a, S>,
     progress: Progress,
-    found: BTreeMap<Violation, Vec<Step>>,
+    found: BTreeMap<S::Violation, Vec<S::Step>>,
     /// The schedule of the first execution that was cut.
-    cut_schedule: Option<Vec<Step>>,
+    cut_schedule: Option<Vec<S::Step>>,
     /// The program did not do again what it did before.
     divergence: Option<Divergence>,
     /// What is possible after a replay.
@@ -120,7 +120,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     /// Does a step. Breaks if what it did ends the exploration.
-    pub(crate) fn execute(&mut self, step: Step, trace: &mut Vec<S::Transition>) -> ControlFlow<(), ()> {
+    pub(crate) fn execute(&mut self, step: S::Step, trace: &mut Vec<S::Transition>) -> ControlFlow<(), ()> {
         let before = self.system.violation_count();
         trace.push(self.system.execute(step));
         self.progress.transitions += 1;
@@ -246,16 +246,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.bounded = true;
     }
 
-    fn record(&mut self, violation: Violation, trace: &[S::Transition]) {
-        // An invariant is told once, with the first values that are wrong; so is an actor that varies.
-        let known = |other: &Violation| match (other, &violation) {
-            (Violation::Invariant { name: a, .. }, Violation::Invariant { name: b, .. }) => a == b,
-            (Violation::Varies { actor: a, what: x, .. }, Violation::Varies { actor: b, what: y, .. }) => {
-                (a, x) == (b, y)
-            }
-            _ => false,
-        };
-        if self.found.keys().any(known) {
+    fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
+        if self.found.keys().any(|other| violation.is_told_by(other)) {
             return;
         }
         let steps = || trace.iter().map(S::step).collect();
@@ -272,7 +264,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     /// What was found.
-    pub(crate) fn conclude(mut self) -> Exploration {
+    pub(crate) fn conclude(mut self) -> Found<S> {
         self.bounded |= self.divergence.is_some();
         self.progress.exhausted = !self.bounded && (self.found.is_empty() || self.options.all);
         if let Some(report) = self.options.report {

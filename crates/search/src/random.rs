@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use simurgh_kernel::random::Random;
+use simurgh_random::Random;
 
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 
 /// Walks at random, as often as the options allow; never exhausts anything.
 ///
 /// # Panics
 /// If nothing bounds the exploration.
-pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Found<S> {
     assert!(
         options.executions.is_some() || options.watcher.is_some(),
         "random walks go on for ever: bound the number of executions, or watch"

@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 
 /// Explores with source sets.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     reduction::explore::<S, Source>(system, options)
 }
 

@@ -8,15 +8,18 @@ use crate::system::{Reversal, System};
 
 /// Two steps of an execution that depend on each other with nothing in between.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Race {
-    pub(crate) first: usize,
-    pub(crate) second: usize,
-    pub(crate) reversal: Reversal,
+pub struct Race {
+    /// The one that came first.
+    pub first: usize,
+    /// The one that came second.
+    pub second: usize,
+    /// What may come of it the other way round.
+    pub reversal: Reversal,
 }
 
 /// The happens-before relation of an execution.
 #[derive(Default)]
-pub(crate) struct Causality {
+pub struct Causality {
     rows: Vec<u64>,
     /// How many words a row has.
     stride: usize,
@@ -26,7 +29,7 @@ pub(crate) struct Causality {
 
 impl Causality {
     /// Adds the last step of a trace.
-    pub(crate) fn push<S: System>(&mut self, trace: &[S::Transition]) {
+    pub fn push<S: System>(&mut self, trace: &[S::Transition]) {
         let (last, earlier) = trace.split_last().expect("a step was taken");
         let second = earlier.len();
         debug_assert_eq!(self.len, second);
@@ -54,7 +57,7 @@ impl Causality {
     }
 
     /// Forgets all but so many steps.
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub fn truncate(&mut self, len: usize) {
         self.len = len;
         self.rows.truncate(len * self.stride);
         while self.races.last().is_some_and(|race| race.second >= len) {
@@ -63,12 +66,12 @@ impl Causality {
     }
 
     /// Whether one step happened before another.
-    pub(crate) fn is_before(&self, first: usize, second: usize) -> bool {
+    pub fn is_before(&self, first: usize, second: usize) -> bool {
         self.rows[second * self.stride + first / 64] >> (first % 64) & 1 == 1
     }
 
     /// The races whose second step is not before this one; the latest first step of each comes first.
-    pub(crate) fn races_since(&self, second: usize) -> &[Race] {
+    pub fn races_since(&self, second: usize) -> &[Race] {
         let start = self.races.partition_point(|race| race.second < second);
         &self.races[start..]
     }

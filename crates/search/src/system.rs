@@ -2,9 +2,9 @@
 //!
 //! The engines see nothing else, so that toy graphs, actors, protocol handlers and compiled programs share them all.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
-use crate::verdict::{Divergence, Step, Violation};
+use crate::verdict::{Divergence, Finding};
 
 /// What may come of a race if the second transition is to go first. See [`System::reversal`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -26,6 +26,15 @@ pub trait System {
     /// One atomic step: plain data that says all that its dependence on others needs.
     type Transition: Clone + PartialEq + Debug;
 
+    /// How a transition is written in a schedule.
+    type Step: Copy + Eq + Ord + Debug + Display;
+
+    /// What may be wrong with an execution.
+    type Violation: Finding;
+
+    /// A state to come back to; `()` where a system cannot.
+    type Snapshot;
+
     /// Goes back to the start.
     fn reset(&mut self);
 
@@ -33,7 +42,18 @@ pub trait System {
     fn enabled(&mut self, into: &mut Vec<Self::Transition>);
 
     /// Does an enabled step, and gives it back.
-    fn execute(&mut self, step: Step) -> Self::Transition;
+    fn execute(&mut self, step: Self::Step) -> Self::Transition;
+
+    /// The present state, to come back to, where a system can. Otherwise an engine goes back to the start, and repeats.
+    fn snapshot(&mut self) -> Option<Self::Snapshot> {
+        None
+    }
+
+    /// Comes back to a state.
+    fn restore(&mut self, snapshot: &Self::Snapshot) {
+        let _ = snapshot;
+        unreachable!("there are no snapshots")
+    }
 
     /// Whether a step that was taken before, after the same steps, can be taken now. Where a system is not deterministic,
     /// through no fault of its own, this may be false; then [`divergence`](Self::divergence) says why.
@@ -50,7 +70,7 @@ pub trait System {
 
     /// How a transition is written in a schedule. Two enabled transitions have different steps, and a transition keeps
     /// its step while others that it does not depend on take place.
-    fn step(transition: &Self::Transition) -> Step;
+    fn step(transition: &Self::Transition) -> Self::Step;
 
     /// Whose transition it is: the same number for transitions that are done in order by one process.
     fn process(transition: &Self::Transition) -> u64;
@@ -85,19 +105,20 @@ pub trait System {
     fn violation_count(&self) -> usize;
 
     /// A violation since the start.
-    fn violation(&self, index: usize) -> Violation;
+    fn violation(&self, index: usize) -> Self::Violation;
 
     /// Whether a state in which nothing may happen is a deadlock.
-    fn deadlock(&self) -> Option<Violation>;
+    fn deadlock(&self) -> Option<Self::Violation>;
 
     /// What is wrong with an execution that is complete, and took these steps.
-    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
+    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Self::Step>) -> Vec<Self::Violation> {
         let _ = schedule;
         self.deadlock().into_iter().collect()
     }
 
-    /// A number that equal states share, and different ones hardly ever.
-    fn fingerprint(&mut self) -> Option<u64> {
+    /// A number that equal states share, and different ones hardly ever: states from which the same can happen, and of which
+    /// the same is wrong. Nothing where a system cannot tell.
+    fn state_key(&mut self) -> Option<u128> {
         None
     }
 }

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 
 /// Explores every interleaving.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     let mut session = Session::new(system, options);
     let _ = search(&mut session);
     session.conclude()

@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 
 /// Explores with the reduction of 2005.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     reduction::explore::<S, Dpor>(system, options)
 }
 

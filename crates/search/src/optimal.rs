@@ -13,11 +13,11 @@ use crate::causality::Race;
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
 use crate::system::{Reversal, System};
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 use crate::wakeup::{self, Weak};
 
 /// Explores one execution for each trace.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     reduction::explore::<S, Optimal>(system, options)
 }
 

@@ -8,12 +8,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use simurgh_kernel::random::Random;
+use simurgh_random::Random;
 
 use crate::random::walks;
 use crate::session::{Options, Session};
 use crate::system::System;
-use crate::verdict::Exploration;
+use crate::verdict::Found;
 
 /// What is drawn for a walk.
 #[derive(Default)]
@@ -29,7 +29,7 @@ struct Draw {
 ///
 /// # Panics
 /// If nothing bounds the exploration.
-pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Options<'_, S>) -> Exploration {
+pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Options<'_, S>) -> Found<S> {
     assert!(
         options.executions.is_some() || options.watcher.is_some(),
         "random walks go on for ever: bound the number of executions, or watch"

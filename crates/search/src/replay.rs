@@ -3,19 +3,21 @@
 use std::fmt;
 
 use crate::system::System;
-use crate::verdict::{Step, Violation};
 
 /// A schedule that was followed to its end, or to the violation that was looked for.
 #[derive(Clone, Debug)]
-pub struct Followed<T> {
+pub struct Followed<Transition, Violation> {
     /// What each step did.
-    pub transitions: Vec<T>,
+    pub transitions: Vec<Transition>,
     /// The violations, in the order in which they came, each with how many steps had been taken then. A deadlock is
     /// known at the end.
     pub violations: Vec<(usize, Violation)>,
 }
 
-impl<T> Followed<T> {
+/// A schedule of a system that was followed.
+pub type FollowedOf<S> = Followed<<S as System>::Transition, <S as System>::Violation>;
+
+impl<Transition, Violation: PartialEq> Followed<Transition, Violation> {
     /// How many steps had been taken when a violation came; `None` if it did not.
     pub fn came(&self, violation: &Violation) -> Option<usize> {
         self.violations.iter().find(|(_, came)| came == violation).map(|(steps, _)| *steps)
@@ -23,8 +25,8 @@ impl<T> Followed<T> {
 }
 
 /// Where a schedule cannot be followed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct Impossible {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Impossible<Step> {
     /// How many steps were taken.
     pub taken: usize,
     /// The step that is not possible then.
@@ -33,13 +35,15 @@ pub struct Impossible {
     pub possible: Vec<Step>,
 }
 
-impl fmt::Display for Impossible {
+impl<Step: fmt::Debug + fmt::Display> std::error::Error for Impossible<Step> {}
+
+impl<Step: fmt::Display> fmt::Display for Impossible<Step> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "step {} ({}) is not possible there", self.taken + 1, self.step)?;
         match &self.possible[..] {
             [] => f.write_str("; nothing is"),
             possible => {
-                let steps: Vec<_> = possible.iter().map(Step::to_string).collect();
+                let steps: Vec<_> = possible.iter().map(ToString::to_string).collect();
                 write!(f, "; possible are {}", steps.join(", "))
             }
         }
@@ -50,7 +54,7 @@ impl fmt::Display for Impossible {
 ///
 /// # Errors
 /// Where it cannot be followed.
-pub fn follow<S: System>(system: &mut S, schedule: &[Step]) -> Result<Followed<S::Transition>, Impossible> {
+pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<FollowedOf<S>, Impossible<S::Step>> {
     let mut follower = Follower::new(system);
     for &step in schedule {
         follower.take(step)?;
@@ -62,7 +66,7 @@ pub fn follow<S: System>(system: &mut S, schedule: &[Step]) -> Result<Followed<S
 pub struct Follower<'s, S: System> {
     /// The system, to look at between two steps.
     pub system: &'s mut S,
-    followed: Followed<S::Transition>,
+    followed: FollowedOf<S>,
     enabled: Vec<S::Transition>,
 }
 
@@ -85,7 +89,7 @@ impl<'s, S: System> Follower<'s, S> {
     ///
     /// # Errors
     /// If it cannot.
-    pub fn check(&mut self, step: Step) -> Result<(), Impossible> {
+    pub fn check(&mut self, step: S::Step) -> Result<(), Impossible<S::Step>> {
         self.enabled.clear();
         self.system.enabled(&mut self.enabled);
         if self.enabled.iter().any(|transition| S::step(transition) == step) {
@@ -99,7 +103,7 @@ impl<'s, S: System> Follower<'s, S> {
     ///
     /// # Errors
     /// If it is not possible.
-    pub fn take(&mut self, step: Step) -> Result<&S::Transition, Impossible> {
+    pub fn take(&mut self, step: S::Step) -> Result<&S::Transition, Impossible<S::Step>> {
         self.check(step)?;
         let transition = self.system.execute(step);
         self.followed.transitions.push(transition);
@@ -108,12 +112,12 @@ impl<'s, S: System> Follower<'s, S> {
     }
 
     /// The violations until now, each with how many steps had been taken then.
-    pub fn violations(&self) -> &[(usize, Violation)] {
+    pub fn violations(&self) -> &[(usize, S::Violation)] {
         &self.followed.violations
     }
 
     /// All steps were taken: whether this is a deadlock is known now.
-    pub fn end(mut self) -> Followed<S::Transition> {
+    pub fn end(mut self) -> FollowedOf<S> {
         self.enabled.clear();
         self.system.enabled(&mut self.enabled);
         if self.enabled.is_empty() {

@@ -1,0 +1,103 @@
+//! What a search found: a value, never a silent cut.
+
+use std::fmt;
+
+use crate::system::System;
+
+/// What is known about a system after a search.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Verdict {
+    /// No execution does what it must not.
+    #[default]
+    Holds,
+    /// Some execution does what it must not.
+    Violated,
+    /// Some execution ends while somebody waits for ever.
+    Deadlock,
+    /// A bound was hit before all was seen, and nothing was found until then.
+    NotExhausted,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Deadlock => "deadlock",
+            Verdict::NotExhausted => "not-exhausted",
+        })
+    }
+}
+
+/// What may be wrong with an execution: plain data of the system.
+pub trait Finding: Clone + Ord + fmt::Debug {
+    /// What it makes of the whole.
+    fn verdict(&self) -> Verdict;
+
+    /// Whether another is told already that says as much: each kind is told once.
+    fn is_told_by(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+/// A program did not do again what it did before: it depends on something else than messages and choices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// The name of the actor.
+    pub actor: String,
+    /// What it asked for this time, in words; nothing if it had come to its end.
+    pub asked: Option<String>,
+    /// What it asked for before, in words.
+    pub before: String,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.asked {
+            Some(asked) => write!(f, "actor {:?} asked for {asked}", self.actor),
+            None => write!(f, "actor {:?} had come to its end", self.actor),
+        }?;
+        write!(
+            f,
+            " where it asked for {} before: a program must depend on messages and choices only (does it use \
+             statics, the clock, random numbers of its own, or the order of a hash map?)",
+            self.before
+        )
+    }
+}
+
+/// What a search found, in terms of the steps and findings of a system.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exploration<Step, Violation> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How many complete executions were seen.
+    pub executions: u64,
+    /// How many steps were taken, repeated ones included.
+    pub transitions: u64,
+    /// What went wrong, each kind once, with the schedule that shows it.
+    pub found: Vec<(Violation, Vec<Step>)>,
+    /// How many executions were longer than allowed, and so cut.
+    pub cut: u64,
+    /// The schedule of the first of them.
+    pub cut_schedule: Option<Vec<Step>>,
+    /// Why the search makes no sense, if it does not; then the verdict means nothing.
+    pub divergence: Option<Divergence>,
+}
+
+/// What a search of a system finds.
+pub type Found<S> = Exploration<<S as System>::Step, <S as System>::Violation>;
+
+impl<Step, Violation> Default for Exploration<Step, Violation> {
+    fn default() -> Self {
+        Self {
+            verdict: Verdict::default(),
+            executions: 0,
+            transitions: 0,
+            found: Vec::new(),
+            cut: 0,
+            cut_schedule: None,
+            divergence: None,
+        }
+    }
+}
