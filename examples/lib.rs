@@ -2,3 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod protocol;
+
+/// The page about tests: what it shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/checking-in-tests.md")]
+struct CheckingInTests;

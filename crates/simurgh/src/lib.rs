@@ -41,6 +41,33 @@
 //! assert!(outcome.clock() > 6.0);
 //! # Ok::<(), simurgh::Error>(())
 //! ```
+//!
+//! That is one order of its messages. A test tries all of them, and fails with the steps that lead to what is wrong:
+//!
+//! ```
+//! use simurgh::Network;
+//! use simurgh::prelude::*;
+//!
+//! fn app(program: &mut Program) -> simurgh::Result {
+//!     program.spawn("author", "node-0", |ctx: Ctx| async move {
+//!         ctx.mailbox("printer").send(1, 1e6).detach().await;
+//!         ctx.mailbox("printer").send(2, 1e6).await
+//!     })?;
+//!     program.spawn("printer", "node-1", |ctx: Ctx| async move {
+//!         for expected in 1..=2 {
+//!             let page: i32 = ctx.mailbox("printer").recv().await?;
+//!             simurgh::check!(page == expected, "page {page} came in place of page {expected}");
+//!         }
+//!         Ok::<_, simurgh::Error>(())
+//!     })?;
+//!     Ok(())
+//! }
+//!
+//! // TCP keeps the order of the pages; datagrams do not.
+//! simurgh::check(app).network(Network::Pairwise).assert_holds();
+//! let found = simurgh::check(app).network(Network::Unordered).assert_violated();
+//! assert!(found.what.ends_with("page 2 came in place of page 1"), "{found}");
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod api;

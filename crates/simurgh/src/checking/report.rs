@@ -191,7 +191,7 @@ impl CheckReport {
             // It is about two executions.
             Some(Counterexample { violation: Violation::Varies { .. }, .. }) | None => String::new(),
             Some(found) => format!(
-                "to see it again: `replay({:?})` of the same check; or `save(FILE)` of the counterexample\n",
+                "to see it again: `replay({:?})` in place of the assertion, or `save(FILE)` of the counterexample\n",
                 found.steps()
             ),
         }
