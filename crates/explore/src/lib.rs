@@ -12,6 +12,7 @@
 //! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
+//! - `endless`: actors that run in circles, all by themselves.
 //! - [`replay`], [`shorten`](mod@shorten), [`counterexample`]: following a schedule, making it shorter, telling it to people.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
@@ -66,6 +67,7 @@ pub mod dependence;
 pub mod determinism;
 pub mod dfs;
 pub mod dpor;
+mod endless;
 pub mod engine;
 pub mod optimal;
 pub mod pct;

@@ -13,11 +13,9 @@ use super::faults::fate_of;
 use super::fingerprint::fold;
 use super::traffic::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
+use crate::endless::{LOCAL_MAX, endless};
 use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::{Step, Violation};
-
-/// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
-const LOCAL_MAX: u32 = 1_000_000;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn take_step(&mut self, step: Step) -> Transition {
@@ -404,9 +402,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Err(simcall) => return self.stop(actor, simcall),
             }
         }
-        let message =
-            format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)");
-        self.fail(actor, message, self.place(actor));
+        self.fail(actor, endless(), self.place(actor));
         self.stop(actor, Simcall::Exit);
     }
 

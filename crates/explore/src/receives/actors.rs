@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
 use crate::actors::answer_platform;
+use crate::endless::{LOCAL_MAX, endless};
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
 pub trait Factory {
@@ -162,7 +163,7 @@ impl<F: Factory> Actors<F> {
 
     /// Runs the actor until it asks for something that the engine has a say in.
     fn run(&mut self, process: u32, mut answer: Option<Answer>) -> Request {
-        loop {
+        for _ in 0..LOCAL_MAX {
             let live = &mut self.live[process as usize];
             let Some(body) = &mut live.body else { return Request::Ended };
             let door = &mut self.door;
@@ -217,6 +218,7 @@ impl<F: Factory> Actors<F> {
                 Err(local) => answer = Some(local),
             }
         }
+        self.end(process, Request::Failed(endless()))
     }
 
     fn end(&mut self, process: u32, request: Request) -> Request {
