@@ -2,7 +2,7 @@
 
 /// After so many requests in a row that concern nobody else, an actor is taken to run in circles: more than a program does in
 /// earnest, and few enough to be done within a second or so.
-pub(crate) const LOCAL_MAX: u32 = 4_000_000;
+pub(crate) const LOCAL_MAX: u32 = 2_000_000;
 
 /// What is wrong with such an actor.
 pub(crate) fn endless() -> String {

@@ -3,6 +3,7 @@
 //! - [`verdict`](mod@verdict): what an exploration found.
 //! - [`system`]: what can be explored.
 //! - [`session`]: bounds, progress, and what all engines share.
+//! - [`watchdog`](mod@watchdog): code of the program that does not come back.
 //! - [`dfs`]: plain search, the oracle of all others.
 //! - `causality`, `wakeup`, `reduction`: what happened before what, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
@@ -82,6 +83,7 @@ pub mod system;
 pub mod transition;
 pub mod verdict;
 mod wakeup;
+pub mod watchdog;
 mod words;
 
 pub use actors::{Actors, Faults, Network};
@@ -89,3 +91,4 @@ pub use engine::{Engine, Property};
 pub use session::{Options, Progress};
 pub use system::{Reversal, System};
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
+pub use watchdog::{Pulse, Watchdog};
