@@ -4,9 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, Args, Command, Parser, Subcommand};
+use simurgh_explore::Watchdog;
 use simurgh_platform::Platform;
 
-use crate::command::check::{CheckOptions, Origin, Subject};
+use crate::command::check::{CheckOptions, Guard, Origin, Subject};
 use crate::command::explore::ExploreOptions;
 use crate::command::replay::ReplayOptions;
 use crate::command::schedule::Schedule;
@@ -143,7 +144,10 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
                 let mut arguments = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
                 let name = arguments.next().unwrap_or_default();
                 let origin = Origin::Program { name, arguments: check.saved.without(arguments) };
-                let subject = self.subject(platform, origin, &options)?;
+                let watchdog = Watchdog::default();
+                let guard = Guard::start(&watchdog, &check)?;
+                let subject = self.subject(platform, origin, watchdog, &options)?;
+                drop(guard);
                 crate::command::check::check(&subject, &check)
             }
             Verb::Replay(replay) => self.replay(&replay),
@@ -159,10 +163,11 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         &'a self,
         platform: Option<std::path::PathBuf>,
         origin: Origin,
+        watchdog: Watchdog,
         options: &'a O,
     ) -> Result<Subject<'a>> {
         let platform = self.platform_for(platform, options)?;
-        Subject::new(platform, origin, |program| (self.app)(program, options))
+        Subject::watched(platform, origin, watchdog, |program| (self.app)(program, options))
     }
 
     /// Replays a schedule of this program, made with the options that it was found with.
@@ -173,7 +178,8 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         let words = std::iter::once(&name).chain(arguments);
         match Cli::<O>::try_parse_from(words) {
             Ok(Cli { command: Verb::Check { platform, options, .. } }) => {
-                let subject = self.subject(platform, schedule.origin.clone(), &options)?;
+                let subject =
+                    self.subject(platform, schedule.origin.clone(), Watchdog::default(), &options)?;
                 crate::command::replay::replay(&subject, &schedule, replay)
             }
             _ => Err(Error::input(format!(

@@ -60,6 +60,7 @@ pub mod subject;
 use std::cmp::Ordering;
 
 use simurgh_explore::receives::actors::Actors;
+use simurgh_explore::receives::again::diverged;
 use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
@@ -172,7 +173,7 @@ pub fn explore(
     }
     let explored = explored.map_err(|refusal| match refusal {
         Refusal::Unsupported(what) => unknown(what),
-        Refusal::Diverged(_) => Error::input(refusal.to_string()),
+        Refusal::Diverged(actor) => Error::input(diverged(&actors.name(actor))),
     })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
     match &mut found.simulated {

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use simurgh_explore::receives::actors::Actors as Processes;
+use simurgh_explore::receives::again::{diverged, same_twice};
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{Exploration, Options, Progress, dfs, dpor, optimal, pct, random, source};
@@ -11,7 +12,9 @@ use simurgh_kernel::context::Place;
 use simurgh_kernel::ids::MailboxId;
 
 use super::demands::refinement;
+use super::guard::Guard;
 use super::kept::Kept;
+use super::report::Ending;
 use super::watch::{Glance, Watch};
 use super::{CheckOptions, Engine, Subject};
 use crate::error::{Error, Result};
@@ -19,7 +22,8 @@ use crate::error::{Error, Result};
 /// What was found, and why it was not all.
 pub(super) struct Explored {
     pub(super) found: Exploration,
-    pub(super) stopped: Option<String>,
+    /// Whether that is all, and why not.
+    pub(super) ending: Ending,
     /// Who explored it.
     pub(super) engine: simurgh_explore::Engine,
     /// Why that is not the engine that was asked for, if it is not.
@@ -33,18 +37,21 @@ const WALKS: u64 = 10_000;
 /// on for ever. What happened before what is a table of all pairs of steps, so that much longer ones would need much memory.
 const DEPTH: u64 = 20_000;
 
+/// How many executions of the engine `receives` are between two looks at the clock: some take long.
+const BETWEEN_LOOKS: u64 = 8;
+
 /// How many priorities change on a walk of [`pct`]: enough for what needs two coincidences.
 const PCT_DEPTH: u32 = 3;
 
-pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored> {
+pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions, guard: &Guard) -> Result<Explored> {
     options.faults()?;
     let refined = refinement(subject, options);
     if options.engine == Engine::Receives && refined.is_none() {
-        match explore_receives(subject, options) {
+        match explore_receives(subject, options, guard) {
             Err(Refused::By(Refusal::Unsupported(what))) if options.resume.is_none() => {
                 let why =
                     format!("the engine receives does not explore {what}; exploring with optimal instead");
-                return explore_instead(subject, options, why);
+                return explore_instead(subject, options, why, guard);
             }
             Err(Refused::By(Refusal::Unsupported(what))) => {
                 return Err(Error::input(format!(
@@ -52,7 +59,10 @@ pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<E
                      leave out --resume"
                 )));
             }
-            Err(Refused::By(refusal)) => return Err(Error::input(refusal.to_string())),
+            Err(Refused::By(Refusal::Diverged(actor))) => {
+                let name = subject.watchdog().actor_name(actor);
+                return Err(Error::input(diverged(&name.unwrap_or_else(|| format!("number {actor}")))));
+            }
             Err(Refused::Otherwise(error)) => return Err(error),
             Ok(explored) => return Ok(explored),
         }
@@ -68,15 +78,21 @@ pub(super) fn explore(subject: &Subject<'_>, options: &CheckOptions) -> Result<E
         ));
     }
     match refined {
-        Some(why) => explore_instead(subject, options, why),
-        None => explore_system(subject, options, options.engine),
+        Some(why) => explore_instead(subject, options, why, guard),
+        None => explore_system(subject, options, options.engine, guard),
     }
 }
 
 /// Explores with the best of the engines that can, and says why.
-fn explore_instead(subject: &Subject<'_>, options: &CheckOptions, why: String) -> Result<Explored> {
+fn explore_instead(
+    subject: &Subject<'_>,
+    options: &CheckOptions,
+    why: String,
+    guard: &Guard,
+) -> Result<Explored> {
     eprintln!("simurgh: {why}");
-    let explored = explore_system(subject, options, Engine::Optimal)?;
+    guard.explored_by(Engine::Optimal.into(), Some(&why));
+    let explored = explore_system(subject, options, Engine::Optimal, guard)?;
     Ok(Explored { refined: Some(why), ..explored })
 }
 
@@ -91,7 +107,11 @@ impl From<Error> for Refused {
     }
 }
 
-fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Explored, Refused> {
+fn explore_receives(
+    subject: &Subject<'_>,
+    options: &CheckOptions,
+    guard: &Guard,
+) -> Result<Explored, Refused> {
     let network = options.network.into();
     let defaults = Limits::default();
     let limits = Limits {
@@ -99,9 +119,10 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
         executions: options.executions.unwrap_or(defaults.executions),
         depth: options.depth.unwrap_or(DEPTH),
         stops_when_cut: options.depth.is_none(),
+        stretch: BETWEEN_LOOKS,
         ..defaults
     };
-    let make = || Processes::new(subject);
+    let make = || Processes::with_pulse(subject, subject.watchdog().pulse());
     let kept = match &options.resume {
         Some(path) => Some(Kept::new(path, subject.names(), network, &mut make()).map_err(Refused::By)?),
         None => None,
@@ -114,8 +135,13 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
+    let name = |mailbox| subject.mailbox_name(MailboxId(mailbox));
+    if let Some(divergence) = same_twice(&mut make(), network, &name).map_err(Refused::By)? {
+        return Err(Error::input(divergence.to_string()).into());
+    }
     let mut watch = Watch::start(options)?;
     let frontier = explore_parts(&make, network, limits, workers, frontier, &mut |progress| {
+        guard.note(progress.executions, progress.transitions);
         watch.go_on(&Glance {
             executions: progress.executions,
             depth: progress.depth,
@@ -144,10 +170,17 @@ fn explore_receives(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exp
             ));
         }
     }
-    Ok(Explored { found: frontier.found, stopped, engine: Engine::Receives.into(), refined: None })
+    let exhausted = frontier.is_exhausted() && frontier.found.cut == 0;
+    let ending = Ending { exhausted, stopped };
+    Ok(Explored { found: frontier.found, ending, engine: Engine::Receives.into(), refined: None })
 }
 
-fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine) -> Result<Explored> {
+fn explore_system(
+    subject: &Subject<'_>,
+    options: &CheckOptions,
+    engine: Engine,
+    guard: &Guard,
+) -> Result<Explored> {
     let mut system = subject.actors(options.network.into()).unreliable(options.faults()?);
     if let Some(compared) = options.deterministic {
         system = system.compare(compared.into());
@@ -155,14 +188,18 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
     let mut watch = Watch::start(options)?;
     let walks = matches!(engine, Engine::Random | Engine::Pct);
     let executions = options.executions.or(walks.then_some(WALKS));
+    let mut last = Progress::default();
     let limits = Options {
         all: options.all,
         executions,
         depth: Some(options.depth.unwrap_or(DEPTH) as usize),
         every: 64,
+        watchdog: Some(subject.watchdog().clone()),
+        report: Some(&mut last),
         ..Options::default()
     };
     let limits = limits.watch(|progress: &Progress| {
+        guard.note(progress.executions, progress.transitions);
         let glance = Glance {
             executions: progress.executions,
             depth: progress.depth as u64,
@@ -190,7 +227,8 @@ fn explore_system(subject: &Subject<'_>, options: &CheckOptions, engine: Engine)
     if stopped.is_none() && executions.is_some_and(|most| found.executions + found.cut >= most) {
         stopped = Some(format!("stopped after {} executions (--executions)", found.executions));
     }
-    Ok(Explored { found, stopped, engine: engine.into(), refined: None })
+    let ending = Ending { exhausted: last.exhausted, stopped };
+    Ok(Explored { found, ending, engine: engine.into(), refined: None })
 }
 
 /// Why a search stopped at an execution that was cut.

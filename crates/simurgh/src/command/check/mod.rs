@@ -4,6 +4,7 @@ mod cut;
 mod demands;
 mod exploring;
 mod findings;
+mod guard;
 mod kept;
 mod report;
 mod saved;
@@ -19,6 +20,7 @@ use super::print;
 use crate::error::{Error, Exit, Result};
 
 pub(crate) use findings::silently;
+pub(crate) use guard::Guard;
 pub(crate) use report::view;
 pub use saved::SaveOptions;
 pub(crate) use saved::draw;
@@ -70,6 +72,10 @@ pub struct CheckOptions {
     /// At most so many megabytes of memory
     #[arg(long, value_name = "MEGABYTES")]
     pub memory: Option<u64>,
+    /// Stops when an actor, an invariant or the making of the program takes more than so many seconds without coming to its next
+    /// step: it loops for ever; 0 to wait for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub stuck_after: f64,
     /// How many cores explore at once (engine `receives`); 0 for all there are
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub workers: usize,
@@ -191,9 +197,11 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 /// Explores a program.
 pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exit> {
     options.saved.check_places()?;
+    let guard = Guard::start(subject.watchdog(), options)?;
     let watch = Stopwatch::start();
-    let exploring::Explored { found, stopped, engine, refined } =
-        silently(|| exploring::explore(subject, options))??;
+    let exploring::Explored { found, ending, engine, refined } =
+        silently(|| exploring::explore(subject, options, &guard))??;
+    guard.search_is_over();
     if let Some(divergence) = &found.divergence {
         return Err(Error::input(divergence.to_string()));
     }
@@ -201,15 +209,13 @@ pub(crate) fn check(subject: &Subject<'_>, options: &CheckOptions) -> Result<Exi
     let findings = silently(|| findings::findings(subject, options.network.into(), &found.found))?;
     let hint = options.saved.save(subject, engine, &findings)?;
     let cut = silently(|| cut::Cut::of(subject, options.network.into(), &found))?;
-    let by = report::By { engine, refined, seconds, cut };
+    drop(guard);
+    let by = report::By { engine, refined, seconds, cut, ending };
     print(&if options.json {
         report::json(&found, &findings, &by)
     } else {
         report::human(&found, &findings, &hint, &by)
     });
-    if let Some(stopped) = stopped.filter(|_| !options.json) {
-        print(&format!("{stopped}\n"));
-    }
     Ok(match found.verdict {
         Verdict::Holds => Exit::Fine,
         Verdict::Violated | Verdict::Deadlock => Exit::Failed,

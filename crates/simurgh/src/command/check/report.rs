@@ -23,6 +23,15 @@ pub(super) struct By {
     pub(super) seconds: f64,
     /// The executions that it did not follow to their ends.
     pub(super) cut: Option<Cut>,
+    pub(super) ending: Ending,
+}
+
+/// How a search ended.
+pub(super) struct Ending {
+    /// Whether nothing was left out.
+    pub(super) exhausted: bool,
+    /// Why it stopped early, if it did.
+    pub(super) stopped: Option<String>,
 }
 
 /// The outcome as one JSON object and a newline.
@@ -30,6 +39,11 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
     #[derive(Serialize)]
     struct Out<'a> {
         verdict: String,
+        /// Whether all was seen.
+        exhausted: bool,
+        /// Why the search stopped before it had seen all, if it did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stopped: Option<&'a str>,
         executions: u64,
         transitions: u64,
         seconds: f64,
@@ -45,6 +59,8 @@ pub(super) fn json(found: &Exploration, findings: &[Finding], by: &By) -> String
     let counterexamples: Vec<OutFinding<'_>> = findings.iter().map(OutFinding::new).collect();
     let out = Out {
         verdict: found.verdict.to_string(),
+        exhausted: by.ending.exhausted,
+        stopped: by.ending.stopped.as_deref(),
         executions: found.executions,
         transitions: found.transitions,
         seconds: by.seconds,
@@ -115,6 +131,9 @@ pub(super) fn human(found: &Exploration, findings: &[Finding], hint: &str, by: &
         found.transitions,
         by.seconds
     );
+    if let Some(stopped) = &by.ending.stopped {
+        let _ = writeln!(text, "{stopped}");
+    }
     text
 }
 

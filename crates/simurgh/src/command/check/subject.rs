@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
-use simurgh_explore::{Actors, Network};
+use simurgh_explore::{Actors, Network, Watchdog};
 use simurgh_kernel::exposed::Invariant;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
@@ -24,6 +24,7 @@ pub(crate) struct Subject<'a> {
     platform: Arc<Platform>,
     registry: Arc<Registry>,
     origin: Origin,
+    watchdog: Watchdog,
 }
 
 /// Where a program comes from, so that it can be made in another process.
@@ -63,10 +64,28 @@ impl<'a> Subject<'a> {
         origin: Origin,
         fill: impl Fn(&mut Program) -> Result + Sync + 'a,
     ) -> Result<Self> {
-        let subject = Self { fill: Box::new(fill), platform, registry: Registry::new(), origin };
+        Self::watched(platform, origin, Watchdog::default(), fill)
+    }
+
+    /// The same, while somebody looks whether its code comes back.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn watched(
+        platform: Arc<Platform>,
+        origin: Origin,
+        watchdog: Watchdog,
+        fill: impl Fn(&mut Program) -> Result + Sync + 'a,
+    ) -> Result<Self> {
+        let subject = Self { fill: Box::new(fill), platform, registry: Registry::new(), origin, watchdog };
         // What does not depend on anything succeeds again, later.
-        subject.fresh()?;
+        subject.made()?;
         Ok(subject)
+    }
+
+    /// Who looks whether its code comes back.
+    pub(crate) fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
     }
 
     /// A scenario.
@@ -91,7 +110,7 @@ impl<'a> Subject<'a> {
 
     /// The names of the actors of the start.
     pub(crate) fn names(&self) -> Vec<String> {
-        let program = self.fresh().map(Program::into_parts);
+        let program = self.made().map(Program::into_parts);
         program.map(|(actors, _)| actors.into_iter().map(|actor| actor.name).collect()).unwrap_or_default()
     }
 
@@ -102,7 +121,7 @@ impl<'a> Subject<'a> {
 
     /// The program as a system to explore.
     pub(crate) fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
-        Actors::new(network, move |kernel: &mut Kernel| {
+        Actors::with_pulse(network, self.watchdog.pulse(), move |kernel: &mut Kernel| {
             let Ok(mut program) = self.fresh() else { return };
             let (exposed, _) = program.take_exposed();
             let (spawned, notes) = program.into_parts();
@@ -122,7 +141,14 @@ impl<'a> Subject<'a> {
 
     /// What must be true of what its actors expose.
     pub(crate) fn invariants(&self) -> Vec<Invariant> {
-        self.fresh().map(|mut program| program.take_exposed().1).unwrap_or_default()
+        self.made().map(|mut program| program.take_exposed().1).unwrap_or_default()
+    }
+
+    /// Makes it anew, to look at.
+    fn made(&self) -> Result<Program> {
+        let mut pulse = self.watchdog.pulse();
+        pulse.makes();
+        self.fresh()
     }
 
     /// Makes it anew.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::SigId;
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{CheckOptions, Stopwatch};
 use crate::error::{Error, Result};
@@ -40,12 +40,34 @@ impl fmt::Display for Stopped {
     }
 }
 
-pub(super) struct Watch {
-    clock: Stopwatch,
+/// How long a search may take, and how much.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Bounds {
     time: Option<f64>,
     memory: Option<u64>,
+}
+
+impl Bounds {
+    pub(super) fn new(options: &CheckOptions) -> Self {
+        Self { time: options.time, memory: options.memory }
+    }
+
+    /// Which of them is reached after so many seconds.
+    pub(super) fn reached(&self, seconds: f64, interrupted: bool) -> Option<Stopped> {
+        let is_full = |most: &u64| resident().is_some_and(|used| used >= most << 20);
+        if interrupted {
+            return Some(Stopped::Interrupted);
+        }
+        let time = self.time.filter(|&time| seconds >= time).map(Stopped::Time);
+        time.or_else(|| self.memory.filter(is_full).map(Stopped::Memory))
+    }
+}
+
+pub(super) struct Watch {
+    clock: Stopwatch,
+    bounds: Bounds,
     interrupted: Arc<AtomicBool>,
-    handler: Option<SigId>,
+    handlers: Vec<SigId>,
     line: Option<ProgressBar>,
     /// When the line was drawn last, and memory looked at.
     looked: f64,
@@ -60,9 +82,13 @@ impl Watch {
             return Err(Error::input("--time: a number of seconds, 0 or more"));
         }
         let interrupted = Arc::new(AtomicBool::new(false));
-        // The first Ctrl-C stops the search with what it knows; a second one ends the program as ever.
-        let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&interrupted));
-        let handler = signal_hook::flag::register(SIGINT, Arc::clone(&interrupted)).ok();
+        // The first Ctrl-C stops the search with what it knows; a second one ends the program as ever. So do those who end
+        // programs without a terminal.
+        let mut handlers = Vec::new();
+        for signal in [SIGINT, SIGTERM] {
+            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted));
+            handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
+        }
         let line = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
             bar.set_style(
@@ -73,10 +99,9 @@ impl Watch {
         });
         Ok(Self {
             clock: Stopwatch::start(),
-            time: options.time,
-            memory: options.memory,
+            bounds: Bounds::new(options),
             interrupted,
-            handler,
+            handlers,
             line,
             looked: 0.0,
             estimates: Vec::new(),
@@ -87,18 +112,13 @@ impl Watch {
     /// Looks at the search; says whether it is to go on.
     pub(super) fn go_on(&mut self, glance: &Glance) -> bool {
         let elapsed = self.clock.seconds();
-        if self.interrupted.load(Ordering::Relaxed) {
-            self.stopped = Some(Stopped::Interrupted);
-        } else if let Some(time) = self.time.filter(|&time| elapsed >= time) {
-            self.stopped = Some(Stopped::Time(time));
-        }
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        let often = Bounds { memory: None, ..self.bounds };
+        self.stopped = self.stopped.or_else(|| often.reached(elapsed, interrupted));
         self.estimate(glance);
         if elapsed - self.looked >= 0.1 {
             self.looked = elapsed;
-            if let Some(most) = self.memory.filter(|&most| resident().is_some_and(|used| used >= most << 20))
-            {
-                self.stopped = Some(Stopped::Memory(most));
-            }
+            self.stopped = self.stopped.or_else(|| self.bounds.reached(elapsed, interrupted));
             // A search of less than a second needs no line.
             if let Some(line) = self.line.as_ref().filter(|_| elapsed >= 1.0) {
                 line.set_message(self.message(glance, elapsed));
@@ -151,7 +171,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Some(handler) = self.handler.take() {
+        for handler in self.handlers.drain(..) {
             signal_hook::low_level::unregister(handler);
         }
         self.interrupted.store(true, Ordering::Relaxed);
