@@ -197,7 +197,10 @@ impl Lookout {
             let present = runner.beat.load(Ordering::Acquire);
             *span = if present == *beat { *span + since } else { Duration::ZERO };
             *beat = present;
-            if present % 2 == 1 && *span >= patience && longest.is_none_or(|(other, _)| *span > other) {
+            if !present.is_multiple_of(2)
+                && *span >= patience
+                && longest.is_none_or(|(other, _)| *span > other)
+            {
                 longest = Some((*span, runner));
             }
         }
@@ -282,7 +285,7 @@ impl Pulse {
     #[inline]
     fn beats(&mut self, who: u32, number: u32) {
         self.runner.who.store(u64::from(who) << 32 | u64::from(number), Ordering::Relaxed);
-        if self.beat % 2 == 0 {
+        if self.beat.is_multiple_of(2) {
             self.beat += 1;
             self.runner.beat.store(self.beat, Ordering::Release);
         }
@@ -291,7 +294,7 @@ impl Pulse {
     /// The code has come back.
     #[inline]
     pub fn rests(&mut self) {
-        if self.beat % 2 == 1 {
+        if !self.beat.is_multiple_of(2) {
             self.beat += 1;
             self.runner.beat.store(self.beat, Ordering::Release);
         }

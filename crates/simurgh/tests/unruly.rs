@@ -167,7 +167,7 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
         })?,
         What::NeverJudges => {
             let value = program.exposed("value", 0);
-            program.invariant("in doubt", [value.clone()], |_| {
+            program.invariant("in doubt", [value], |_| {
                 never_comes_back();
                 true
             });
@@ -288,7 +288,7 @@ fn a_million_computations_in_a_row_are_none_too_many() {
 
 fn code_that_never_comes_back_is_told_with_its_name_and_line() {
     let table = [
-        ("never-comes-back", format!("hermit did not come back from its code for 1.")),
+        ("never-comes-back", "hermit did not come back from its code for 1.".to_owned()),
         ("never-comes-back", format!("s, after crates/simurgh/tests/unruly.rs:{}", line("never-comes-back"))),
         ("never-begins", "hermit did not come back from its code for 1.".to_owned()),
         ("slow-yields", format!("s, after crates/simurgh/tests/unruly.rs:{}", line("slow-yields"))),

@@ -166,7 +166,7 @@ pub fn explore(
         !stopped
     };
     let limits = Limits { all: true, ..Limits::default() };
-    let mut actors = Actors::new(subject);
+    let mut actors = Actors::new(subject).in_time();
     let explored = explore_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
     if let Some(error) = error {
         return Err(error);
