@@ -5,6 +5,7 @@
 //!
 //! - [`verdict`](mod@verdict): what may be wrong with an execution, and how its steps are written.
 //! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
+//! - [`watchdog`](mod@watchdog), `endless`: code of the program that does not come back, or runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
 //! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
@@ -60,11 +61,13 @@ pub mod actors;
 pub mod counterexample;
 pub mod dependence;
 pub mod determinism;
+mod endless;
 pub mod engine;
 pub mod receives;
 pub mod shorten;
 pub mod transition;
 pub mod verdict;
+pub mod watchdog;
 mod words;
 
 pub use actors::{Actors, Faults, Network};
@@ -74,3 +77,4 @@ pub use simurgh_search::{
     source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
+pub use watchdog::{Pulse, Watchdog};

@@ -178,6 +178,8 @@ fn an_actor_that_does_nothing_that_others_can_see_for_ever_is_told() {
         });
     });
     let found = optimal::explore(&mut system, Options::all());
-    let message = "goes on for ever without doing anything that others can see (1000000 requests)".to_owned();
+    let message = "goes on for ever without doing anything that others can see (2000000 requests); time stands still under \
+                   `check`"
+        .to_owned();
     assert_eq!(found.found, [(Violation::Failed { actor: 0, message }, vec![])]);
 }

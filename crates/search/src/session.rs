@@ -47,6 +47,8 @@ pub struct Options<'a, S: System> {
     pub visitor: Option<Visitor<'a, S>>,
     /// Where the last progress goes.
     pub report: Option<&'a mut Progress>,
+    /// Whether it is time for the watcher to look, however few steps were taken: asked after each of them.
+    pub due: Option<Box<dyn Fn() -> bool + 'a>>,
 }
 
 impl<S: System> Default for Options<'_, S> {
@@ -59,6 +61,7 @@ impl<S: System> Default for Options<'_, S> {
             watcher: None,
             visitor: None,
             report: None,
+            due: None,
         }
     }
 }
@@ -83,6 +86,11 @@ impl<'a, S: System> Options<'a, S> {
 /// How many steps are taken at most before the watcher looks again.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 
+/// How often the first execution is repeated at most, and how many steps that may take if it is more than once: what depends on
+/// the order of a hash map is the same by luck, now and then.
+const REPEATS: usize = 4;
+const REPEATED_STEPS: usize = 1 << 10;
+
 /// An exploration under way.
 pub(crate) struct Session<'s, 'a, S: System> {
     pub(crate) system: &'s mut S,
@@ -93,6 +101,8 @@ pub(crate) struct Session<'s, 'a, S: System> {
     cut_schedule: Option<Vec<S::Step>>,
     /// The program did not do again what it did before.
     divergence: Option<Divergence>,
+    /// Whether an execution was repeated to see whether it is the same.
+    repeated: bool,
     /// What is possible after a replay.
     possible: Vec<S::Transition>,
     /// Whether something was left out.
@@ -109,6 +119,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             found: BTreeMap::new(),
             cut_schedule: None,
             divergence: None,
+            repeated: false,
             possible: Vec::new(),
             bounded: false,
         };
@@ -129,11 +140,15 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             self.record(self.system.violation(index), trace);
         }
         // An execution may be endless: somebody looks at it now and then.
-        if self.progress.transitions.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+        if self.progress.transitions.is_multiple_of(STEPS_BETWEEN_LOOKS) || self.is_due() {
             self.progress.depth = self.progress.depth.max(trace.len());
             self.look()?;
         }
         self.go_on()
+    }
+
+    fn is_due(&self) -> bool {
+        self.options.due.as_ref().is_some_and(|due| due())
     }
 
     /// Lets the watcher look.
@@ -184,7 +199,11 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             self.diverge(taken, None)?;
         }
         self.progress.transitions += 1;
-        ControlFlow::Continue(self.system.execute(S::step(taken)))
+        let again = self.system.execute(S::step(taken));
+        if self.is_due() {
+            self.look()?;
+        }
+        ControlFlow::Continue(again)
     }
 
     fn diverge(&mut self, taken: &S::Transition, instead: Option<&S::Transition>) -> ControlFlow<()> {
@@ -214,7 +233,23 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         for violation in self.system.at_end(&mut trace.iter().map(S::step)) {
             self.record(violation, trace);
         }
-        self.go_on()
+        self.go_on()?;
+        self.repeat_first(trace)
+    }
+
+    /// Does the first execution again before the search goes on: a program that is not the same twice is no program to
+    /// explore. These steps are not counted.
+    fn repeat_first(&mut self, trace: &[S::Transition]) -> ControlFlow<()> {
+        if std::mem::replace(&mut self.repeated, true) {
+            return ControlFlow::Continue(());
+        }
+        let often = (REPEATED_STEPS / trace.len().max(1)).clamp(1, REPEATS);
+        let counted = self.progress.transitions;
+        for _ in 0..often {
+            self.replay(trace, &[])?;
+        }
+        self.progress.transitions = counted;
+        ControlFlow::Continue(())
     }
 
     /// All begins anew, with a better knowledge of the program; what was found was found.
@@ -238,7 +273,11 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return ControlFlow::Break(());
         }
         let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
-        if runs.is_multiple_of(self.options.every.max(1)) { self.look() } else { ControlFlow::Continue(()) }
+        if runs.is_multiple_of(self.options.every.max(1)) || self.is_due() {
+            self.look()
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Something is left out, by the nature of the engine.

@@ -35,12 +35,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn is_outcome(&self, simcall: &Simcall, choice: u32) -> bool {
         let one_over = |set: &ActivitySet, timed: bool| match choice {
             OTHERWISE => timed && !set.iter().any(|&id| self.is_over(id)),
-            index => set.get(index as usize).is_some_and(|&id| self.is_over(id)),
+            index => set.get(index as usize).is_some_and(|&id| self.may_be_over(id)),
         };
         match simcall {
             Simcall::WaitAny { activities, timeout, .. } => one_over(activities, timeout.is_some()),
             Simcall::TestAny { activities } => one_over(activities, true),
             Simcall::Choose(n) => choice < (*n).max(1),
+            Simcall::Cancel(id) => choice == 0 || (choice == OTHERWISE && self.is_at_work(*id)),
             Simcall::Send(request, _) => choice == 0 || self.fates(request).any(|(other, _)| other == choice),
             Simcall::Join(target, timeout) => {
                 let alive = target.index() < self.count && self.kernel.is_alive(*target);

@@ -101,6 +101,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     into.push(transition(actor, OTHERWISE, Kind::Join { target, timed, timeout: true }));
                 }
             }
+            // It is stopped, or was over before.
+            Simcall::Cancel(id) if self.is_at_work(*id) => {
+                let kind = self.kind_of_request(actor, simcall);
+                into.push(transition(actor, 0, kind.clone()));
+                into.push(transition(actor, OTHERWISE, kind));
+            }
             Simcall::Send(request, _) => {
                 into.push(transition(actor, 0, self.kind_of_request(actor, simcall)));
                 let fates = self.fates(request);
@@ -112,7 +118,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
-    /// One outcome for each of the set that is over; `otherwise` if none is, and that is possible.
+    /// One outcome for each of the set that is over, or may be; `otherwise` if none is for certain, and that is possible.
     fn enabled_wait(
         &self,
         actor: ActorId,
@@ -121,15 +127,15 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         otherwise: Outcome,
         into: &mut Vec<Transition>,
     ) {
-        if !timed && !set.iter().any(|&id| self.is_over(id)) {
+        if !timed && !set.iter().any(|&id| self.may_be_over(id)) {
             return;
         }
         let awaited = self.awaited_set(set);
         let single = set.len() == 1;
         let mut some = false;
         for (index, &id) in set.iter().enumerate() {
-            if self.is_over(id) {
-                some = true;
+            if self.may_be_over(id) {
+                some |= self.is_over(id);
                 let taken = self.awaited(id).map(|awaited| awaited.post);
                 let (awaited, outcome) = (awaited.clone(), Outcome::Taken);
                 let kind = Kind::Wait { awaited, taken, outcome, timed, single };
@@ -145,6 +151,19 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Whether an activity is over; one that was forgotten is.
     pub(super) fn is_over(&self, id: ActivityId) -> bool {
         self.kernel.activities().get(id).is_none_or(|activity| matches!(activity.state, State::Over(_)))
+    }
+
+    /// Whether an activity is a computation, disk access or parallel task that goes on: it may be over at any time, as long as
+    /// nobody has seen that it is or is not.
+    pub(super) fn is_at_work(&self, id: ActivityId) -> bool {
+        self.kernel.activities().get(id).is_some_and(|activity| {
+            !matches!(activity.kind, Activity::Comm(_)) && activity.state == State::Running
+        })
+    }
+
+    /// Whether whoever looks at an activity may find it over.
+    pub(super) fn may_be_over(&self, id: ActivityId) -> bool {
+        self.is_over(id) || self.is_at_work(id)
     }
 
     /// A communication as it is seen from one end; nothing if it is something else, or was forgotten.

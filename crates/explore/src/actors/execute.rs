@@ -1,5 +1,6 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
+use simurgh_kernel::activity::Held;
 use simurgh_kernel::context::{Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
@@ -13,11 +14,9 @@ use super::faults::fate_of;
 use super::fingerprint::fold;
 use super::traffic::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
+use crate::endless::{LOCAL_MAX, endless};
 use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::{Step, Violation};
-
-/// After so many requests in a row that concern nobody else, an actor is taken to run in circles.
-const LOCAL_MAX: u32 = 1_000_000;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn take_step(&mut self, step: Step) -> Transition {
@@ -93,6 +92,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         match simcall {
             Simcall::WaitAny { activities, timeout, on_timeout, release } => {
                 let kind = self.kind_of_outcome(&activities, timeout.is_some(), choice, Outcome::Timeout);
+                self.let_end(&activities, choice);
                 let (activities, timeout) = match choice {
                     OTHERWISE => (activities, Some(0.0)),
                     index => (ActivitySet::from_slice(&[activities[index as usize]]), timeout),
@@ -104,6 +104,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             }
             Simcall::TestAny { activities } => {
                 let kind = self.kind_of_outcome(&activities, true, choice, Outcome::Nothing);
+                self.let_end(&activities, choice);
                 let activities = match choice {
                     OTHERWISE => activities,
                     index => ActivitySet::from_slice(&[activities[index as usize]]),
@@ -152,6 +153,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 if self.keeps_posts && matches!(simcall, Simcall::Exit) {
                     self.kernel.disown(actor);
                 }
+                if let Simcall::Cancel(id) = simcall
+                    && choice == OTHERWISE
+                {
+                    self.let_end(&[id], 0);
+                    let history = &mut self.processes[actor.index()].history;
+                    *history = mix(*history, 8);
+                }
                 match &kind {
                     Kind::Probe { mailbox, criteria } => self.observe(*mailbox, criteria),
                     Kind::Expose { slot, .. } => return self.expose(actor, ExposedId(*slot), simcall, kind),
@@ -169,6 +177,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let taken = chosen.and_then(|&id| self.awaited(id)).map(|awaited| awaited.post);
         let outcome = if choice == OTHERWISE { otherwise } else { Outcome::Taken };
         Kind::Wait { awaited, taken, outcome, timed, single: set.len() == 1 }
+    }
+
+    /// Work that is found over is over from now on.
+    fn let_end(&mut self, set: &[ActivityId], choice: u32) {
+        if let Some(&id) = set.get(choice as usize).filter(|&&id| self.is_at_work(id)) {
+            self.kernel.finish(id, Ok(()));
+        }
     }
 
     /// A wait or a test is over.
@@ -313,7 +328,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
-    /// Carries out what the kernel wants done in the world: all work is over at once.
+    /// Carries out what the kernel wants done in the world. Messages that met are over at once; work is as soon as somebody
+    /// finds that it is.
     pub(super) fn settle(&mut self) {
         for &(actor, duration) in self.kernel.timers() {
             let process = &mut self.processes[actor.index()];
@@ -323,10 +339,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.kernel.clear_timers();
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
-                Effect::Transfer { activity, .. }
-                | Effect::Execute(activity)
-                | Effect::Access(activity, _)
-                | Effect::Parallel(activity, _) => self.kernel.finish(activity, Ok(())),
+                Effect::Transfer { activity, .. } => self.kernel.finish(activity, Ok(())),
+                Effect::Execute(activity) | Effect::Access(activity, _) | Effect::Parallel(activity, _) => {
+                    let activities = self.kernel.activities();
+                    if activities.get(activity).is_some_and(|activity| activity.held == Held::default()) {
+                        // Nobody will ever look.
+                        self.kernel.finish(activity, Ok(()));
+                    }
+                }
                 Effect::Started(actor, request) => self.keep_code(actor, *request),
                 Effect::Ended { actor, failed } => self.drop_code(actor, failed),
                 Effect::UnderWay(_) => unreachable!("a send takes its message itself"),
@@ -340,6 +360,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if self.processes.len() == self.count {
             self.processes.push(Process::default());
         }
+        self.pulse.knows(self.count, &request.name);
         self.processes[self.count].body = Some(request.body);
         self.count += 1;
     }
@@ -353,10 +374,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let mut notes: Vec<Note> = process.returns.drain(..).collect();
         let on_exit = std::mem::take(&mut process.on_exit);
         self.door.prepare(actor, host, SimTime::ZERO, None);
+        self.pulse.runs(actor.0, process.place);
         if let Some(body) = process.body.take() {
             body.dispose(&mut self.door);
         }
         let panics = part(on_exit, failed, &mut self.door);
+        self.pulse.rests();
         self.door.said.clear();
         notes.append(&mut self.door.notes);
         for note in notes {
@@ -394,7 +417,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Runs an actor up to its next request that is not its own affair.
     pub(super) fn advance(&mut self, actor: ActorId, answer: Option<Answer>, seen: u64) {
         self.remember(actor, answer.as_ref(), seen);
-        let mut answer = answer;
+        self.go_on(actor, answer);
+        self.pulse.rests();
+    }
+
+    fn go_on(&mut self, actor: ActorId, mut answer: Option<Answer>) {
         for _ in 0..LOCAL_MAX {
             let Some(simcall) = self.resume(actor, answer.take()) else {
                 return self.stop(actor, Simcall::Exit);
@@ -404,9 +431,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Err(simcall) => return self.stop(actor, simcall),
             }
         }
-        let message =
-            format!("goes on for ever without doing anything that others can see ({LOCAL_MAX} requests)");
-        self.fail(actor, message, self.place(actor));
+        self.fail(actor, endless(), self.place(actor));
         self.stop(actor, Simcall::Exit);
     }
 
@@ -441,6 +466,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let body = process.body.as_mut().expect("a living actor has code");
         let door = &mut self.door;
         door.prepare(actor, host, SimTime::ZERO, answer);
+        self.pulse.runs(actor.0, process.place);
         let resumed = body.resume(door);
         process.on_exit.append(&mut door.on_exit);
         match &mut self.said {
@@ -485,8 +511,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Cancel(id) if self.is_over(id) && self.awaited(id).is_none() => {
                 return Ok(Answer::Ready);
             }
-            Simcall::WaitAny { ref activities, .. } => match activities[..] {
-                // The only thing to wait for is an execution or disk access, which takes no time.
+            Simcall::WaitAny { ref activities, timeout, .. } => match activities[..] {
+                // The only thing to wait for is an execution or disk access, for as long as it takes.
+                [id] if timeout.is_none() && self.is_at_work(id) => {
+                    self.let_end(&[id], 0);
+                    simcall
+                }
                 [id] if self.is_over(id) && self.awaited(id).is_none() => simcall,
                 _ => return Err(simcall),
             },

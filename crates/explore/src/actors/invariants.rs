@@ -41,6 +41,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             let looking = bits.filter(|(_, invariant)| invariant.looks_at(ExposedId::from_index(slot)));
             looking.fold(0, |bits, (index, _)| bits | 1 << index.min(63))
         };
+        self.pulse.knows_invariants(invariants.iter().map(Invariant::name));
         self.upheld = Upheld {
             watched: (0..slots).map(looking).collect(),
             broken: vec![false; invariants.len()],
@@ -82,11 +83,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A value has changed, or all are new.
     pub(super) fn judge(&mut self, changed: Option<ExposedId>, place: Option<Place>) {
         let Upheld { invariants, broken, .. } = &mut self.upheld;
-        for (invariant, broken) in invariants.iter().zip(broken) {
+        for (index, (invariant, broken)) in invariants.iter().zip(broken).enumerate() {
             if *broken || changed.is_some_and(|slot| !invariant.looks_at(slot)) {
                 continue;
             }
-            if let Some(Broken { name, message, values }) = invariant.judge(self.kernel.exposure()) {
+            self.pulse.judges(index);
+            let judged = invariant.judge(self.kernel.exposure());
+            self.pulse.rests();
+            if let Some(Broken { name, message, values }) = judged {
                 *broken = true;
                 let violation = Violation::Invariant { name, message, values };
                 self.failures.push(Failure { violation, place });

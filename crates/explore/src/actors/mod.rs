@@ -8,9 +8,9 @@
 //! - `fingerprint`: a state as a number.
 //! - `again`: the same step as before, if the program is the same.
 //!
-//! All work is over at once: time is abstract. A communication is complete when its two posts have met, executions,
-//! sleeps and disk accesses take no time, and a wait that may time out may do so as long as nothing of what it waits for
-//! is there. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
+//! Time is abstract. A communication is complete when its two posts have met, sleeps take no time, and a wait that may time
+//! out may do so as long as nothing of what it waits for is there. Executions and disk accesses may be over at any time: whoever
+//! waits for one alone, and for ever, finds it over; a wait with a timeout, a test, and whoever stops it finds both. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
 //! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
 
 mod again;
@@ -38,6 +38,7 @@ use self::traffic::Traffic;
 use crate::dependence;
 use crate::transition::{Awaited, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
+use crate::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
 
 /// What may arrive before what.
@@ -190,11 +191,18 @@ pub struct Actors<F> {
     unreliable: Unreliable,
     /// What was sent and received, while somebody compares executions.
     traffic: Option<Traffic>,
+    /// Where it is noted whose code runs.
+    pulse: Pulse,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A program that is made anew by a function, and what may arrive before what.
     pub fn new(network: Network, program: F) -> Self {
+        Self::with_pulse(network, Pulse::default(), program)
+    }
+
+    /// The same, while somebody looks whether its code comes back.
+    pub fn with_pulse(network: Network, pulse: Pulse, program: F) -> Self {
         let mut kernel = Kernel::new(0);
         kernel.hold_messages(true);
         let mut actors = Self {
@@ -217,6 +225,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             door: Door::new(),
             unreliable: Unreliable::default(),
             traffic: None,
+            pulse,
         };
         actors.reset();
         actors
@@ -355,7 +364,9 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.upheld.reset();
         self.unreliable.reset();
         self.traffic.iter_mut().for_each(Traffic::reset);
+        self.pulse.makes();
         (self.program)(&mut self.kernel);
+        self.pulse.rests();
         self.settle();
         self.judge(None, None);
         self.wake();

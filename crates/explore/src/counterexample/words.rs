@@ -257,6 +257,7 @@ impl<'a> Teller<'a> {
             Kind::Withdraw(ref posts) => {
                 let does = match posts.first() {
                     Some(taken) => format!("takes back {}", self.own(taken)),
+                    None if step.choice == Step::OTHERWISE => "stops an activity, which was over".to_owned(),
                     None => "stops an activity".to_owned(),
                 };
                 Told { mailbox: posts.first().map(|taken| taken.mailbox), ..plain("cancel", does) }
@@ -421,6 +422,7 @@ impl<'a> Teller<'a> {
                     mailbox: Some(alone.mailbox),
                     ..plain("test", format!("tests {}: not over", self.own(alone)))
                 },
+                [] => plain("test", "tests an activity: not over".to_owned()),
                 several => plain("test", format!("tests {}: none is over", several.len())),
             },
             Outcome::Taken => {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simurgh_kernel::context::{Body, Door, OnExit, Resumed, part};
+use simurgh_kernel::context::{Body, Door, OnExit, Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::{
     ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest,
@@ -15,6 +15,8 @@ use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
 use crate::actors::answer_platform;
+use crate::endless::{LOCAL_MAX, endless};
+use crate::watchdog::Pulse;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
 pub trait Factory {
@@ -36,6 +38,10 @@ pub struct Actors<F> {
     /// For how many each barrier is.
     barriers: BTreeMap<u32, u32>,
     door: Door,
+    /// Where it is noted whose code runs.
+    pulse: Pulse,
+    /// Whether somebody else knows how long computations take.
+    in_time: bool,
 }
 
 /// What is to be made of the next reply.
@@ -73,6 +79,8 @@ struct Live {
     /// What the actor asked, while its notes go first.
     then: Option<Asked>,
     payloads: Vec<Option<Payload>>,
+    /// Which of its posts are computations and the like.
+    begun: SmallVec<[Handle; 2]>,
     /// Posts that were taken back, and why.
     withdrawn: SmallVec<[(Handle, Failure); 1]>,
     /// The posts that the present wait is for, if they are taken back when it gives up.
@@ -80,11 +88,18 @@ struct Live {
     on_exit: Vec<OnExit>,
     /// Whether there is more to clean up after it than its messages.
     is_marked: bool,
+    /// The line of its last request.
+    place: Option<Place>,
 }
 
 impl<F: Factory> Actors<F> {
     /// The actors that the factory makes.
     pub fn new(factory: F) -> Self {
+        Self::with_pulse(factory, Pulse::default())
+    }
+
+    /// The same, while somebody looks whether their code comes back.
+    pub fn with_pulse(factory: F, pulse: Pulse) -> Self {
         let mut actors = Self {
             factory,
             actors: Vec::new(),
@@ -95,22 +110,44 @@ impl<F: Factory> Actors<F> {
             given: Vec::new(),
             barriers: BTreeMap::new(),
             door: Door::new(),
+            pulse,
+            in_time: false,
         };
         actors.restart();
         actors
+    }
+
+    /// Leaves it to whoever runs the ways again to say how long computations take, and whether they time out: for what is
+    /// explored in time.
+    pub fn in_time(mut self) -> Self {
+        self.in_time = true;
+        self
+    }
+
+    /// How many actors there are, or were, in the present execution.
+    pub(crate) fn present(&self) -> u32 {
+        self.living as u32
+    }
+
+    /// What an actor is called.
+    pub fn name(&self, process: u32) -> String {
+        self.pulse.actor_name(process).map_or_else(|| format!("number {process}"), str::to_owned)
     }
 
     fn add(&mut self, request: SpawnRequest) {
         if self.live.len() == self.living {
             self.live.push(Live::default());
         }
+        self.pulse.knows(self.living, &request.name);
         let live = &mut self.live[self.living];
         self.living += 1;
+        live.place = None;
         live.body = Some(request.body);
         live.host = Some(request.host);
         live.daemon = request.daemon;
         live.expect = Expect::Start;
         live.payloads.clear();
+        live.begun.clear();
         if live.is_marked {
             live.is_marked = false;
             live.queue.clear();
@@ -161,13 +198,21 @@ impl<F: Factory> Actors<F> {
     }
 
     /// Runs the actor until it asks for something that the engine has a say in.
-    fn run(&mut self, process: u32, mut answer: Option<Answer>) -> Request {
-        loop {
+    fn run(&mut self, process: u32, answer: Option<Answer>) -> Request {
+        let request = self.run_up(process, answer);
+        self.pulse.rests();
+        request
+    }
+
+    fn run_up(&mut self, process: u32, mut answer: Option<Answer>) -> Request {
+        for _ in 0..LOCAL_MAX {
             let live = &mut self.live[process as usize];
             let Some(body) = &mut live.body else { return Request::Ended };
             let door = &mut self.door;
             door.prepare(ActorId(process), live.host.expect(PLACED), SimTime::ZERO, answer.take());
+            self.pulse.runs(process, live.place);
             let resumed = body.resume(door);
+            live.place = door.place().or(live.place);
             door.said.clear();
             if !door.on_exit.is_empty() {
                 live.is_marked = true;
@@ -217,6 +262,7 @@ impl<F: Factory> Actors<F> {
                 Err(local) => answer = Some(local),
             }
         }
+        self.end(process, Request::Failed(endless()))
     }
 
     fn end(&mut self, process: u32, request: Request) -> Request {
@@ -247,6 +293,9 @@ impl<F: Factory> Actors<F> {
             Asked::Local(answer) => Err(answer),
             Asked::Engine(request, expect, payload) => {
                 live.expect = expect;
+                if request == Request::Begin {
+                    live.begun.push(live.payloads.len() as Handle);
+                }
                 if matches!(request, Request::Post { .. } | Request::PostAndWait { .. } | Request::Begin) {
                     live.payloads.push(payload);
                 }
@@ -275,6 +324,9 @@ impl<F: Factory> Actors<F> {
             }
             Simcall::WaitAny { activities, timeout, on_timeout, .. } => {
                 let set = handles(&activities);
+                if timeout.is_some() {
+                    self.only_communications(process, &set)?;
+                }
                 let patience = timeout.map_or(Patience::Forever, |_| Patience::Timed(on_timeout));
                 let live = &mut self.live[process as usize];
                 live.gives_up.clear();
@@ -284,10 +336,13 @@ impl<F: Factory> Actors<F> {
                 engine(Request::WaitAny { set, patience }, Expect::Completed)
             }
             Simcall::TestAny { activities } => {
-                engine(Request::TestAny(handles(&activities)), Expect::Completed)
+                let set = handles(&activities);
+                self.only_communications(process, &set)?;
+                engine(Request::TestAny(set), Expect::Completed)
             }
             Simcall::Execute(_, follow) | Simcall::Access(_, follow) | Simcall::Parallel(_, follow) => {
                 match follow {
+                    Follow::Wait(Some(_)) if !self.in_time => Err(Unknown(MAY_TAKE_LONG)),
                     Follow::Wait(_) => Ok(Asked::Local(Answer::Completed { index: 0, message: None })),
                     Follow::Detach => Ok(Asked::Local(Answer::Ready)),
                     Follow::Return => engine(Request::Begin, Expect::Activity),
@@ -332,6 +387,7 @@ impl<F: Factory> Actors<F> {
             Simcall::Exit => engine(Request::Ended, Expect::Start),
             Simcall::Cancel(activity) => {
                 let handle = activity.index() as Handle;
+                self.only_communications(process, &[handle])?;
                 engine(Request::Cancel(handle), Expect::Cancelled(handle))
             }
             Simcall::WaitCondition(..) | Simcall::Notify(..) => Err(Unknown("condition variables")),
@@ -343,6 +399,16 @@ impl<F: Factory> Actors<F> {
                 Err(Unknown("actors that kill or suspend others, or look whether they live"))
             }
             Simcall::Probe(..) => Err(Unknown("probes")),
+        }
+    }
+
+    /// Refuses what has several outcomes if some of these are computations or the like: here they are over at once.
+    fn only_communications(&self, process: u32, set: &[Handle]) -> Result<(), Unknown> {
+        let begun = &self.live[process as usize].begun;
+        if !self.in_time && set.iter().any(|handle| begun.contains(handle)) {
+            Err(Unknown(MAY_TAKE_LONG))
+        } else {
+            Ok(())
         }
     }
 
@@ -367,6 +433,7 @@ impl<F: Factory> Actors<F> {
     }
 }
 
+const MAY_TAKE_LONG: &str = "computations and disk accesses that may time out, are tested or cancelled";
 const PLACED: &str = "an actor is on a host";
 
 /// A simcall that the engine does not know.
@@ -423,7 +490,9 @@ impl<F: Factory> Processes for Actors<F> {
         }
         self.living = 0;
         self.barriers.clear();
+        self.pulse.makes();
         self.factory.make(&mut self.actors, &mut self.notes);
+        self.pulse.rests();
         let mut actors = std::mem::take(&mut self.actors);
         self.count = actors.len() as u32;
         for request in actors.drain(..) {

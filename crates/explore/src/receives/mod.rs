@@ -19,8 +19,10 @@
 //! - `serve`: what becomes of a request.
 //! - [`way`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
+//! - [`again`]: whether a program is the same twice.
 
 pub mod actors;
+pub mod again;
 pub mod choice;
 pub mod future;
 pub mod graph;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use simurgh_explore::receives::actors::Actors as Processes;
+use simurgh_explore::receives::again::{diverged, same_twice};
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{
@@ -14,7 +15,7 @@ use simurgh_kernel::ids::MailboxId;
 
 use super::demands::refinement;
 use super::kept::{Kept, Left};
-use super::watch::{Listeners, Stopped, Watch};
+use super::watch::{Listeners, Stopped, Stopwatch, Watch};
 use super::{Options, Subject};
 use crate::error::{Error, Result};
 
@@ -40,6 +41,12 @@ const WALKS: u64 = 10_000;
 /// An execution that is longer than this is taken for endless where nobody says, and the search stops there: it would go
 /// on for ever. What happened before what is a table of all pairs of steps, so that much longer ones would need much memory.
 pub(super) const DEPTH: u64 = 20_000;
+
+/// How many executions of the engine `receives` are between two looks at the clock: some take long.
+const BETWEEN_LOOKS: u64 = 8;
+
+/// After so many seconds what is left of a search is kept again, where it is to be resumed.
+const KEPT_EVERY: f64 = 5.0;
 
 /// How many priorities change on a walk of [`pct`]: enough for what needs two coincidences.
 const PCT_DEPTH: u32 = 3;
@@ -68,7 +75,10 @@ pub(super) fn explore(
                      leave out {resume}"
                 )));
             }
-            Err(Refused::By(refusal)) => return Err(Error::input(refusal.to_string())),
+            Err(Refused::By(Refusal::Diverged(actor))) => {
+                let name = subject.watchdog().actor_name(actor);
+                return Err(Error::input(diverged(&name.unwrap_or_else(|| format!("number {actor}")))));
+            }
             Err(Refused::Otherwise(error)) => return Err(error),
             Ok(explored) => return Ok(explored),
         }
@@ -125,6 +135,7 @@ fn explore_receives(
         executions: options.executions.unwrap_or(defaults.executions),
         depth: options.depth.unwrap_or(DEPTH),
         stops_when_cut: options.depth.is_none(),
+        stretch: BETWEEN_LOOKS,
         ..defaults
     };
     // Each worker makes its own, on its thread.
@@ -133,7 +144,7 @@ fn explore_receives(
         if is_quiet {
             quiet().stay();
         }
-        Processes::new(subject)
+        Processes::with_pulse(subject, subject.watchdog().pulse())
     };
     let kept = match &options.resume {
         Some(path) => Some(Kept::new(path, subject.names(), network, &mut make()).map_err(Refused::By)?),
@@ -147,10 +158,31 @@ fn explore_receives(
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
+    let name = |mailbox| subject.mailbox_name(MailboxId(mailbox));
+    if let Some(divergence) = same_twice(&mut make(), network, &name).map_err(Refused::By)? {
+        return Err(Error::input(divergence.to_string()).into());
+    }
     let mut watch = Watch::start(options, listeners);
-    let frontier = explore_parts(&make, network, limits, workers, frontier, &mut |progress| {
-        watch.go_on(progress.executions, progress.depth, Some(progress.part))
-    });
+    let mut frontier = Ok(frontier);
+    loop {
+        // What is to be resumed is kept every now and then: whatever ends the process, little is lost.
+        let slice = Stopwatch::start();
+        let mut over = false;
+        frontier = frontier.and_then(|frontier| {
+            explore_parts(&make, network, limits, workers, frontier, &mut |progress| {
+                over = kept.is_some() && slice.seconds() >= KEPT_EVERY;
+                watch.go_on(progress.executions, progress.depth, Some(progress.part)) && !over
+            })
+        });
+        let Ok(left) = &frontier else { break };
+        let found = !limits.all && !left.found.found.is_empty();
+        match &kept {
+            Some(kept) if over && !watch.is_stopped() && !left.is_exhausted() && !found => {
+                kept.save(left)?;
+            }
+            _ => break,
+        }
+    }
     let mut stopped = watch.finish();
     let frontier = frontier.map_err(Refused::By)?;
     if stopped.is_none() && !frontier.is_exhausted() && frontier.found.executions >= limits.executions {
@@ -198,6 +230,7 @@ fn explore_system(
         executions,
         depth: Some(options.depth.unwrap_or(DEPTH) as usize),
         every: 64,
+        due: Some(Box::new(|| subject.watchdog().is_due())),
         ..Bounds::default()
     };
     let limits = limits.watch(|progress: &Progress| {

@@ -53,7 +53,7 @@ use std::time::Duration;
 pub use simurgh_explore::counterexample as told;
 pub use simurgh_explore::determinism::Compared;
 pub use simurgh_explore::{Engine, Network, Step, Violation};
-use simurgh_explore::{Exploration, Faults, Finding};
+use simurgh_explore::{Exploration, Faults, Finding, Watchdog};
 use simurgh_platform::Platform;
 
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ pub(crate) use spelling::Spelling;
 use subject::Fill;
 pub(crate) use subject::{Origin, Subject};
 use watch::Listeners;
-pub(crate) use watch::{Listener, Stopwatch};
+pub(crate) use watch::{Listener, Stopwatch, resident};
 pub use watch::{Progress, Stopped};
 
 /// A check that is about to begin: what is checked, and how.
@@ -91,6 +91,7 @@ pub struct Check<'a> {
     origin: Option<Origin>,
     options: Options,
     listeners: Listeners<'a>,
+    watchdog: Watchdog,
 }
 
 /// Where the hosts are.
@@ -156,7 +157,8 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         resume: None,
         spelling: Spelling::default(),
     };
-    Check { fill: Box::new(app), on: On::Builtin, origin: None, options, listeners: Listeners::default() }
+    let (listeners, watchdog) = (Listeners::default(), Watchdog::default());
+    Check { fill: Box::new(app), on: On::Builtin, origin: None, options, listeners, watchdog }
 }
 
 impl Scenario {
@@ -416,6 +418,11 @@ impl<'a> Check<'a> {
         Ok((report, subject))
     }
 
+    /// Who looks whether the code of the program comes back.
+    pub(crate) fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
+    }
+
     /// What is checked.
     ///
     /// # Errors
@@ -426,7 +433,8 @@ impl<'a> Check<'a> {
             On::File(path) => Arc::new(Platform::from_file(path)?),
             On::Given(platform) => platform,
         };
-        Subject::new(platform, self.origin.unwrap_or_else(Origin::this_program), self.fill)
+        let origin = self.origin.unwrap_or_else(Origin::this_program);
+        Subject::new(platform, origin, self.watchdog, self.fill)
     }
 }
 

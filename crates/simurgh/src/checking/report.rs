@@ -106,7 +106,7 @@ pub struct CheckReport {
 
 impl CheckReport {
     /// Of something that was not explored.
-    pub(super) fn empty(verdict: Verdict, engine: Engine) -> Self {
+    pub(crate) fn empty(verdict: Verdict, engine: Engine) -> Self {
         Self {
             verdict,
             executions: 0,
@@ -231,7 +231,7 @@ impl CheckReport {
     }
 
     /// Why the search stopped before its end, and what is kept of it.
-    fn why_stopped(&self, spelling: Spelling) -> Option<String> {
+    pub(crate) fn why_stopped(&self, spelling: Spelling) -> Option<String> {
         let why = self.stopped.map(|stopped| stopped.in_words(spelling));
         let Some(Left { parts, path }) = &self.left else { return why };
         Some(format!(

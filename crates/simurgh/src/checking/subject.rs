@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
-use simurgh_explore::{Actors, Network};
+use simurgh_explore::{Actors, Network, Watchdog};
 use simurgh_kernel::exposed::Invariant;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
@@ -26,6 +26,7 @@ pub(crate) struct Subject<'a> {
     platform: Arc<Platform>,
     registry: Arc<Registry>,
     origin: Origin,
+    watchdog: Watchdog,
 }
 
 /// Where a program comes from, so that it can be made in another process.
@@ -79,11 +80,28 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(crate) fn new(platform: Arc<Platform>, origin: Origin, fill: Fill<'a>) -> Result<Self> {
-        let subject = Self { fill, platform, registry: Registry::new(), origin };
+    pub(crate) fn new(
+        platform: Arc<Platform>,
+        origin: Origin,
+        watchdog: Watchdog,
+        fill: Fill<'a>,
+    ) -> Result<Self> {
+        let subject = Self { fill, platform, registry: Registry::new(), origin, watchdog };
         // What does not depend on anything succeeds again, later.
-        subject.fresh()?;
+        subject.made()?;
         Ok(subject)
+    }
+
+    /// Who looks whether its code comes back.
+    pub(crate) fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
+    }
+
+    /// Makes it anew, to look at.
+    fn made(&self) -> Result<Program> {
+        let mut pulse = self.watchdog.pulse();
+        pulse.makes();
+        self.fresh()
     }
 
     /// Where it comes from.
@@ -93,7 +111,7 @@ impl<'a> Subject<'a> {
 
     /// The names of the actors of the start.
     pub(crate) fn names(&self) -> Vec<String> {
-        let program = self.fresh().map(Program::into_parts);
+        let program = self.made().map(Program::into_parts);
         program.map(|(actors, _)| actors.into_iter().map(|actor| actor.name).collect()).unwrap_or_default()
     }
 
@@ -104,7 +122,7 @@ impl<'a> Subject<'a> {
 
     /// The program as a system to explore.
     pub(crate) fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
-        Actors::new(network, move |kernel: &mut Kernel| {
+        Actors::with_pulse(network, self.watchdog.pulse(), move |kernel: &mut Kernel| {
             let Ok(mut program) = self.fresh() else { return };
             let (exposed, _) = program.take_exposed();
             let (spawned, notes) = program.into_parts();
@@ -124,7 +142,7 @@ impl<'a> Subject<'a> {
 
     /// What must be true of what its actors expose.
     pub(crate) fn invariants(&self) -> Vec<Invariant> {
-        self.fresh().map(|mut program| program.take_exposed().1).unwrap_or_default()
+        self.made().map(|mut program| program.take_exposed().1).unwrap_or_default()
     }
 
     /// Makes it anew.

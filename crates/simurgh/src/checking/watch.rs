@@ -39,7 +39,7 @@ pub enum Stopped {
 
 impl Stopped {
     /// Why, in a line.
-    pub(super) fn in_words(self, spelling: Spelling) -> String {
+    pub(crate) fn in_words(self, spelling: Spelling) -> String {
         let of = |argument, method| spelling.of(argument, method);
         match self {
             Stopped::Asked => of("interrupted", "stopped as it was asked to (`stop_when`)").to_owned(),
@@ -147,6 +147,11 @@ impl<'l, 'a> Watch<'l, 'a> {
         self.stopped.is_none()
     }
 
+    /// Whether it is to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
     /// Why it was stopped, if it was.
     pub(super) fn finish(self) -> Option<Stopped> {
         if let Some(panic) = self.panic {
@@ -171,7 +176,7 @@ impl Stopwatch {
 }
 
 /// The memory in use, in bytes, where the system tells.
-fn resident() -> Option<u64> {
+pub(crate) fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag};
 use simurgh_kernel::simulation::{Status, Watcher};
 
@@ -33,7 +33,7 @@ fn line() -> ProgressBar {
     bar
 }
 
-/// Hears of Ctrl-C: the first one stops a search with what it knows, a second one ends the program as ever.
+/// Hears of Ctrl-C, and of those who end programs without a terminal (SIGTERM): the first one stops a search with what it knows, a second one ends the program as ever.
 pub(crate) struct Interrupt {
     came: Arc<AtomicBool>,
     handlers: Vec<SigId>,
@@ -43,11 +43,13 @@ impl Interrupt {
     /// Begins to listen.
     pub(crate) fn listen() -> Self {
         let came = Arc::new(AtomicBool::new(false));
-        let handlers = [
-            flag::register_conditional_default(SIGINT, Arc::clone(&came)),
-            flag::register(SIGINT, Arc::clone(&came)),
-        ];
-        Self { came, handlers: handlers.into_iter().flatten().collect() }
+        let handlers = [SIGINT, SIGTERM].into_iter().flat_map(|signal| {
+            [
+                flag::register_conditional_default(signal, Arc::clone(&came)),
+                flag::register(signal, Arc::clone(&came)),
+            ]
+        });
+        Self { handlers: handlers.flatten().collect(), came }
     }
 
     /// Whether it came.

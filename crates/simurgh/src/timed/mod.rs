@@ -63,6 +63,7 @@ pub mod subject;
 use std::cmp::Ordering;
 
 use simurgh_explore::receives::actors::Actors;
+use simurgh_explore::receives::again::diverged;
 use simurgh_explore::receives::search::{Limits, Refusal, explore_ways as all_ways};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
@@ -160,14 +161,14 @@ pub fn explore_ways(
         !stopped
     };
     let limits = Limits { all: true, ..Limits::default() };
-    let mut actors = Actors::new(subject);
+    let mut actors = Actors::new(subject).in_time();
     let explored = all_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
     if let Some(error) = error {
         return Err(error);
     }
     let explored = explored.map_err(|refusal| match refusal {
         Refusal::Unsupported(what) => unknown(what),
-        Refusal::Diverged(_) => Error::input(refusal.to_string()),
+        Refusal::Diverged(actor) => Error::input(diverged(&actors.name(actor))),
     })?;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
     match &mut found.simulated {

@@ -2,6 +2,7 @@
 //!
 //! The command makes a [`Check`] of its arguments, and prints the report.
 
+mod guard;
 mod report;
 mod saved;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use simurgh_explore::Network;
 
+use self::guard::Guard;
 use super::print;
 use super::progress::{Interrupt, Searching};
 use crate::checking::{Check, Spelling};
@@ -67,6 +69,10 @@ pub struct CheckOptions {
     /// At most so many megabytes of memory
     #[arg(long, value_name = "MEGABYTES")]
     pub memory: Option<u64>,
+    /// Stops when an actor, an invariant or the making of the program takes more than so many seconds without coming to its next
+    /// step: it loops for ever; 0 to wait for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub stuck_after: f64,
     /// How many cores explore at once (engine `receives`); 0 for all there are
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub workers: usize,
@@ -227,16 +233,21 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     options.saved.check_places()?;
-    let (mut line, interrupt) = (Searching::start(), Interrupt::listen());
+    let guard = Guard::start(check.watchdog(), options)?;
+    let (mut line, interrupt, told) = (Searching::start(), Interrupt::listen(), guard.listener());
     let check = options
         .apply(check)?
-        .progress(move |progress| line.show(progress))
+        .progress(move |progress| {
+            told(progress);
+            line.show(progress);
+        })
         .stop_when(move |_| interrupt.came())
         .on_note(|note| eprintln!("simurgh: {note}"));
     let (report, subject) = check.explore()?;
+    guard.search_is_over();
     let hint = options.saved.save(&subject, &report.counterexamples)?;
     print(&if options.json {
-        report::json(&report)
+        report::json(&report, None)
     } else {
         report.in_words(&view(), Spelling::Arguments, &hint)
     });

@@ -6,13 +6,19 @@ use serde::Serialize;
 use simurgh_explore::counterexample::Counterexample as Told;
 use simurgh_trace::counterexample::View;
 
+use crate::checking::Spelling;
 use crate::checking::{CheckReport, Counterexample, Cut, WIDTH, source};
 
 /// The outcome as one JSON object and a newline.
-pub(super) fn json(report: &CheckReport) -> String {
+pub(super) fn json(report: &CheckReport, stopped: Option<&str>) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
         verdict: String,
+        /// Whether all was seen.
+        exhausted: bool,
+        /// Why the search stopped before it had seen all, if it did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stopped: Option<&'a str>,
         executions: u64,
         transitions: u64,
         seconds: f64,
@@ -25,9 +31,12 @@ pub(super) fn json(report: &CheckReport) -> String {
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
+    let why = report.why_stopped(Spelling::Arguments);
     let counterexamples: Vec<OutFinding<'_>> = report.counterexamples.iter().map(OutFinding::new).collect();
     let out = Out {
         verdict: report.verdict.to_string(),
+        exhausted: report.exhausted,
+        stopped: stopped.or(why.as_deref()),
         executions: report.executions,
         transitions: report.transitions,
         seconds: report.seconds,

@@ -1,0 +1,379 @@
+//! Code of a program that does not come back: who runs it, and since when.
+//!
+//! A search runs code that is not its own: actors, invariants, and the function that makes the program. A loop without end in it
+//! cannot be stopped, but somebody beside it can tell whose it is. Whoever runs such code has a [`Pulse`], on which it notes
+//! what it is about to run: two or three plain stores. Somebody else has a [`Lookout`], which looks now and then whether each
+//! pulse still moves. Between two steps of an actor it is one beat, so that code that comes back again and again without
+//! doing anything that others can see is found too.
+//!
+//! ```
+//! use std::time::Duration;
+//! use simurgh_explore::Watchdog;
+//!
+//! let watchdog = Watchdog::default();
+//! // What runs there takes its pulse with `watchdog.pulse()`.
+//! let found = watchdog.guard(Duration::from_secs(10), || 6 * 7);
+//! assert_eq!(found.unwrap(), 42);
+//! ```
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use simurgh_kernel::context::Place;
+
+/// How long code of a program may run between two steps where nobody says.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often somebody looks.
+pub const EVERY: Duration = Duration::from_millis(50);
+
+/// What the searchers of a program and those who look after them share.
+#[derive(Clone, Debug, Default)]
+pub struct Watchdog {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    runners: Mutex<Vec<Arc<Runner>>>,
+    due: AtomicBool,
+}
+
+/// What one thread runs, for others to see.
+#[derive(Debug, Default)]
+struct Runner {
+    /// Odd while code of the program runs; another number each time.
+    beat: AtomicU64,
+    /// Who it is, and the line or number that goes with it.
+    who: AtomicU64,
+    /// The file of the line, by its place among the known ones; from 1.
+    file: AtomicU32,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    actors: Vec<String>,
+    invariants: Vec<String>,
+    files: Vec<&'static str>,
+}
+
+/// Whose code it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Whose {
+    /// That of an actor of this name.
+    Actor(String),
+    /// That of an invariant of this name.
+    Invariant(String),
+    /// That which makes the program.
+    Program,
+}
+
+/// Code that has not come back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stuck {
+    /// Whose.
+    pub whose: Whose,
+    /// The line that it went on from: that of the last request of an actor.
+    pub place: Option<Place>,
+    /// For how long.
+    pub seconds: f64,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.seconds;
+        match (&self.whose, self.place) {
+            (Whose::Actor(name), Some(place)) => {
+                write!(f, "{name} did not come back from its code for {seconds:.1} s, after {place}")
+            }
+            (Whose::Actor(name), None) => {
+                write!(f, "{name} did not come back from its code for {seconds:.1} s, since its start")
+            }
+            (Whose::Invariant(name), _) => {
+                write!(f, "invariant {name:?} did not come to an answer for {seconds:.1} s")
+            }
+            (Whose::Program, _) => {
+                write!(f, "the function that makes the program did not come back for {seconds:.1} s")
+            }
+        }
+    }
+}
+
+const PROGRAM: u32 = u32::MAX;
+const INVARIANT: u32 = u32::MAX - 1;
+
+impl Watchdog {
+    /// For one who runs code of the program.
+    pub fn pulse(&self) -> Pulse {
+        let pulse = Pulse::default();
+        lock(&self.shared.runners).push(Arc::clone(&pulse.runner));
+        pulse
+    }
+
+    /// For one who looks after all who do.
+    pub fn lookout(&self) -> Lookout {
+        Lookout { watchdog: self.clone(), seen: Vec::new(), last: None }
+    }
+
+    /// Whether somebody has looked since the last call: then it is time to look at bounds too, however few steps were taken.
+    pub fn is_due(&self) -> bool {
+        self.shared.due.load(Ordering::Relaxed) && self.shared.due.swap(false, Ordering::Relaxed)
+    }
+
+    /// The name of an actor, as whoever ran it last knows it.
+    pub fn actor_name(&self, actor: u32) -> Option<String> {
+        let runners = lock(&self.shared.runners);
+        runners.iter().rev().find_map(|runner| lock(&runner.known).actors.get(actor as usize).cloned())
+    }
+
+    /// Runs something on a thread of its own, and gives up on it when code of the program has not come back for so long.
+    /// Then that thread is left behind.
+    ///
+    /// # Errors
+    /// Whose code it was.
+    ///
+    /// # Panics
+    /// If what is run does.
+    pub fn guard<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Stuck> {
+        let (done, wait) = channel();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "what does not come back must not keep others from going on"
+        )]
+        std::thread::spawn(move || {
+            // Nobody may want it any more.
+            let _ = done.send(catch_unwind(AssertUnwindSafe(run)));
+        });
+        let mut lookout = self.lookout();
+        loop {
+            match wait.recv_timeout(EVERY) {
+                Ok(Ok(result)) => return Ok(result),
+                Ok(Err(panic)) => resume_unwind(panic),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread that ends has said how"),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(stuck) = lookout.look(patience) {
+                        return Err(stuck);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Someone who looks after all that run code of a program.
+#[derive(Debug)]
+pub struct Lookout {
+    watchdog: Watchdog,
+    /// The beat of each, and for how long it has been seen so.
+    seen: Vec<(u64, Duration)>,
+    last: Option<Instant>,
+}
+
+impl Lookout {
+    /// Looks, to be called every [`EVERY`] or so: the code that has run longest, if that is longer than it may.
+    #[expect(clippy::disallowed_methods, reason = "that code does not come back is known by the clock alone")]
+    pub fn look(&mut self, patience: Duration) -> Option<Stuck> {
+        let now = Instant::now();
+        // Time in which nobody looked does not count much: the whole process may have been halted.
+        let since = self.last.replace(now).map_or(Duration::ZERO, |last| (now - last).min(EVERY * 4));
+        self.watchdog.shared.due.store(true, Ordering::Relaxed);
+        let runners = lock(&self.watchdog.shared.runners);
+        self.seen.resize(runners.len(), (0, Duration::ZERO));
+        let mut longest: Option<(Duration, &Runner)> = None;
+        for (runner, (beat, span)) in runners.iter().zip(&mut self.seen) {
+            let present = runner.beat.load(Ordering::Acquire);
+            *span = if present == *beat { *span + since } else { Duration::ZERO };
+            *beat = present;
+            if !present.is_multiple_of(2)
+                && *span >= patience
+                && longest.is_none_or(|(other, _)| *span > other)
+            {
+                longest = Some((*span, runner));
+            }
+        }
+        longest.map(|(span, runner)| runner.stuck(span))
+    }
+}
+
+impl Runner {
+    fn stuck(&self, span: Duration) -> Stuck {
+        let who = self.who.load(Ordering::Relaxed);
+        let (who, number) = ((who >> 32) as u32, who as u32);
+        let file = self.file.load(Ordering::Relaxed);
+        let known = lock(&self.known);
+        let file = known.files.get((file as usize).wrapping_sub(1)).copied();
+        let name = |names: &[String], number: u32| match names.get(number as usize) {
+            Some(name) => name.clone(),
+            None => format!("number {number}"),
+        };
+        let (whose, place) = match who {
+            PROGRAM => (Whose::Program, None),
+            INVARIANT => (Whose::Invariant(name(&known.invariants, number)), None),
+            actor => {
+                let place = file.map(|file| Place { file, line: number });
+                (Whose::Actor(name(&known.actors, actor)), place)
+            }
+        };
+        Stuck { whose, place, seconds: span.as_secs_f64() }
+    }
+}
+
+/// On this, whoever runs code of a program notes what it runs. It beats for nobody if it comes from no [`Watchdog`].
+#[derive(Debug, Default)]
+pub struct Pulse {
+    runner: Arc<Runner>,
+    beat: u64,
+    /// What the runner knows, to see without a lock what is new.
+    actors: Vec<String>,
+    files: Vec<&'static str>,
+}
+
+impl Pulse {
+    /// An actor of this number has this name.
+    pub(crate) fn knows(&mut self, actor: usize, name: &str) {
+        if self.actors.get(actor).is_some_and(|known| known == name) {
+            return;
+        }
+        if self.actors.len() <= actor {
+            self.actors.resize(actor + 1, String::new());
+        }
+        self.actors[actor] = name.to_owned();
+        lock(&self.runner.known).actors.clone_from(&self.actors);
+    }
+
+    /// The name of an actor.
+    pub(crate) fn actor_name(&self, actor: u32) -> Option<&str> {
+        self.actors.get(actor as usize).map(String::as_str)
+    }
+
+    /// The invariants have these names.
+    pub(crate) fn knows_invariants<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        lock(&self.runner.known).invariants = names.map(str::to_owned).collect();
+    }
+
+    /// The code of an actor runs next, from this line on. Until it [`rests`](Self::rests) that is one beat.
+    #[inline]
+    pub(crate) fn runs(&mut self, actor: u32, place: Option<Place>) {
+        let (file, line) = place.map_or((0, 0), |place| (self.file(place.file), place.line));
+        self.runner.file.store(file, Ordering::Relaxed);
+        self.beats(actor, line);
+    }
+
+    /// An invariant is judged next.
+    pub(crate) fn judges(&mut self, invariant: usize) {
+        self.beats(INVARIANT, invariant as u32);
+    }
+
+    /// The program is made next.
+    pub fn makes(&mut self) {
+        self.beats(PROGRAM, 0);
+    }
+
+    #[inline]
+    fn beats(&mut self, who: u32, number: u32) {
+        self.runner.who.store(u64::from(who) << 32 | u64::from(number), Ordering::Relaxed);
+        if self.beat.is_multiple_of(2) {
+            self.beat += 1;
+            self.runner.beat.store(self.beat, Ordering::Release);
+        }
+    }
+
+    /// The code has come back.
+    #[inline]
+    pub fn rests(&mut self) {
+        if !self.beat.is_multiple_of(2) {
+            self.beat += 1;
+            self.runner.beat.store(self.beat, Ordering::Release);
+        }
+    }
+
+    /// The number of a file, from 1.
+    #[inline]
+    fn file(&mut self, file: &'static str) -> u32 {
+        // The same text lies at the same place, almost always.
+        match self.files.iter().position(|known| std::ptr::eq(*known, file)) {
+            Some(index) => index as u32 + 1,
+            None => self.new_file(file),
+        }
+    }
+
+    #[cold]
+    fn new_file(&mut self, file: &'static str) -> u32 {
+        self.files.push(file);
+        lock(&self.runner.known).files.push(file);
+        self.files.len() as u32
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.rests();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks until somebody is stuck.
+    fn find(watchdog: &Watchdog, patience: Duration) -> Stuck {
+        let mut lookout = watchdog.lookout();
+        loop {
+            if let Some(stuck) = lookout.look(patience) {
+                return stuck;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn who_does_not_come_back_is_told() {
+        const PATIENCE: Duration = Duration::from_millis(30);
+        let watchdog = Watchdog::default();
+        let (mut idle, mut busy) = (watchdog.pulse(), watchdog.pulse());
+        idle.runs(0, None);
+        idle.rests();
+        busy.knows(1, "loop");
+        busy.knows_invariants(["a", "b"].into_iter());
+        let place = Place { file: file!(), line: 7 };
+        busy.runs(1, Some(place));
+        let stuck = find(&watchdog, PATIENCE);
+        assert_eq!((&stuck.whose, stuck.place), (&Whose::Actor("loop".to_owned()), Some(place)));
+        assert!(stuck.to_string().starts_with("loop did not come back from its code for 0."), "{stuck}");
+        busy.rests();
+        busy.judges(1);
+        assert_eq!(find(&watchdog, PATIENCE).whose, Whose::Invariant("b".to_owned()));
+        busy.rests();
+        busy.makes();
+        assert_eq!(find(&watchdog, PATIENCE).whose, Whose::Program);
+        drop(busy);
+        assert_eq!(watchdog.lookout().look(Duration::ZERO), None);
+        assert!(watchdog.is_due() && !watchdog.is_due());
+    }
+
+    #[test]
+    fn what_is_stuck_is_left_behind() {
+        let watchdog = Watchdog::default();
+        let mut pulse = watchdog.pulse();
+        let stuck = watchdog.guard(Duration::from_millis(100), move || {
+            pulse.knows(0, "sleeper");
+            pulse.runs(0, None);
+            std::thread::sleep(Duration::from_secs(60));
+        });
+        assert_eq!(stuck.unwrap_err().whose, Whose::Actor("sleeper".to_owned()));
+        assert_eq!(watchdog.guard(Duration::from_secs(60), || 3), Ok(3));
+    }
+}
