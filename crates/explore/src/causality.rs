@@ -12,6 +12,8 @@ pub(crate) struct Race {
     pub(crate) first: usize,
     pub(crate) second: usize,
     pub(crate) reversal: Reversal,
+    /// An execution that begins with so many steps of this one shows nothing new about it.
+    pub(crate) settled: usize,
 }
 
 /// The happens-before relation of an execution.
@@ -47,7 +49,7 @@ impl Causality {
             if S::process(other) != process {
                 match S::reversal(other, last) {
                     Reversal::Never => {}
-                    reversal => self.races.push(Race { first, second, reversal }),
+                    reversal => self.races.push(Race { first, second, reversal, settled: usize::MAX }),
                 }
             }
         }
@@ -67,10 +69,34 @@ impl Causality {
         self.rows[second * self.stride + first / 64] >> (first % 64) & 1 == 1
     }
 
-    /// The races whose second step is not before this one; the latest first step of each comes first.
+    /// The steps that happened before one: one bit each.
+    pub(crate) fn row(&self, step: usize) -> &[u64] {
+        &self.rows[step * self.stride..][..self.stride]
+    }
+
+    /// All races, in the order of their second steps; the latest first step of each comes first.
+    pub(crate) fn races(&self) -> &[Race] {
+        &self.races
+    }
+
+    /// From now on, executions that begin with so many steps of this one need not look at a race.
+    pub(crate) fn settle(&mut self, race: usize, settled: usize) {
+        self.races[race].settled = settled;
+    }
+
+    /// The races whose second step is not before this one.
     pub(crate) fn races_since(&self, second: usize) -> &[Race] {
         let start = self.races.partition_point(|race| race.second < second);
         &self.races[start..]
+    }
+
+    /// The steps that happened before all steps from this one on: one bit each.
+    pub(crate) fn before_all_since(&self, start: usize) -> Vec<u64> {
+        let mut common = vec![u64::MAX; self.stride];
+        for row in self.rows[start * self.stride..self.len * self.stride].chunks(self.stride.max(1)) {
+            common.iter_mut().zip(row).for_each(|(into, from)| *into &= from);
+        }
+        common
     }
 
     fn widen(&mut self) {

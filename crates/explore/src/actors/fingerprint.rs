@@ -14,8 +14,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn fold_state(&self) -> u64 {
         let mut hasher = foldhash::fast::FixedState::default().build();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
+            let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
-            self.kernel.is_alive(ActorId::from_index(index)).hash(&mut hasher);
+            (process.timer, process.returns.len(), self.kernel.is_alive(actor)).hash(&mut hasher);
+            self.kernel.hash_wait(actor, &mut hasher);
+            self.fold_unclaimed(actor).hash(&mut hasher);
         }
         for message in &self.messages {
             message.post.hash(&mut hasher);
@@ -27,6 +30,17 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.kernel.hash_synchronisation(&mut hasher);
         self.watched_texts().for_each(|text| text.hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// What an actor has posted and was not told the end of: what it will be told, as far as that is decided.
+    fn fold_unclaimed(&self, actor: ActorId) -> u64 {
+        let folds = self.processes[actor.index()].unclaimed.iter().map(|(id, posted)| {
+            let met = self.partner(*id, posted);
+            // Who sends is told that somebody received, and not who.
+            let told = if posted.side == Side::Recv { met } else { None };
+            fold(&(posted.post, met.is_some(), told, self.is_over(*id)))
+        });
+        folds.fold(0, u64::wrapping_add)
     }
 
     /// What is in a mailbox, with the order of those posts only that something may tell apart by it.
