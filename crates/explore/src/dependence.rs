@@ -12,14 +12,15 @@
 //! mailbox, or a lock and a trylock, are called independent; and when a wait does not depend on what completed it,
 //! `every_engine_agrees_with_plain_search` fails.
 //!
-//! Where messages may be lost or come twice, `tests/faults.rs` does the same.
+//! Where messages may be lost or come twice, `tests/faults.rs` does the same; `tests/trust.rs` checks all that the reductions rely on, on
+//! programs of everything that actors can ask for.
 //!
 //! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
 //! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
 
 use simurgh_kernel::simcall::{Criteria, Envelope};
 
-use crate::transition::{Awaited, Kind, Outcome, Post, Side, Transition};
+use crate::transition::{Awaited, Crowd, Kind, Outcome, Post, Side, Transition};
 use crate::verdict::Step;
 use simurgh_search::Reversal;
 
@@ -116,9 +117,16 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
             ConditionPost { condition: c, .. } => c == condition,
             _ => false,
         },
-        // Who comes last is told so.
-        BarrierPost(barrier) => matches!(b.kind, BarrierPost(o) | BarrierWait(o) if o == *barrier),
-        BarrierWait(_) => false,
+        // Who comes last is told so, if it asks; and where there are more than have room, who comes first: `actors::barriers`.
+        BarrierPost { barrier, round, told, crowd } => match &b.kind {
+            BarrierPost { barrier: o, told: asks, crowd: c, .. } => {
+                barrier == o && (*told || *asks || crowd.0 || c.0)
+            }
+            // All have to come; for the next round, nobody has to.
+            BarrierWait { barrier: o, round: r } => barrier == o && (round == r || crowd.0),
+            _ => false,
+        },
+        BarrierWait { .. } => false,
         // Actors are numbered in the order of their creation; whoever was created goes on thanks to it.
         Spawn { child } => matches!(b.kind, Spawn { .. }) || other == *child,
         Join { target, .. } | IsAlive { target } => match &b.kind {
@@ -188,6 +196,17 @@ pub(crate) fn overlap(a: &Criteria, b: &Criteria) -> bool {
     a.context == b.context && meet(a.source, b.source) && meet(a.tag, b.tag)
 }
 
+/// Whether a step may leave another actor with nothing to do: who is notified waits for its lock, perhaps for ever, and
+/// cannot give up any more.
+pub fn blocks(step: &Transition, other: &Transition) -> bool {
+    match (&step.kind, &other.kind) {
+        (Kind::Notify(notified), Kind::ConditionWait { condition, timeout: true, .. }) => {
+            notified == condition
+        }
+        _ => false,
+    }
+}
+
 /// What may come of a race if the second step is to go first.
 pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
     use Kind::*;
@@ -205,9 +224,15 @@ pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
         (Unlock(_), LockWait { timed: false, .. })
         | (Exit { last: false, .. }, Join { timed: false, .. }) => Reversal::Never,
         // Another may have given what this one got, or notified it, or come to the barrier in its stead.
-        (_, LockWait { .. } | Join { .. } | AcquireWait { .. } | ConditionWait { .. } | BarrierWait(_)) => {
-            Reversal::Look
-        }
+        (BarrierPost { crowd: Crowd(false), .. }, BarrierWait { .. }) => Reversal::Never,
+        // In which round it comes may change.
+        (BarrierPost { crowd: Crowd(true), .. }, BarrierPost { .. }) => Reversal::Look,
+        (
+            _,
+            LockWait { .. } | Join { .. } | AcquireWait { .. } | ConditionWait { .. } | BarrierWait { .. },
+        ) => Reversal::Look,
+        // Actors are numbered in the order of their creation.
+        (Spawn { .. }, Spawn { .. }) => Reversal::Look,
         (Spawn { child }, _) if second.step.actor == *child => Reversal::Never,
         (Exit { .. } | Withdraw(_) | Interfere, _) | (_, Exit { .. } | Withdraw(_) | Interfere) => {
             Reversal::Look

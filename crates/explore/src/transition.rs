@@ -118,6 +118,18 @@ impl PartialEq for Observers {
     }
 }
 
+/// Whether more actors than a barrier is made for were seen to come to it: then who comes earlier passes earlier.
+///
+/// This is what is known of the program, and no part of what a step is: so it makes no difference between two steps.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Crowd(pub bool);
+
+impl PartialEq for Crowd {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// What came of a wait or a test.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -250,9 +262,23 @@ pub enum Kind {
     /// Wakes one or all that wait for a condition.
     Notify(u32),
     /// Comes to a barrier.
-    BarrierPost(u32),
+    BarrierPost {
+        /// Which.
+        barrier: u32,
+        /// How many times all had come before.
+        round: u32,
+        /// Whether it asks if it was the last.
+        told: bool,
+        /// Whether who comes first may shut others out.
+        crowd: Crowd,
+    },
     /// All have come to the barrier.
-    BarrierWait(u32),
+    BarrierWait {
+        /// Which.
+        barrier: u32,
+        /// How many times all had come before.
+        round: u32,
+    },
     /// Creates an actor.
     Spawn {
         /// Which.

@@ -32,7 +32,7 @@ impl Kind {
             Kind::Release(_) => "a semaphore to be released".to_owned(),
             Kind::ConditionPost { .. } | Kind::ConditionWait { .. } => "a notification".to_owned(),
             Kind::Notify(_) => "others to be notified".to_owned(),
-            Kind::BarrierPost(_) | Kind::BarrierWait(_) => "a barrier".to_owned(),
+            Kind::BarrierPost { .. } | Kind::BarrierWait { .. } => "a barrier".to_owned(),
             Kind::Spawn { .. } => "a new actor".to_owned(),
             Kind::Join { target, .. } => format!("the end of actor number {target}"),
             Kind::IsAlive { target } => format!("whether actor number {target} is there"),

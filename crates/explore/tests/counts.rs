@@ -84,6 +84,23 @@ fn one_receive_that_takes_any_sees_the_first_of_them_only() {
 }
 
 #[test]
+fn arrivals_at_a_barrier_are_told_apart_by_those_who_ask() {
+    let four = |asking: usize| -> Vec<Vec<Op>> {
+        (0..4).map(|actor| vec![Op::BarrierOfFour { told: actor < asking }]).collect()
+    };
+    // Nobody asks; one asks, and each of the others comes before it or after it; all ask, and all orders count.
+    for (asking, orders) in [(0, 1), (1, 8), (4, 24)] {
+        assert_eq!(tally(&four(asking), Network::Mailbox, optimal::explore), (Verdict::Holds, orders, 0));
+    }
+    // The next round is another one: nobody comes to it before the last has come to this one.
+    let twice: Vec<Vec<Op>> = four(0).into_iter().map(|arrival| arrival.repeat(2)).collect();
+    assert_eq!(tally(&twice, Network::Mailbox, optimal::explore), (Verdict::Holds, 1, 0));
+    // Three at a barrier of two: who comes last waits for ever.
+    let crowd = vec![vec![Op::BarrierUntold]; 3];
+    assert_eq!(tally(&crowd, Network::Mailbox, optimal::explore).0, Verdict::Deadlock);
+}
+
+#[test]
 fn timeouts_may_always_fire() {
     // The message is there in time or not; then its sender waits for ever.
     let program = vec![vec![Op::RecvTimed(0)], vec![Op::Send(0)]];

@@ -34,7 +34,7 @@ impl Factory for Made<'_> {
 }
 
 /// What the actors were answered in all executions, and the verdict. Nothing if there are too many.
-type Seen = (BTreeSet<Vec<String>>, Verdict);
+type Seen = (BTreeSet<Vec<common::Observed>>, Verdict);
 
 /// The same, how many executions there were, and what was wrong with some of them.
 type Found = (Seen, u64, Vec<(Violation, Vec<Step>)>);

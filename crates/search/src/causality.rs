@@ -15,6 +15,8 @@ pub struct Race {
     pub second: usize,
     /// What may come of it the other way round.
     pub reversal: Reversal,
+    /// An execution that begins with so many steps of this one shows nothing new about it.
+    pub settled: usize,
 }
 
 /// The happens-before relation of an execution.
@@ -50,7 +52,7 @@ impl Causality {
             if S::process(other) != process {
                 match S::reversal(other, last) {
                     Reversal::Never => {}
-                    reversal => self.races.push(Race { first, second, reversal }),
+                    reversal => self.races.push(Race { first, second, reversal, settled: usize::MAX }),
                 }
             }
         }
@@ -70,10 +72,34 @@ impl Causality {
         self.rows[second * self.stride + first / 64] >> (first % 64) & 1 == 1
     }
 
-    /// The races whose second step is not before this one; the latest first step of each comes first.
+    /// The steps that happened before one: one bit each.
+    pub fn row(&self, step: usize) -> &[u64] {
+        &self.rows[step * self.stride..][..self.stride]
+    }
+
+    /// All races, in the order of their second steps; the latest first step of each comes first.
+    pub fn races(&self) -> &[Race] {
+        &self.races
+    }
+
+    /// From now on, executions that begin with so many steps of this one need not look at a race.
+    pub fn settle(&mut self, race: usize, settled: usize) {
+        self.races[race].settled = settled;
+    }
+
+    /// The races whose second step is not before this one.
     pub fn races_since(&self, second: usize) -> &[Race] {
         let start = self.races.partition_point(|race| race.second < second);
         &self.races[start..]
+    }
+
+    /// The steps that happened before all steps from this one on: one bit each.
+    pub fn before_all_since(&self, start: usize) -> Vec<u64> {
+        let mut common = vec![u64::MAX; self.stride];
+        for row in self.rows[start * self.stride..self.len * self.stride].chunks(self.stride.max(1)) {
+            common.iter_mut().zip(row).for_each(|(into, from)| *into &= from);
+        }
+        common
     }
 
     fn widen(&mut self) {

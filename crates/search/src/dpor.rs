@@ -23,8 +23,8 @@ struct Dpor;
 impl<S: System> Strategy<S> for Dpor {
     const SLEEPS: bool = false;
 
-    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>) {
-        reduction::add_once::<S>(node, sequence[0]);
+    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
+        reduction::add_once::<S>(node, other);
     }
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {

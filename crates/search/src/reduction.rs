@@ -6,7 +6,8 @@
 //!
 //! The papers assume that a process has one possible step at a time. Here a request may have several outcomes (which
 //! activity a wait takes, which number is chosen), so that where one outcome is explored, the others are too. And a step may
-//! end another actor: beside such a step all that was possible is explored ([`System::disables`]).
+//! end another actor: beside such a step all that was possible is explored ([`System::disables`]). Both are the
+//! alternatives of a step (`is_alternative`); each engine says when it takes them up.
 
 use std::ops::ControlFlow;
 
@@ -43,9 +44,8 @@ pub(crate) trait Strategy<S: System> {
     /// Whether it uses sleep sets.
     const SLEEPS: bool;
 
-    /// Another outcome of the step that is being explored at a state, or another step beside one that disables: the last of a
-    /// sequence, whose other steps have nothing to do with it.
-    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>);
+    /// An alternative to the step that is about to be explored at a state.
+    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition);
 
     /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
     fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()>;
@@ -162,18 +162,13 @@ impl<S: System> Path<S> {
         session: &mut Session<'_, '_, S>,
     ) -> ControlFlow<()> {
         let node = self.nodes.last_mut().expect("there is a present state");
-        let (step, process) = (S::step(&branch.transition), S::process(&branch.transition));
-        let disables = S::disables(&branch.transition);
         for index in 0..node.enabled.len() {
-            let other = &node.enabled[index];
-            if (disables || S::process(other) == process) && S::step(other) != step {
-                let other = other.clone();
-                R::alternative(node, &mut vec![&other]);
-                for sequence in &branch.besides {
-                    R::alternative(node, &mut sequence.iter().chain([&other]).collect());
-                }
+            if is_alternative::<S>(&branch.transition, &node.enabled[index]) {
+                let other = node.enabled[index].clone();
+                R::alternative(node, &other);
             }
         }
+        let step = S::step(&branch.transition);
         node.begun.push(branch.transition);
         session.execute(step, &mut self.trace)?;
         self.causality.push::<S>(&self.trace);
@@ -228,10 +223,36 @@ impl<S: System> Path<S> {
         into.extend((first + 1..end).filter(|&other| !self.causality.is_before(first, other)));
     }
 
+    /// Puts those of some steps first that a step would have to come after; says how many. Otherwise they are in the order of their
+    /// places.
+    pub(crate) fn needed(&self, places: &mut [usize], last: &S::Transition) -> usize {
+        places.sort_unstable();
+        let mut before = vec![0; self.causality.row(0).len()];
+        let mut needed = vec![false; places.len()];
+        for (&place, needed) in places.iter().zip(&mut needed).rev() {
+            *needed = before[place / 64] >> (place % 64) & 1 == 1 || S::dependent(&self.trace[place], last);
+            if *needed {
+                before.iter_mut().zip(self.causality.row(place)).for_each(|(into, from)| *into |= from);
+            }
+        }
+        let (first, rest): (Vec<_>, Vec<_>) = places.iter().zip(needed).partition(|(_, needed)| *needed);
+        let count = first.len();
+        let sorted: Vec<usize> = first.into_iter().chain(rest).map(|(&place, _)| place).collect();
+        places.copy_from_slice(&sorted);
+        count
+    }
+
     /// The races that an execution shows for the first time.
     pub(crate) fn fresh_races(&self, fresh: usize) -> Vec<Race> {
         self.causality.races_since(fresh).to_vec()
     }
+}
+
+/// Whether a step that is possible beside another is to be explored because that other is: another outcome of the same
+/// request, or anything that the other may make impossible.
+pub(crate) fn is_alternative<S: System>(taken: &S::Transition, other: &S::Transition) -> bool {
+    let instead = S::disables(taken) || S::process(other) == S::process(taken) || S::blocks(taken, other);
+    instead && S::step(other) != S::step(taken)
 }
 
 /// Adds a step to what is to be explored at a state, unless it was already.

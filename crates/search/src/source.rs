@@ -1,5 +1,9 @@
 //! Source sets with sleep sets: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic partial order reduction" (POPL 2014), Algorithm 1.
 //!
+//! Which executions a race leads to is decided by the initials of what happened between its two steps alone, whatever is asleep: so
+//! what the execution does after the second step makes no difference, and a race that an earlier execution showed was dealt
+//! with then. (`optimal`, which looks at weak initials, has to look again.)
+//!
 //! Where it departs from it: races are looked at when an execution is over, or is given up, instead of at each of its steps, with the
 //! same outcome, since only what lies between the two steps counts. A process is added with all outcomes of its request.
 
@@ -20,8 +24,8 @@ struct Source;
 impl<S: System> Strategy<S> for Source {
     const SLEEPS: bool = true;
 
-    fn alternative(node: &mut Node<S::Transition>, sequence: &mut Vec<&S::Transition>) {
-        reduction::add_once::<S>(node, sequence[0]);
+    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
+        reduction::add_once::<S>(node, other);
     }
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {

@@ -94,10 +94,24 @@ pub trait System {
         Reversal::Same
     }
 
+    /// Whether a transition, where it is one of several outcomes, stays possible while others take place that the outcome
+    /// taken in its place does not depend on. An engine looks where it may not.
+    fn stays(transition: &Self::Transition) -> bool {
+        let _ = transition;
+        true
+    }
+
     /// Whether a transition may make those of other processes impossible for ever. Then all that is possible in its place is
     /// explored beside it; and it must depend on everything.
     fn disables(transition: &Self::Transition) -> bool {
         let _ = transition;
+        false
+    }
+
+    /// Whether a transition may leave the process of another, which depends on it, with nothing to do: what it could do is
+    /// impossible then, and nothing else is possible instead. Then the other is explored beside it.
+    fn blocks(transition: &Self::Transition, other: &Self::Transition) -> bool {
+        let _ = (transition, other);
         false
     }
 

@@ -2,6 +2,11 @@
 //!
 //! Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic partial order reduction" (POPL 2014), section 6. A sequence is
 //! inserted only if no branch before it leads to the same executions.
+//!
+//! Where it departs from it: a sequence is followed no further than to a state where nothing is asleep. From there on, an exploration
+//! is one of its own, which needs nothing that was found elsewhere: it misses nothing, whatever it is told to begin with. So what
+//! is inserted ends there, and what would be inserted below such a state is left out. As published, a tree holds a leaf for each
+//! execution to come, as long as an execution; so it holds mostly single steps.
 
 use std::collections::VecDeque;
 
@@ -12,9 +17,6 @@ use crate::system::System;
 pub(crate) struct Branch<T> {
     pub(crate) transition: T,
     pub(crate) below: WakeupTree<T>,
-    /// Sequences that this step has nothing to do with and that will be explored after it. If the step is one outcome of
-    /// several, they are to be explored with the other outcomes too: the papers know no such steps.
-    pub(crate) besides: Vec<Vec<T>>,
 }
 
 /// The branches from a state, in the order in which they are explored.
@@ -56,30 +58,84 @@ pub(crate) fn weak_initial<S: System>(step: &S::Transition, sequence: &[&S::Tran
 impl<T> WakeupTree<T> {
     /// A single step.
     pub(crate) fn push(&mut self, transition: T) {
-        self.branches.push_back(Branch { transition, below: Self::default(), besides: Vec::new() });
+        self.branches.push_back(Branch { transition, below: Self::default() });
     }
 }
 
-/// Inserts a sequence, unless what it leads to will be explored anyway.
-pub(crate) fn insert<S: System>(tree: &mut WakeupTree<S::Transition>, sequence: &mut Vec<&S::Transition>) {
-    for branch in &mut tree.branches {
-        match weak_initial::<S>(&branch.transition, sequence) {
-            Weak::No => continue,
-            Weak::Initial(index) => {
-                sequence.remove(index);
-            }
-            Weak::Independent => {
-                branch.besides.push(sequence.iter().map(|&transition| transition.clone()).collect());
-            }
+/// Inserts a sequence at a state where these steps will be asleep, unless what it leads to will be explored anyway. If that is so because
+/// one of its steps will be explored there with nothing asleep after it, says which.
+pub(crate) fn insert<S: System>(
+    tree: &mut WakeupTree<S::Transition>,
+    sequence: &mut Vec<&S::Transition>,
+    asleep: &[&S::Transition],
+) -> Option<usize> {
+    let branches = tree.branches.make_contiguous();
+    for index in 0..branches.len() {
+        let weak = weak_initial::<S>(&branches[index].transition, sequence);
+        if weak == Weak::No {
+            continue;
+        }
+        let (earlier, rest) = branches.split_at_mut(index);
+        let branch = &mut rest[0];
+        let place = if let Weak::Initial(place) = weak { Some(place) } else { None };
+        place.map(|place| sequence.remove(place));
+        let left = still_asleep::<S>(asleep, earlier.iter(), &branch.transition);
+        if left.is_empty() {
+            return place;
         }
         if !branch.below.branches.is_empty() && !sequence.is_empty() {
-            insert::<S>(&mut branch.below, sequence);
+            insert::<S>(&mut branch.below, sequence, &left);
         }
-        return;
+        return None;
     }
+    let mut left = asleep.to_vec();
+    left.extend(branches.iter().map(|branch| &branch.transition));
+    let enough = sequence.iter().position(|step| {
+        left.retain(|asleep| !S::dependent(asleep, step));
+        left.is_empty()
+    });
+    let length = enough.map_or(sequence.len(), |last| last + 1);
     let mut tree = tree;
-    for transition in sequence.iter() {
-        tree.push((*transition).clone());
+    for &transition in &sequence[..length] {
+        tree.push(transition.clone());
         tree = &mut tree.branches.back_mut().expect("just pushed").below;
     }
+    (length == 1).then_some(0)
+}
+
+/// Whether a sequence would not be inserted, whatever one more step comes after it: all branches that it leads through begin with
+/// steps that it can begin with too.
+pub(crate) fn covers<S: System>(
+    tree: &WakeupTree<S::Transition>,
+    sequence: &mut Vec<&S::Transition>,
+    asleep: &[&S::Transition],
+) -> bool {
+    for (index, branch) in tree.branches.iter().enumerate() {
+        match weak_initial::<S>(&branch.transition, sequence) {
+            Weak::No => continue,
+            // The step to come may depend on it.
+            Weak::Independent => return false,
+            Weak::Initial(place) => {
+                sequence.remove(place);
+                let earlier = tree.branches.iter().take(index);
+                let left = still_asleep::<S>(asleep, earlier, &branch.transition);
+                let ends = left.is_empty() || branch.below.branches.is_empty();
+                return ends || covers::<S>(&branch.below, sequence, &left);
+            }
+        }
+    }
+    false
+}
+
+/// What of that which is asleep at a state, and of the branches explored before, is still asleep after a step.
+fn still_asleep<'t, S: System>(
+    asleep: &[&'t S::Transition],
+    earlier: impl Iterator<Item = &'t Branch<S::Transition>>,
+    step: &S::Transition,
+) -> Vec<&'t S::Transition>
+where
+    S::Transition: 't,
+{
+    let explored = earlier.map(|branch| &branch.transition);
+    asleep.iter().copied().chain(explored).filter(|asleep| !S::dependent(asleep, step)).collect()
 }

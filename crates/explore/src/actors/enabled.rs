@@ -3,7 +3,7 @@
 use simurgh_kernel::activity::{Kind as Activity, State};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Note, Simcall};
+use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use smallvec::SmallVec;
 
 use super::{Actors, Message, Network, Next, Queued};
@@ -176,7 +176,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         } else {
             (comm.send?, Side::Send, comm.recv)
         };
-        let (envelope, criteria) = (posted.envelope(), posted.criteria());
+        // Once it has met somebody, what it would have accepted matters to nobody, and is not the same in every order.
+        let (mut envelope, mut criteria) = (Envelope::default(), Criteria::default());
+        match side {
+            Side::Send if partner.is_none() => envelope = posted.envelope(),
+            Side::Recv if partner.is_none() => criteria = posted.criteria(),
+            _ => {}
+        }
         // Nothing else is over that neither met somebody nor failed.
         let lost = partner.is_none() && side == Side::Send && activity.state == State::Over(Ok(()));
         Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner, lost })
@@ -206,7 +212,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// What a post has met, also where the kernel has forgotten it since.
-    fn partner(&self, id: ActivityId, posted: &Awaited) -> Option<Post> {
+    pub(super) fn partner(&self, id: ActivityId, posted: &Awaited) -> Option<Post> {
         match (self.comm(id), posted.side) {
             (Some(comm), Side::Send) => comm.recv,
             (Some(comm), Side::Recv) => comm.send,
@@ -215,6 +221,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Side::Recv => (recv == posted.post).then_some(send),
             }),
         }
+    }
+
+    /// Whether there are daemons, or were.
+    fn has_daemons(&self) -> bool {
+        (0..self.count).any(|other| self.kernel.is_daemon(ActorId::from_index(other)))
     }
 
     /// What a request does that can always be served, in one way.
@@ -234,8 +245,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Simcall::Spawn(_) => Kind::Spawn { child: self.count as u32 },
             Simcall::Exit => Kind::Exit {
                 withdrawn: self.left_behind(actor),
-                last: !self.kernel.is_daemon(actor)
-                    && (0..self.count).any(|other| self.kernel.is_daemon(ActorId::from_index(other))),
+                last: !self.kernel.is_daemon(actor) && (self.spawned_daemons || self.has_daemons()),
             },
             Simcall::IsAlive(target) => Kind::IsAlive { target: target.0 },
             Simcall::Lock(lock, timeout) if at_once(timeout) => Kind::TryLock(lock.0),
@@ -249,7 +259,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Kind::ConditionPost { condition: condition.0, lock: lock.0 }
             }
             Simcall::Notify(condition, _) => Kind::Notify(condition.0),
-            Simcall::Arrive { barrier, .. } => Kind::BarrierPost(barrier.0),
+            Simcall::Arrive { barrier, told } => {
+                let (round, crowd) = self.next_round(barrier.0);
+                Kind::BarrierPost { barrier: barrier.0, round, told: *told, crowd }
+            }
             Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
             Simcall::Expose(slot, _) => Kind::Expose { slot: slot.0, invariants: self.watched(*slot) },
             Simcall::Kill(_)
@@ -296,7 +309,7 @@ pub(super) fn kind_of_wait(queued: Queued, timed: bool, timeout: bool) -> Kind {
         Queued::Lock(lock) => Kind::LockWait { lock, timed, timeout },
         Queued::Semaphore(semaphore) => Kind::AcquireWait { semaphore, timed, timeout },
         Queued::Condition { condition, lock } => Kind::ConditionWait { condition, lock, timed, timeout },
-        Queued::Barrier(barrier) => Kind::BarrierWait(barrier),
+        Queued::Barrier { barrier, round } => Kind::BarrierWait { barrier, round },
         Queued::Resume => Kind::Interfere,
     }
 }

@@ -293,7 +293,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Kind::Lock(lock) => Some(Queued::Lock(lock)),
             Kind::Acquire(semaphore) => Some(Queued::Semaphore(semaphore)),
             Kind::ConditionPost { condition, lock } => Some(Queued::Condition { condition, lock }),
-            Kind::BarrierPost(barrier) => Some(Queued::Barrier(barrier)),
+            Kind::BarrierPost { barrier, round, .. } => Some(Queued::Barrier { barrier, round }),
             Kind::Interfere if matches!(simcall, Simcall::Suspend(target) if target == actor) => {
                 Some(Queued::Resume)
             }
@@ -303,7 +303,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             simcall,
             Simcall::Lock(_, Some(_)) | Simcall::Acquire(_, Some(_)) | Simcall::WaitCondition(_, _, Some(_))
         );
-        match self.kernel.serve(actor, simcall) {
+        let served = self.kernel.serve(actor, simcall);
+        let served = match *kind {
+            Kind::BarrierPost { barrier, told, .. } => self.come_to_barrier(actor, barrier, told, served),
+            _ => served,
+        };
+        match served {
             Served::Answered(answer) => match queued {
                 Some(queued) => {
                     let process = &mut self.processes[actor.index()];
@@ -529,7 +534,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             // What no invariant looks at is seen by nobody.
             Simcall::Expose(slot, _) if self.watched(slot) == 0 => simcall,
             // At its start this is nobody's business; later it may end all.
-            Simcall::BecomeDaemon if !self.processes[actor.index()].acted => simcall,
+            Simcall::BecomeDaemon if !self.processes[actor.index()].acted => {
+                self.learned |= actor.index() >= self.first && !self.spawned_daemons;
+                self.spawned_daemons |= actor.index() >= self.first;
+                simcall
+            }
             _ => return Err(simcall),
         };
         match self.kernel.serve(actor, simcall) {

@@ -19,9 +19,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn fold_state_by(&self, seed: u64) -> u64 {
         let mut hasher = foldhash::fast::FixedState::with_seed(seed).build();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
-            (process.history, process.posts, process.granted).hash(&mut hasher);
             let actor = ActorId::from_index(index);
-            (self.kernel.is_alive(actor), self.kernel.is_suspended(actor)).hash(&mut hasher);
+            (process.history, process.posts, process.granted).hash(&mut hasher);
+            (process.timer, process.returns.len(), self.kernel.is_alive(actor)).hash(&mut hasher);
+            self.kernel.is_suspended(actor).hash(&mut hasher);
+            self.kernel.hash_wait(actor, &mut hasher);
+            self.fold_unclaimed(actor).hash(&mut hasher);
         }
         // Who met whom, also where nobody was told yet.
         self.meetings.iter().fold(0u64, |sum, met| sum.wrapping_add(fold(&(met, seed)))).hash(&mut hasher);
@@ -35,6 +38,17 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.kernel.hash_synchronisation(&mut hasher);
         self.watched_texts().for_each(|text| text.hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// What an actor has posted and was not told the end of: what it will be told, as far as that is decided.
+    fn fold_unclaimed(&self, actor: ActorId) -> u64 {
+        let folds = self.processes[actor.index()].unclaimed.iter().map(|(id, posted)| {
+            let met = self.partner(*id, posted);
+            // Who sends is told that somebody received, and not who.
+            let told = if posted.side == Side::Recv { met } else { None };
+            fold(&(posted.post, met.is_some(), told, self.is_over(*id)))
+        });
+        folds.fold(0, u64::wrapping_add)
     }
 
     /// What is in a mailbox, with the order of those posts only that something may tell apart by it.

@@ -2,6 +2,7 @@
 //!
 //! - `enabled`: what may happen next.
 //! - `execute`: one step.
+//! - `barriers`: who meets whom at a barrier.
 //! - `faults`: messages that are lost, or arrive twice.
 //! - `invariants`: what must be true of what the actors show.
 //! - `traffic`: what each actor sent and received.
@@ -14,6 +15,7 @@
 //! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
 
 mod again;
+mod barriers;
 mod enabled;
 mod execute;
 mod faults;
@@ -32,11 +34,12 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 use smallvec::SmallVec;
 
+use self::barriers::Meeting;
 use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
-use crate::transition::{Awaited, Kind, Observers, Post, Transition};
+use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use crate::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
@@ -97,7 +100,10 @@ pub(crate) enum Queued {
         condition: u32,
         lock: u32,
     },
-    Barrier(u32),
+    Barrier {
+        barrier: u32,
+        round: u32,
+    },
     /// Halted by itself.
     Resume,
 }
@@ -171,6 +177,8 @@ pub struct Actors<F> {
     processes: Vec<Process>,
     /// How many of `processes` belong to the present execution.
     count: usize,
+    /// How many of them were there at the start.
+    first: usize,
     /// How many of them have begun to run.
     begun: usize,
     comms: Vec<Comm>,
@@ -184,7 +192,12 @@ pub struct Actors<F> {
     said: Option<Vec<(u32, String)>>,
     /// By what the receives of each mailbox choose, seen in all executions until now.
     observers: Vec<Observers>,
-    /// Whether one was seen that chooses otherwise than those before.
+    /// The barriers, in this execution and in all until now.
+    barriers: Vec<Meeting>,
+    /// Whether actors were seen, in any execution until now, that are created as daemons after the start: then each end of
+    /// another may be one that they end with, also before they are there.
+    spawned_daemons: bool,
+    /// Whether something was seen that makes steps dependent that were taken for independent.
     learned: bool,
     upheld: Upheld,
     door: Door,
@@ -212,6 +225,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             kernel,
             processes: Vec::new(),
             count: 0,
+            first: 0,
             begun: 0,
             comms: Vec::new(),
             messages: Vec::new(),
@@ -220,6 +234,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             ready: Vec::new(),
             said: None,
             observers: Vec::new(),
+            barriers: Vec::new(),
+            spawned_daemons: false,
             learned: false,
             upheld: Upheld::default(),
             door: Door::new(),
@@ -353,8 +369,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             (process.granted, process.timer, process.timed) = (false, false, false);
             (process.acted, process.posts, process.history) = (false, 0, 0);
         }
-        self.count = 0;
-        self.begun = 0;
+        (self.count, self.first, self.begun) = (0, usize::MAX, 0);
         self.comms.clear();
         self.messages.clear();
         self.meetings.clear();
@@ -363,6 +378,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.said.iter_mut().for_each(Vec::clear);
         self.upheld.reset();
         self.unreliable.reset();
+        self.barriers.iter_mut().for_each(Meeting::reset);
         self.traffic.iter_mut().for_each(Traffic::reset);
         self.pulse.makes();
         (self.program)(&mut self.kernel);
@@ -370,6 +386,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.settle();
         self.judge(None, None);
         self.wake();
+        self.first = self.count;
     }
 
     fn enabled(&mut self, into: &mut Vec<Transition>) {
@@ -408,8 +425,18 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         std::mem::take(&mut self.learned)
     }
 
+    fn stays(transition: &Transition) -> bool {
+        // Others may use up what may be lost, or come twice.
+        matches!(transition.kind, Kind::Submit { fate: Fate::Kept, .. })
+            || !matches!(transition.kind, Kind::Submit { .. })
+    }
+
     fn disables(transition: &Transition) -> bool {
         matches!(transition.kind, Kind::Interfere | Kind::Exit { last: true, .. })
+    }
+
+    fn blocks(transition: &Transition, other: &Transition) -> bool {
+        dependence::blocks(transition, other)
     }
 
     fn violation_count(&self) -> usize {

@@ -135,7 +135,7 @@ impl Teller<'_> {
                     (format!("is about to have one of semaphore {semaphore}"), None)
                 }
                 Queued::Condition { lock, .. } => (format!("is about to have lock {lock} again"), None),
-                Queued::Barrier(barrier) => (format!("is about to pass barrier {barrier}"), None),
+                Queued::Barrier { barrier, .. } => (format!("is about to pass barrier {barrier}"), None),
                 Queued::Resume => ("is about to go on".to_owned(), None),
             };
         }
@@ -148,7 +148,7 @@ impl Teller<'_> {
                 (format!("waits for semaphore {semaphore}"), Some("of which none is left".to_owned()))
             }
             Queued::Condition { condition, .. } => (format!("waits for condition {condition}"), None),
-            Queued::Barrier(barrier) => {
+            Queued::Barrier { barrier, .. } => {
                 let (come, size) = kernel.barrier_state(BarrierId(barrier));
                 let why = format!("where {come} of {size} have come");
                 (format!("waits at barrier {barrier}"), Some(why))

@@ -383,12 +383,12 @@ impl<'a> Teller<'a> {
                 let whom = if asked.deed.is_some() { "one that waits" } else { "all that wait" };
                 plain("notify", format!("wakes {whom} for condition {condition}"))
             }
-            Kind::BarrierPost(barrier) => {
+            Kind::BarrierPost { barrier, .. } => {
                 self.queued.insert(actor, number);
                 self.given.insert(Thing::Barrier(barrier), number);
                 plain("barrier", format!("comes to barrier {barrier}"))
             }
-            Kind::BarrierWait(barrier) => Told {
+            Kind::BarrierWait { barrier, .. } => Told {
                 after: self.since_queued(actor, Thing::Barrier(barrier)),
                 ..plain("barrier", format!("passes barrier {barrier}"))
             },

@@ -1,7 +1,11 @@
 //! Small programs for the tests: lists of operations, one an actor, played by a coroutine.
 #![allow(dead_code)]
 
+pub mod axioms;
+pub mod brute;
 pub mod commute;
+pub mod generate;
+mod op;
 
 use std::collections::BTreeSet;
 
@@ -13,61 +17,15 @@ use simurgh_kernel::ids::{
 };
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Follow, Note, OnTimeout, Payload, RecvRequest, Repeatable,
-    SendRequest, Simcall, SpawnRequest, Wake,
+    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, RecvRequest,
+    Repeatable, SendRequest, Simcall, SpawnRequest, Wake,
 };
 use simurgh_platform::HostId;
 
-/// What an actor does next.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Op {
-    Send(u32),
-    Isend(u32),
-    Dsend(u32),
-    Recv(u32),
-    RecvFrom(u32, u32),
-    RecvTimed(u32),
-    Irecv(u32),
-    IrecvFrom(u32, u32),
-    WaitAll,
-    WaitAny,
-    TestAny,
-    Probe(u32),
-    ProbeFrom(u32, u32),
-    Lock(u32),
-    LockTimed(u32),
-    TryLock(u32),
-    Unlock(u32),
-    Acquire(u32),
-    Release(u32),
-    AcquireTimed(u32),
-    Barrier,
-    WaitCondition,
-    WaitConditionTimed,
-    NotifyOne,
-    NotifyAll,
-    Join(u32),
-    JoinTimed(u32),
-    IsAlive(u32),
-    Cancel,
-    /// Lets go of the last post, without taking it back.
-    Forget,
-    Spawn(u32),
-    Kill(u32),
-    Suspend(u32),
-    Resume(u32),
-    BecomeDaemon,
-    Choose(u32),
-    /// Shows a value in one of four places.
-    Expose(u32, u32),
-    Sleep,
-    /// Sends to mailbox 1 if the last message received came from this actor.
-    SendIfFrom(u32),
-    /// Fails unless the last message received came from this actor.
-    Expect(u32),
-}
+pub use op::{Op, Program};
 
-pub type Program = Vec<Vec<Op>>;
+/// The place in a set that a wait gives when its time was up.
+const TIMED_OUT: u32 = 0;
 
 struct Player {
     me: u32,
@@ -78,6 +36,9 @@ struct Player {
     waited: usize,
     held: Vec<u32>,
     last: Option<u32>,
+    /// What the last answer was that was a yes or no, or a number.
+    yes: bool,
+    child: Option<ActorId>,
     asked: Option<Op>,
 }
 
@@ -91,29 +52,79 @@ impl Player {
             waited: 0,
             held: Vec::new(),
             last: None,
+            yes: false,
+            child: None,
             asked: None,
         }))
     }
 
     fn digest(&mut self, answer: Option<Answer>) {
         let Some(op) = self.asked.take() else { return };
+        // Who does not ask at a barrier looks at nothing that comes of it.
+        let untold = matches!(
+            op,
+            Op::BarrierUntold | Op::BarrierOfThree { told: false } | Op::BarrierOfFour { told: false }
+        );
+        let answer = answer.filter(|_| !untold);
         observe(self.me, op, answer.as_ref());
+        match answer {
+            Some(Answer::Flag(flag)) => self.yes = flag,
+            Some(Answer::Actor(child)) => self.child = Some(child),
+            Some(Answer::Chosen(number)) => self.yes = number != 0,
+            Some(Answer::Probed(ref probed)) => self.yes = probed.is_some(),
+            _ => {}
+        }
         match (op, answer) {
-            (Op::Isend(_) | Op::Irecv(_) | Op::IrecvFrom(..), Some(Answer::Activity(id))) => {
-                self.pending.push(id)
-            }
-            (Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTimed(_), Some(Answer::Completed { message, .. })) => {
+            (
+                Op::Isend(_) | Op::IsendTagged(..) | Op::Irecv(_) | Op::IrecvFrom(..) | Op::IrecvTagged(..),
+                Some(Answer::Activity(id)),
+            ) => self.pending.push(id),
+            (
+                Op::Recv(_) | Op::RecvFrom(..) | Op::RecvTagged(..) | Op::RecvTimed(_),
+                Some(Answer::Completed { message, .. }),
+            ) => {
                 if let Some(payload) = message {
                     self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
             }
-            (Op::WaitAny | Op::TestAny, Some(Answer::Completed { index, message })) => {
+            (
+                Op::WaitAny
+                | Op::TestAny
+                | Op::WaitOne
+                | Op::WaitOneTimed
+                | Op::WaitOneOrGiveUp
+                | Op::WaitAnyTimed
+                | Op::WaitAnyOrGiveUp
+                | Op::TestOne,
+                Some(Answer::Completed { index, message }),
+            ) => {
                 if let Some(payload) = message {
                     self.last = Repeatable::unwrap(payload).downcast::<u32>().ok().map(|sender| *sender);
                 }
                 self.pending.remove(index as usize);
             }
-            (Op::WaitAny | Op::TestAny, Some(Answer::Failed { index, .. })) => {
+            // Nothing of the set was over when the time was up: it may be waited for again, or is forgotten.
+            (
+                Op::WaitAnyTimed | Op::WaitOneTimed,
+                Some(Answer::Failed { index: TIMED_OUT, failure: Failure::Timeout }),
+            ) => {}
+            (Op::WaitAnyOrGiveUp, Some(Answer::Failed { index: TIMED_OUT, failure: Failure::Timeout })) => {
+                self.pending.clear()
+            }
+            (Op::WaitOneOrGiveUp, Some(Answer::Failed { index: TIMED_OUT, failure: Failure::Timeout })) => {
+                self.pending.remove(0);
+            }
+            (
+                Op::WaitAny
+                | Op::TestAny
+                | Op::WaitOne
+                | Op::WaitOneTimed
+                | Op::WaitOneOrGiveUp
+                | Op::WaitAnyTimed
+                | Op::WaitAnyOrGiveUp
+                | Op::TestOne,
+                Some(Answer::Failed { index, .. }),
+            ) => {
                 self.pending.remove(index as usize);
             }
             (Op::Lock(lock) | Op::LockTimed(lock) | Op::TryLock(lock), Some(Answer::Flag(true))) => {
@@ -124,7 +135,11 @@ impl Player {
     }
 
     fn send(&self, mailbox: u32, follow: Follow) -> Simcall {
-        let envelope = Envelope { source: self.me, ..Envelope::default() };
+        self.send_tagged(mailbox, 0, follow)
+    }
+
+    fn send_tagged(&self, mailbox: u32, tag: u32, follow: Follow) -> Simcall {
+        let envelope = Envelope { source: self.me, tag: tag as i32, ..Envelope::default() };
         // Messages of the last actor of three cannot be copied.
         let payload: Payload = Box::new(self.me);
         let payload = Some(if self.me == 2 { payload } else { Repeatable::wrap::<u32>(payload) });
@@ -137,13 +152,24 @@ impl Player {
         Simcall::Recv(RecvRequest { mailbox: MailboxId(mailbox), rate: None, criteria }, follow)
     }
 
+    fn tagged(mailbox: u32, tag: u32, follow: Follow) -> Simcall {
+        let criteria = Criteria { tag: Some(tag as i32), ..Criteria::default() };
+        Simcall::Recv(RecvRequest { mailbox: MailboxId(mailbox), rate: None, criteria }, follow)
+    }
+
     fn wait(&self, activities: &[ActivityId]) -> Simcall {
-        Simcall::WaitAny {
-            activities: ActivitySet::from_slice(activities),
-            timeout: None,
-            on_timeout: OnTimeout::Keep,
-            release: true,
-        }
+        self.wait_until(activities, None, OnTimeout::Keep)
+    }
+
+    fn wait_until(&self, activities: &[ActivityId], timeout: Option<f64>, on_timeout: OnTimeout) -> Simcall {
+        let activities = ActivitySet::from_slice(activities);
+        let release = timeout.is_none() || on_timeout == OnTimeout::GiveUp;
+        Simcall::WaitAny { activities, timeout, on_timeout, release }
+    }
+
+    fn spawn(&self, ops: Vec<Op>) -> Simcall {
+        let body = Player::body(100 * (self.me + 1) + self.at as u32, ops);
+        Simcall::Spawn(Box::new(SpawnRequest::new(String::new(), HostId::from_index(0), body)))
     }
 
     fn ask(&mut self, op: Op) -> Option<Simcall> {
@@ -195,10 +221,7 @@ impl Player {
             Op::JoinTimed(actor) => Simcall::Join(ActorId(actor), Some(1.0)),
             Op::IsAlive(actor) => Simcall::IsAlive(ActorId(actor)),
             Op::Cancel => Simcall::Cancel(self.pending.pop()?),
-            Op::Spawn(mailbox) => {
-                let body = Player::body(100 + self.me, vec![Op::Send(mailbox)]);
-                Simcall::Spawn(Box::new(SpawnRequest::new(String::new(), HostId::from_index(0), body)))
-            }
+            Op::Spawn(mailbox) => self.spawn(vec![Op::Send(mailbox)]),
             Op::Kill(actor) => Simcall::Kill(ActorId(actor)),
             Op::Suspend(actor) => Simcall::Suspend(ActorId(actor)),
             Op::Resume(actor) => Simcall::Resume(ActorId(actor)),
@@ -207,7 +230,43 @@ impl Player {
             Op::Expose(slot, value) => Simcall::Expose(ExposedId(slot), Box::new(value)),
             Op::Sleep => Simcall::Sleep(1.0),
             Op::SendIfFrom(sender) if self.last == Some(sender) => self.send(1, Follow::Detach),
-            Op::SendIfFrom(_) | Op::Expect(_) | Op::Forget => return None,
+            Op::SendIfFrom(_) | Op::Expect(_) | Op::Forget | Op::IfFrom(_) | Op::IfYes => return None,
+            Op::SendTimed(m) => self.send_tagged(m, 1, Follow::Wait(Some(1.0))),
+            Op::DsendTagged(m, tag) => self.send_tagged(m, tag, Follow::Detach),
+            Op::IsendTagged(m, tag) => self.send_tagged(m, tag, Follow::Return),
+            Op::RecvTagged(m, tag) => Self::tagged(m, tag, Follow::Wait(None)),
+            Op::IrecvTagged(m, tag) => Self::tagged(m, tag, Follow::Return),
+            Op::ProbeTagged(m, tag) => {
+                Simcall::Probe(MailboxId(m), Criteria { tag: Some(tag as i32), ..Criteria::default() })
+            }
+            Op::WaitOne
+            | Op::WaitOneTimed
+            | Op::WaitOneOrGiveUp
+            | Op::WaitAnyTimed
+            | Op::WaitAnyOrGiveUp
+            | Op::TestOne
+                if self.pending.is_empty() =>
+            {
+                return None;
+            }
+            Op::WaitOne => self.wait(&self.pending[..1]),
+            Op::WaitOneTimed => self.wait_until(&self.pending[..1], Some(1.0), OnTimeout::Keep),
+            Op::WaitOneOrGiveUp => self.wait_until(&self.pending[..1], Some(1.0), OnTimeout::GiveUp),
+            Op::WaitAnyTimed => self.wait_until(&self.pending, Some(1.0), OnTimeout::Keep),
+            Op::WaitAnyOrGiveUp => self.wait_until(&self.pending, Some(1.0), OnTimeout::GiveUp),
+            Op::TestOne => Simcall::TestAny { activities: ActivitySet::from_slice(&self.pending[..1]) },
+            Op::CancelFirst if self.pending.is_empty() => return None,
+            Op::CancelFirst => Simcall::Cancel(self.pending.remove(0)),
+            Op::TryAcquire(s) => Simcall::Acquire(SemaphoreId(s), Some(0.0)),
+            Op::BarrierOfThree { told } => Simcall::Arrive { barrier: BarrierId(1), told },
+            Op::BarrierOfFour { told } => Simcall::Arrive { barrier: BarrierId(2), told },
+            Op::BarrierUntold => Simcall::Arrive { barrier: BarrierId(0), told: false },
+            Op::SpawnReceiver(m) => self.spawn(vec![Op::Recv(m)]),
+            Op::SpawnDaemon(m) => self.spawn(vec![Op::BecomeDaemon, Op::Recv(m), Op::Dsend(m)]),
+            Op::SpawnLocker(m) => self.spawn(vec![Op::Lock(m), Op::Unlock(m)]),
+            Op::JoinChild => Simcall::Join(self.child?, None),
+            Op::JoinChildTimed => Simcall::Join(self.child?, Some(1.0)),
+            Op::KillAll => Simcall::KillAll,
         })
     }
 }
@@ -223,6 +282,12 @@ impl Coroutine for Player {
             {
                 return Some(Err(format!("expected {sender}, got {:?}", self.last)));
             }
+            let skips = match op {
+                Op::IfFrom(sender) => self.last != Some(sender),
+                Op::IfYes => !self.yes,
+                _ => false,
+            };
+            self.at += usize::from(skips);
             if op == Op::Forget {
                 port.notes.extend(self.pending.pop().map(Note::Forget));
             }
@@ -235,29 +300,62 @@ impl Coroutine for Player {
     }
 }
 
+/// What an actor was answered, as far as it looks.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Told {
+    /// One of a set is over; of a receive, whose message it brought.
+    Ok(u32, Option<u32>),
+    /// One of a set has failed.
+    Err(u32, &'static str),
+    Flag(bool),
+    Number(u32),
+    /// From whom, and with which tag.
+    Probed(Option<(u32, i32)>),
+    Actor(u32),
+    Nothing,
+    Ready,
+}
+
+/// Who was answered what.
+pub type Observed = (u32, Op, Told);
+
 thread_local! {
-    static OBSERVED: std::cell::RefCell<Vec<(u32, String)>> = const { std::cell::RefCell::new(Vec::new()) };
+    static OBSERVED: std::cell::RefCell<Vec<Observed>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 fn observe(me: u32, op: Op, answer: Option<&Answer>) {
-    let what = match answer {
+    let told = match answer {
         Some(Answer::Completed { index, message }) => {
-            let message =
-                message.as_ref().and_then(|p| Repeatable::content(p).downcast_ref::<u32>().copied());
-            format!("{op:?}: {index} Ok({message:?})")
+            let sender = message.as_ref().and_then(|p| Repeatable::content(p).downcast_ref::<u32>().copied());
+            Told::Ok(*index, sender)
         }
-        Some(Answer::Failed { index, failure }) => format!("{op:?}: {index} Err({failure:?})"),
+        Some(Answer::Failed { index, failure }) => Told::Err(
+            *index,
+            match failure {
+                Failure::Timeout => "timeout",
+                Failure::Resource(_) => "resource",
+                Failure::PeerGone => "peer gone",
+                Failure::Cancelled => "cancelled",
+            },
+        ),
         Some(Answer::Activity(_)) => return,
-        other => format!("{op:?}: {other:?}"),
+        Some(Answer::Flag(flag)) => Told::Flag(*flag),
+        Some(Answer::Chosen(number)) => Told::Number(*number),
+        Some(Answer::Probed(probed)) => {
+            Told::Probed(probed.as_ref().map(|found| (found.0.source, found.0.tag)))
+        }
+        Some(Answer::Actor(actor)) => Told::Actor(actor.0),
+        Some(Answer::Nothing) => Told::Nothing,
+        _ => Told::Ready,
     };
-    OBSERVED.with_borrow_mut(|all| all.push((me, what)));
+    OBSERVED.with_borrow_mut(|all| all.push((me, op, told)));
 }
 
 /// What each actor was answered in the present execution, actor by actor.
-pub fn observed() -> Vec<String> {
+pub fn observed() -> Vec<Observed> {
     let mut all = OBSERVED.with_borrow(Clone::clone);
-    all.sort_by_key(|(actor, _)| *actor);
-    all.into_iter().map(|(actor, what)| format!("{actor}: {what}")).collect()
+    all.sort_by_key(|(actor, ..)| *actor);
+    all
 }
 
 /// The actors of a program, made anew: what was observed before is forgotten.
@@ -281,6 +379,8 @@ pub fn system(program: &Program, network: Network) -> Played {
             kernel.new_semaphore(SemaphoreId(0), 1);
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
+            kernel.new_barrier(BarrierId(1), 3);
+            kernel.new_barrier(BarrierId(2), 4);
             for slot in ["a", "b", "c", "d"] {
                 kernel.expose(slot, Box::new(0u32));
             }

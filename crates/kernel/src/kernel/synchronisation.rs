@@ -1,6 +1,7 @@
 //! Locks, semaphores, condition variables and barriers. Whoever waits longest is served first.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 use super::{Kernel, Served, Waiting};
 use crate::ids::{ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
@@ -24,10 +25,19 @@ pub(super) struct Condition {
     pub(super) queue: VecDeque<(ActorId, MutexId)>,
 }
 
-#[derive(Debug, Default, Hash)]
+#[derive(Debug, Default)]
 pub(super) struct Barrier {
     pub(super) size: u32,
     pub(super) arrived: Vec<ActorId>,
+}
+
+/// Nothing that happens later depends on the order in which they came.
+impl Hash for Barrier {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let mut arrived = self.arrived.clone();
+        arrived.sort_unstable();
+        (self.size, arrived).hash(hasher);
+    }
 }
 
 fn slot<T: Default>(table: &mut Vec<T>, index: usize) -> &mut T {

@@ -12,6 +12,7 @@ use crate::event::Reason;
 use crate::exposed::Exposure;
 use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::mailbox::Mailbox;
+use crate::simcall::Answer;
 
 /// An actor that waits, as people want to read of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -117,6 +118,19 @@ impl<K: Default> Kernel<K> {
         self.semaphores.hash(hasher);
         self.conditions.hash(hasher);
         self.barriers.hash(hasher);
+    }
+
+    /// Feeds to a hasher what will become of the wait of an actor, as far as that is decided: the answer that lies ready, or
+    /// whether it was notified before it queued for its lock; and whether it is halted.
+    pub fn hash_wait(&self, actor: ActorId, hasher: &mut impl Hasher) {
+        let actor = &self.actors[actor.index()];
+        let flag = |answer: &Answer| if let Answer::Flag(flag) = answer { Some(*flag) } else { None };
+        actor.answer.as_ref().map(flag).hash(hasher);
+        let notified = match actor.waiting {
+            Waiting::Reacquiring { notified, .. } => Some(notified),
+            _ => None,
+        };
+        (notified, actor.halt as u8, actor.daemon).hash(hasher);
     }
 
     /// What the actors show.
