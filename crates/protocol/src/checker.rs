@@ -1,32 +1,13 @@
 //! Checking: which search, with which bounds.
 
 use crate::actor::Data;
+use crate::limits::{Limits, Progress};
 use crate::liveness::{self, Fairness};
 use crate::property::Mode;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
 use crate::system::System;
 use crate::{bfs, dfs, local};
-
-/// How far a search has come.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// The distinct states so far.
-    pub states: u64,
-    /// The steps so far.
-    pub transitions: u64,
-    /// The most steps from a start so far.
-    pub depth: usize,
-}
-
-type Stop<'a> = Box<dyn FnMut(&Progress) -> bool + 'a>;
-
-/// What bounds a search.
-pub(crate) struct Limits<'a> {
-    pub(crate) states_max: u64,
-    pub(crate) depth_max: usize,
-    pub(crate) stop: Option<Stop<'a>>,
-}
 
 /// A search that is about to begin.
 pub struct Checker<'a, M> {
@@ -35,6 +16,13 @@ pub struct Checker<'a, M> {
     pub(crate) workers: usize,
     pub(crate) fairness: Fairness,
     pub(crate) local: local::Options,
+}
+
+impl<M: Data> System<M> {
+    /// Goes on to checking it.
+    pub fn checker(&self) -> Checker<'_, M> {
+        Checker::new(self)
+    }
 }
 
 impl<'a, M: Data> Checker<'a, M> {

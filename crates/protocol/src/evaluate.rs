@@ -1,9 +1,36 @@
 //! Whether a state is what a property looks for; answers about local states are remembered.
 
+use std::any::Any;
+
 use crate::actor::Data;
+use crate::ids::ActorId;
 use crate::node::Health;
-use crate::property::{Found, Kind, Mode, Projection, Property, States, World};
+use crate::property::{Kind, LocalStates, Mode, Projection, Property, States, Whole, World};
 use crate::space::{Lookup, Space};
+
+/// A state of a search.
+pub(crate) struct Found<'a, M> {
+    pub(crate) space: &'a Space<M>,
+    pub(crate) state: &'a [u32],
+}
+
+impl<M: Data> LocalStates for Found<'_, M> {
+    fn count(&self) -> usize {
+        self.space.actors()
+    }
+    fn state(&self, actor: usize) -> Option<&dyn Any> {
+        self.space.node(actor).state(self.state[actor])
+    }
+}
+
+impl<M: Data> Whole<M> for Found<'_, M> {
+    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
+        self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope)).collect()
+    }
+    fn history(&self) -> Option<&dyn Any> {
+        self.space.has_history().then(|| self.space.history(self.state[self.space.actors()]))
+    }
+}
 
 /// What is remembered of one property.
 #[derive(Default)]

@@ -74,6 +74,7 @@ mod hash;
 mod history;
 mod ids;
 mod intern;
+mod limits;
 pub mod linearizability;
 pub mod live;
 mod liveness;
@@ -93,9 +94,10 @@ mod system;
 mod visited;
 
 pub use actor::{Actor, After, Command, Data, Durable, Out};
-pub use checker::{Checker, Progress};
+pub use checker::Checker;
 pub use history::Happened;
 pub use ids::{ActorId, IdMap, IdSet};
+pub use limits::Progress;
 pub use liveness::Fairness;
 pub use network::Network;
 pub use property::{

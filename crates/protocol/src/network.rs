@@ -3,7 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::space::Envelope;
+/// A message with its sender and its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Envelope {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) msg: u32,
+}
+
+impl Envelope {
+    /// Messages of one channel keep their order in an ordered network.
+    pub(crate) fn channel(self) -> u64 {
+        (u64::from(self.from) << 32) | u64::from(self.to)
+    }
+}
 
 /// In which order messages arrive, and how often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

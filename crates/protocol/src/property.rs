@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::actor::Data;
 use crate::ids::ActorId;
 use crate::intern::Interner;
-use crate::space::Space;
 
 /// When a condition is to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,30 +110,6 @@ impl<'a, M: Data> World<'a, M> {
     /// The history, if there is one of this type.
     pub fn history<H: 'static>(&self) -> Option<&'a H> {
         self.whole.history()?.downcast_ref()
-    }
-}
-
-/// A state of a search.
-pub(crate) struct Found<'a, M> {
-    pub(crate) space: &'a Space<M>,
-    pub(crate) state: &'a [u32],
-}
-
-impl<M: Data> LocalStates for Found<'_, M> {
-    fn count(&self) -> usize {
-        self.space.actors()
-    }
-    fn state(&self, actor: usize) -> Option<&dyn Any> {
-        self.space.node(actor).state(self.state[actor])
-    }
-}
-
-impl<M: Data> Whole<M> for Found<'_, M> {
-    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
-        self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope)).collect()
-    }
-    fn history(&self) -> Option<&dyn Any> {
-        self.space.has_history().then(|| self.space.history(self.state[self.space.actors()]))
     }
 }
 

@@ -1,9 +1,9 @@
 //! What all global searches share: the properties that are still open, the bounds, and what was found.
 
 use crate::actor::Data;
-use crate::checker::{Limits, Progress};
-use crate::evaluate::{Evaluator, failed};
-use crate::property::{Found, Kind, Mode, States};
+use crate::evaluate::{Evaluator, Found, failed};
+use crate::limits::{Limits, Progress};
+use crate::property::{Kind, Mode, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::Schedule;
 use crate::space::{Lookup, Space};

@@ -13,27 +13,12 @@ use crate::hash::{fingerprint, fingerprints};
 use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::intern::Interner;
-use crate::network::Network;
+use crate::network::{Envelope, Network};
 use crate::node::{Event, Health, Node};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
 pub(crate) type Lookup<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
-
-/// A message with its sender and its receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Envelope {
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    pub(crate) msg: u32,
-}
-
-impl Envelope {
-    /// Messages of one channel keep their order in an ordered network.
-    pub(crate) fn channel(self) -> u64 {
-        (u64::from(self.from) << 32) | u64::from(self.to)
-    }
-}
 
 /// What happens to a node, as a number: the envelope that arrives, or one of the following.
 pub(crate) const TIMEOUT: u32 = 0x8000_0000;

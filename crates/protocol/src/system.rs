@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::actor::{Actor, Data, Durable};
-use crate::checker::Checker;
 use crate::history::{self, Happened, Recorder};
 use crate::ids::ActorId;
 use crate::network::Network;
@@ -189,11 +188,6 @@ impl<M: Data> System<M> {
     fn property(mut self, name: impl Into<String>, mode: Mode, condition: Condition<M>) -> Self {
         self.properties.push(Property { name: name.into(), mode, condition });
         self
-    }
-
-    /// Goes on to checking it.
-    pub fn checker(&self) -> Checker<'_, M> {
-        Checker::new(self)
     }
 
     pub(crate) fn permutations(&self) -> Vec<Vec<u32>> {

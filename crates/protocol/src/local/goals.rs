@@ -3,12 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::actor::Data;
-use crate::local::Mode;
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
 use crate::property::{Kind, Mode as When};
 use crate::session::{Decided, Session};
+
+/// Which system states are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Those that a property can tell apart.
+    Opt,
+    /// All.
+    Gen,
+}
 
 /// A question: can these be there at the same time?
 pub(crate) struct Goal {

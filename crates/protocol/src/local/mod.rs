@@ -25,6 +25,7 @@ use crate::actor::Data;
 use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
+pub(crate) use goals::Mode;
 use goals::goals;
 use graph::{Graph, Knowledge};
 use turns::Turns;
@@ -51,15 +52,6 @@ impl Default for Options {
     fn default() -> Self {
         Self { histories: true, company: true, company_states_max: 20_000, pasts_from: 2_000, early: true }
     }
-}
-
-/// Which system states are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Those that a property can tell apart.
-    Opt,
-    /// All.
-    Gen,
 }
 
 /// What cannot be checked in this way, if there is anything.
