@@ -6,9 +6,10 @@
 
 use crate::actor::Data;
 use crate::schedule::{Schedule, Step};
-use crate::session::Session;
-use crate::space::{Space, Unknown};
-use crate::successors::Successors;
+use crate::session::{Code, Decided, Session};
+use crate::space::{Move, Space};
+use crate::successors::{Steps, Successors};
+use crate::symmetry;
 use crate::visited::Parents;
 
 /// How many states a thread expands before the results are taken.
@@ -43,12 +44,13 @@ pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, workers: usize) {
     let (mut level, mut next) = (Level::default(), Level::default());
     let mut first_of_level = 0;
     for start in session.starts.clone() {
+        symmetry::compare(session, 0, &[&start]);
         if !session.within(&start) || parents.insert(session.space.hash(&start), None).is_none() {
             continue;
         }
         level.push(&start);
         for decided in session.look(&start, None) {
-            let schedule = schedule(session, &parents, parents.len() as u32 - 1);
+            let schedule = schedule(session, Steps::Effective, &parents, parents.len() as u32 - 1);
             session.decide(decided, schedule);
         }
     }
@@ -61,6 +63,12 @@ pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, workers: usize) {
         }
         for block in (0..level.ends.len()).step_by(BLOCK * workers) {
             expand(&mut session.space, &level, block, &mut buffers);
+            if let Some(state) = session.broken_history() {
+                let at = parents.find(session.space.hash(&state)).expect("it was reached before");
+                let schedule = schedule(session, Steps::Effective, &parents, at);
+                session.decide(Decided::Broken(Code::History), schedule);
+                break 'levels;
+            }
             let lists = buffers.iter().flatten().take((level.ends.len() - block).min(BLOCK * workers));
             for (at, list) in lists.enumerate() {
                 let parent = first_of_level + (block + at) as u32;
@@ -90,18 +98,18 @@ fn expand<M: Data>(space: &mut Space<M>, level: &Level, block: usize, buffers: &
         })
         .collect();
     let one = |space: &Space<M>, part: std::ops::Range<usize>, lists: &mut Vec<Successors>| {
-        let mut unknown: Vec<(usize, Unknown)> = Vec::new();
+        let mut unknown: Vec<usize> = Vec::new();
         lists.truncate(part.len());
         lists.resize_with(part.len(), Successors::default);
         for (list, at) in lists.iter_mut().zip(part) {
             list.clear();
-            if let Err(what) = space.expand(level.get(at), list) {
-                unknown.push((at, what));
+            if space.expand(level.get(at), list).is_err() {
+                unknown.push(at);
             }
         }
         unknown
     };
-    let unknown: Vec<(usize, Unknown)> = match buffers {
+    let unknown: Vec<usize> = match buffers {
         [only] => one(space, parts[0].clone(), only),
         _ => std::thread::scope(|scope| {
             let space = &*space;
@@ -116,8 +124,7 @@ fn expand<M: Data>(space: &mut Space<M>, level: &Level, block: usize, buffers: &
                 .collect()
         }),
     };
-    for (at, what) in unknown {
-        space.learn(what);
+    for at in unknown {
         let (worker, place) = ((at - block) / BLOCK, (at - block) % BLOCK);
         space.expand_learning(level.get(at), &mut buffers[worker][place]);
     }
@@ -136,13 +143,20 @@ fn take<M: Data>(
         let state = list.state(successor);
         session.compare(state, successor.hash);
         if !session.within(state) {
+            // That a state is left out has to be true of all that count as the same.
+            if symmetry::is_sample(&session.space, parents.len()) {
+                compare(session, parents, parent, Some(state));
+            }
             continue;
         }
         let Some(number) = parents.insert(successor.hash, Some(parent)) else { continue };
         next.push(state);
         for decided in session.look(state, successor.actor()) {
-            let schedule = schedule(session, parents, number);
+            let schedule = schedule(session, Steps::Effective, parents, number);
             session.decide(decided, schedule);
+        }
+        if symmetry::is_sample(&session.space, number as usize) {
+            compare(session, parents, number, None);
         }
         if !session.wants_more() {
             return false;
@@ -151,22 +165,51 @@ fn take<M: Data>(
     session.wants_more()
 }
 
+/// Looks whether a state that was reached, or one that comes right after it, is alike for symmetric actors.
+fn compare<M: Data>(session: &mut Session<'_, M>, parents: &Parents, number: u32, next: Option<&[u32]>) {
+    let (_, way) = way(session, Steps::Effective, parents, number);
+    let states: Vec<&[u32]> = way.iter().map(|(_, state)| state.as_slice()).chain(next).collect();
+    symmetry::compare(session, number as usize, &states);
+}
+
 /// The way to a state, found again from the start.
-pub(crate) fn schedule<M: Data>(session: &mut Session<'_, M>, parents: &Parents, last: u32) -> Schedule {
-    let way = parents.way(last);
-    let hash_of_first = |start: &Vec<u32>| parents.find(session.space.hash(start)) == Some(way[0]);
+pub(crate) fn schedule<M: Data>(
+    session: &mut Session<'_, M>,
+    made: Steps,
+    parents: &Parents,
+    last: u32,
+) -> Schedule {
+    let (start, way) = way(session, made, parents, last);
+    let before = way.iter().map(|(_, state)| state);
+    let steps = before.zip(&way[1..]).filter_map(|(before, (step, _))| {
+        let step = (*step)?;
+        Some(Step::of(&session.space, before, step))
+    });
+    Schedule { start, steps: steps.collect(), back_to: None }
+}
+
+/// The states on the way to one, each with the step that leads to it: none for the start, whose number is given, too.
+#[allow(clippy::type_complexity, reason = "two names for what is used twice, next to it")]
+fn way<M: Data>(
+    session: &mut Session<'_, M>,
+    made: Steps,
+    parents: &Parents,
+    last: u32,
+) -> (usize, Vec<(Option<Move>, Vec<u32>)>) {
+    let numbers = parents.way(last);
+    let hash_of_first = |start: &Vec<u32>| parents.find(session.space.hash(start)) == Some(numbers[0]);
     let start = session.starts.iter().position(hash_of_first).expect("ways begin with a start");
     let mut state = session.starts[start].clone();
-    let mut steps = Vec::new();
+    let mut way = vec![(None, state.clone())];
     let mut next = Successors::default();
-    for &number in &way[1..] {
+    for &number in &numbers[1..] {
         next.clear();
-        session.space.expand_learning(&state, &mut next);
+        session.space.expand_learning_by(made, &state, &mut next);
         let found = next.list.iter().find(|successor| parents.find(successor.hash) == Some(number));
         // With actors that only seem symmetric there may be no such step; following the schedule then shows it.
         let Some(found) = found else { break };
-        steps.push(Step::of(&session.space, &state, found.step));
         state = next.state(found).to_vec();
+        way.push((Some(found.step), state.clone()));
     }
-    Schedule { start, steps, back_to: None }
+    (start, way)
 }

@@ -114,10 +114,13 @@ impl<'a, M: Data> Checker<'a, M> {
             return Report::cannot_run(name, mistake);
         }
         let mut session = Session::new(self.system, self.limits, name);
-        search(&mut session, self.workers);
-        if session.report.verdict == Verdict::Holds && session.wants_more() {
+        if session.wants_more() {
+            search(&mut session, self.workers);
+        }
+        if session.wants_more() {
             for (at, property) in self.system.properties.iter().enumerate() {
-                if property.mode == Mode::Eventually && session.cut.is_none() {
+                let goes_on = session.cut.is_none() && session.report.verdict != Verdict::CannotRun;
+                if property.mode == Mode::Eventually && goes_on {
                     liveness::search(&mut session, at, self.fairness);
                 }
             }

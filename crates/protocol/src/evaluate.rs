@@ -1,10 +1,13 @@
 //! Whether a state is what a property looks for; answers about local states are remembered.
+//!
+//! A condition that panics is a mistake of whoever wrote it. It answers what decides the property, so that no search passes
+//! it by, and [`Evaluator::take_panic`] tells.
 
 use std::any::Any;
 
 use crate::actor::Data;
 use crate::ids::ActorId;
-use crate::node::Health;
+use crate::node::{Health, quietly};
 use crate::property::{Kind, LocalStates, Mode, Projection, Property, States, Whole, World};
 use crate::space::{Lookup, Space};
 
@@ -32,6 +35,9 @@ impl<M: Data> Whole<M> for Found<'_, M> {
     }
 }
 
+/// The key of a state whose projection panics.
+const PANICS: u32 = u32::MAX - 1;
+
 /// What is remembered of one property.
 #[derive(Default)]
 struct Memory {
@@ -41,12 +47,16 @@ struct Memory {
     keys: Vec<Vec<Option<Option<u32>>>>,
     combinations: Lookup<Vec<u32>, bool>,
     histories: Vec<Option<bool>>,
+    /// What a projection said when it panicked.
+    why: String,
 }
 
 /// Answers for all properties of a system.
 pub(crate) struct Evaluator<'a, M> {
     properties: &'a [Property<M>],
     memories: Vec<Memory>,
+    /// What a condition said when it panicked, if the last answer is of that kind.
+    panic: Option<String>,
 }
 
 fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
@@ -70,7 +80,22 @@ impl<'a, M: Data> Evaluator<'a, M> {
                 ..Memory::default()
             })
             .collect();
-        Self { properties, memories }
+        Self { properties, memories, panic: None }
+    }
+
+    /// What the condition said that was asked last, if it panicked.
+    pub(crate) fn take_panic(&mut self) -> Option<String> {
+        self.panic.take()
+    }
+
+    /// The answer that decides a property. It is also the answer of a condition that panics.
+    fn deciding(&self, property: usize) -> bool {
+        self.properties[property].mode == Mode::Sometimes
+    }
+
+    fn panicked(&mut self, property: usize, why: String) -> bool {
+        self.panic = Some(why);
+        self.deciding(property)
     }
 
     /// Whether a state is the one that decides a property: it violates an `always`, or satisfies a `sometimes`.
@@ -83,7 +108,8 @@ impl<'a, M: Data> Evaluator<'a, M> {
         state: &[u32],
         changed: Option<usize>,
     ) -> bool {
-        let wanted = self.properties[property].mode == Mode::Sometimes;
+        self.panic = None;
+        let wanted = self.deciding(property);
         let actors = space.actors();
         let range = changed.map_or(0..actors, |actor| actor..actor + 1);
         match &self.properties[property].condition.0 {
@@ -101,8 +127,9 @@ impl<'a, M: Data> Evaluator<'a, M> {
         }
     }
 
-    /// Whether a condition holds of a state: of all actors, or of all pairs.
+    /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
     pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
+        self.panic = None;
         let actors = space.actors();
         match &self.properties[property].condition.0 {
             Kind::Local { .. } => {
@@ -118,12 +145,22 @@ impl<'a, M: Data> Evaluator<'a, M> {
                     (0..actors).filter_map(|actor| self.key(property, space, actor, state[actor])).collect();
                 self.of_keys(property, &keys)
             }
-            Kind::Global(holds) => holds(&States { nodes: &Found { space, state } }),
-            Kind::World(holds) => holds(&World::new(&Found { space, state })),
+            Kind::Global(holds) => quietly(|| holds(&States { nodes: &Found { space, state } }))
+                .unwrap_or_else(|why| self.panicked(property, why)),
+            Kind::World(holds) => quietly(|| holds(&World::new(&Found { space, state })))
+                .unwrap_or_else(|why| self.panicked(property, why)),
             Kind::History(holds) => {
                 let history = state[actors];
-                let known = slot(&mut self.memories[property].histories, history);
-                *known.get_or_insert_with(|| holds(space.history(history)))
+                if let Some(known) = *slot(&mut self.memories[property].histories, history) {
+                    return known;
+                }
+                match quietly(|| holds(space.history(history))) {
+                    Ok(answer) => {
+                        *slot(&mut self.memories[property].histories, history) = Some(answer);
+                        answer
+                    }
+                    Err(why) => self.panicked(property, why),
+                }
             }
         }
     }
@@ -144,9 +181,13 @@ impl<'a, M: Data> Evaluator<'a, M> {
         if state.type_id() != *of {
             return None;
         }
-        let answer = holds(state);
-        *slot(&mut self.memories[property].locals[actor], local) = Some(answer);
-        Some(answer)
+        match quietly(|| holds(state)) {
+            Ok(answer) => {
+                *slot(&mut self.memories[property].locals[actor], local) = Some(answer);
+                Some(answer)
+            }
+            Err(why) => Some(self.panicked(property, why)),
+        }
     }
 
     /// What a condition on pairs says of two states; nothing if it is not about such states.
@@ -164,13 +205,15 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return Some(*known);
         }
         let answer = self.of_two_anew(property, space, left, right)?;
-        self.memories[property].pairs.insert(known, answer);
+        if self.panic.is_none() {
+            self.memories[property].pairs.insert(known, answer);
+        }
         Some(answer)
     }
 
     /// The same, without remembering it: for those who ask once for each pair.
     pub(crate) fn of_two_anew(
-        &self,
+        &mut self,
         property: usize,
         space: &Space<M>,
         left: (usize, u32),
@@ -180,7 +223,8 @@ impl<'a, M: Data> Evaluator<'a, M> {
         let of_type = |(actor, local): (usize, u32)| {
             space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
         };
-        Some(holds(of_type(left)?, of_type(right)?))
+        let (left, right) = (of_type(left)?, of_type(right)?);
+        Some(quietly(|| holds(left, right)).unwrap_or_else(|why| self.panicked(property, why)))
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
@@ -211,22 +255,40 @@ impl<'a, M: Data> Evaluator<'a, M> {
         }
         let state = space.node(actor).state(local).filter(|state| (*state).type_id() == *of);
         let projection = memory.projection.as_mut().expect("projected properties have projections");
-        let key = state.and_then(|state| projection.key(state));
+        let key = state.and_then(|state| {
+            quietly(|| projection.key(state)).unwrap_or_else(|why| {
+                memory.why = why;
+                Some(PANICS)
+            })
+        });
         *known = Some(key);
         key
     }
 
     /// What a condition says of what projections have kept.
     pub(crate) fn of_keys(&mut self, property: usize, keys: &[u32]) -> bool {
+        if keys.contains(&PANICS) {
+            let why = self.memories[property].why.clone();
+            return self.panicked(property, why);
+        }
         let memory = &mut self.memories[property];
         if let Some(known) = memory.combinations.get(keys) {
             return *known;
         }
         let projection = memory.projection.as_ref().expect("projected properties have projections");
-        let answer = projection.holds(keys);
-        memory.combinations.insert(keys.to_vec(), answer);
-        answer
+        match quietly(|| projection.holds(keys)) {
+            Ok(answer) => {
+                memory.combinations.insert(keys.to_vec(), answer);
+                answer
+            }
+            Err(why) => self.panicked(property, why),
+        }
     }
+}
+
+/// Whether a key stands for a projection that panicked.
+pub(crate) fn is_panic(key: u32) -> bool {
+    key == PANICS
 }
 
 /// Whether any handler has panicked on the way to a state.

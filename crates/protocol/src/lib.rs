@@ -12,8 +12,9 @@
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
 //!
 //! Inside, in reading order: `node` runs handlers and knows local states by numbers; `space` remembers what came of them;
-//! `successors` says what can happen next; `visited` remembers states by fingerprints; `session` is what searches share;
-//! `bfs`, `dfs` and `liveness` search all of it; [`mod@local`] searches local states.
+//! `successors` says what can happen next; `visited` remembers states by fingerprints; `evaluate` asks the conditions; `session`
+//! is what searches share; `symmetry` looks whether actors are alike; `bfs`, `dfs` and `liveness` search all of it;
+//! [`mod@local`] searches local states.
 //!
 //! Two clients want one lock, and its server forgets to look whether it is free:
 //!
@@ -73,6 +74,7 @@ mod evaluate;
 mod hash;
 mod history;
 mod ids;
+mod inert;
 mod intern;
 mod limits;
 pub mod linearizability;
@@ -90,6 +92,7 @@ mod session;
 mod snapshot;
 mod space;
 mod successors;
+mod symmetry;
 mod system;
 mod visited;
 

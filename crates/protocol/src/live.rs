@@ -156,7 +156,7 @@ impl<M: Data> Live<M> {
             nodes: nodes.collect(),
             letters: BTreeMap::new(),
             letters_made: 0,
-            recorder: system.recorder.as_ref().map(|make| make()),
+            recorder: system.recorder.as_ref().map(|make| make(system.permutations())),
             told: true,
             decided: vec![false; system.properties.len()],
             news: Vec::new(),

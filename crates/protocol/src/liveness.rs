@@ -2,18 +2,24 @@
 //!
 //! Only states in which the condition is false are gone through, and only by way of such states: so it does not matter
 //! that a state can also be reached by a way on which the condition was true before. A way ends in a state in which
-//! nothing can happen any more. A way that goes on for ever stays in one strongly connected component in the end
-//! (Tarjan's algorithm, without recursion), and fairness is a question about the component.
+//! nothing has to happen any more: crashes and losses may be possible there, but nobody has to crash. A way that goes on
+//! for ever stays in one strongly connected component in the end (Tarjan's algorithm, without recursion), and fairness is a
+//! question about the component.
+//!
+//! What has no effect counts here ([`Steps::All`]): a timer that is set again by its handler may go off for ever, and a message
+//! that was ignored does not come again. A way that leaves the boundary is neither good nor bad.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::actor::Data;
 use crate::bfs;
 use crate::hash::fingerprint;
+use crate::inert::Inert;
+use crate::property::Kind;
 use crate::schedule::{Schedule, Step};
-use crate::session::{Decided, Session};
+use crate::session::{Code, Decided, Session};
 use crate::space::{CRASH, Move, Space, TIMEOUT};
-use crate::successors::Successors;
+use crate::successors::{Steps, Successors};
 use crate::visited::Parents;
 
 /// What can be relied on: messages that arrive, timers that go off, actors that recover. Nobody has to crash, and no
@@ -56,17 +62,44 @@ pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, property: usize, fai
         ));
         return;
     }
-    let mut parents = Parents::new();
-    let mut tarjan = Tarjan::default();
+    // Only a condition on everything sees messages that will be ignored.
+    let sees_messages = matches!(session.system.properties[property].condition.0, Kind::World(_));
+    let inert = if sees_messages { Inert::unknown() } else { Inert::new(&session.space) };
+    let mut search =
+        Search { inert, property, fairness, parents: Parents::new(), tarjan: Tarjan::default(), left: false };
     for start in session.starts.clone() {
-        if session.within(&start) && !session.evaluator.holds(property, &session.space, &start) {
-            let Some(number) = parents.insert(session.space.hash(&start), None) else { continue };
-            if !from(session, property, fairness, &mut parents, &mut tarjan, number, start) {
-                return;
-            }
+        if !search.from(session, start) {
+            return;
         }
     }
+    if search.left {
+        session.undecided = Some(format!(
+            "\"{}\" is not known: some ways leave the boundary before it becomes true",
+            session.system.properties[property].name
+        ));
+        return;
+    }
     session.hold(property);
+}
+
+struct Search {
+    inert: Inert,
+    property: usize,
+    fairness: Fairness,
+    parents: Parents,
+    tarjan: Tarjan,
+    /// Some way has left the boundary.
+    left: bool,
+}
+
+/// What is done with a state.
+enum Turn {
+    /// It is new, and its number is this one.
+    New(u32),
+    /// It was there before, or need not be looked at.
+    Old,
+    /// The search is over.
+    Over,
 }
 
 #[derive(Default)]
@@ -83,76 +116,114 @@ impl Tarjan {
         self.is_waiting.push(true);
         self.waiting.push((number, state));
     }
+
+    /// A component is known: the states that were found after this one and are waiting.
+    fn leave(&mut self, first: u32) -> Vec<(u32, Vec<u32>)> {
+        let begin = self.waiting.iter().rposition(|(number, _)| *number == first).expect("it is waiting");
+        let states = self.waiting.split_off(begin);
+        for (number, _) in &states {
+            self.is_waiting[*number as usize] = false;
+        }
+        states
+    }
 }
 
-/// Goes through what can be reached from a start; whether nothing was found.
-fn from<M: Data>(
-    session: &mut Session<'_, M>,
-    property: usize,
-    fairness: Fairness,
-    parents: &mut Parents,
-    tarjan: &mut Tarjan,
-    first: u32,
-    start: Vec<u32>,
-) -> bool {
-    let mut stack = Successors::default();
-    let mut path: Vec<Frame> = Vec::new();
-    let mut enter = Some((first, start));
-    loop {
-        if let Some((number, state)) = enter.take() {
-            let mark = stack.mark();
-            session.space.expand_learning(&state, &mut stack);
-            if stack.list.len() == mark.0 {
-                let schedule = bfs::schedule(session, parents, number);
-                session.decide(Decided::Property(property), schedule);
-                return false;
-            }
-            path.push(Frame { number, next: mark.0, end: stack.list.len(), mark });
-            tarjan.enter(number, state);
-            if session.over(parents.len(), path.len()) {
-                return false;
-            }
-        }
-        let Some(frame) = path.last_mut() else { return true };
-        let at = frame.number;
-        if frame.next < frame.end {
-            let successor = stack.list[frame.next];
-            frame.next += 1;
-            session.report.transitions += 1;
-            let state = stack.state(&successor);
-            if !session.within(state) || session.evaluator.holds(property, &session.space, state) {
-                continue;
-            }
-            match parents.insert(successor.hash, Some(at)) {
-                Some(number) => enter = Some((number, state.to_vec())),
-                None => {
-                    let number = parents.find(successor.hash).expect("it was there");
-                    if tarjan.is_waiting[number as usize] {
-                        tarjan.low[at as usize] = tarjan.low[at as usize].min(number);
-                    }
+impl Search {
+    /// Goes through what can be reached from a start; whether nothing was found.
+    fn from<M: Data>(&mut self, session: &mut Session<'_, M>, start: Vec<u32>) -> bool {
+        let hash = session.space.hash(&start);
+        let mut enter = match self.turn(session, &start, hash, None) {
+            Turn::New(number) => Some((number, start)),
+            Turn::Old => None,
+            Turn::Over => return false,
+        };
+        let mut stack = Successors::default();
+        let mut path: Vec<Frame> = Vec::new();
+        loop {
+            if let Some((number, state)) = enter.take() {
+                let mark = stack.mark();
+                session.space.expand_learning_by(Steps::All, &state, &mut stack);
+                let is_broken = session.broken_history().is_some();
+                if is_broken || !stack.list[mark.0..].iter().any(|successor| must_happen(successor.step)) {
+                    let schedule = bfs::schedule(session, Steps::All, &self.parents, number);
+                    let ends = Decided::Property(self.property);
+                    session.decide(if is_broken { Decided::Broken(Code::History) } else { ends }, schedule);
+                    return false;
+                }
+                let is_done_with = |at: &usize| self.inert.is_done_with(&state, stack.list[*at].step);
+                let (next, end) = match (mark.0..stack.list.len()).find(is_done_with) {
+                    Some(only) => (only, only + 1),
+                    None => (mark.0, stack.list.len()),
+                };
+                path.push(Frame { number, next, end, mark });
+                self.tarjan.enter(number, state);
+                if session.over(self.parents.len(), path.len()) {
+                    return false;
                 }
             }
-            continue;
-        }
-        stack.truncate(frame.mark);
-        path.pop();
-        let low = tarjan.low[at as usize];
-        if let Some(parent) = path.last() {
-            let of_parent = &mut tarjan.low[parent.number as usize];
-            *of_parent = low.min(*of_parent);
-        }
-        if low == at {
-            let begin = tarjan.waiting.iter().rposition(|(number, _)| *number == at).expect("it is waiting");
-            let states = tarjan.waiting.split_off(begin);
-            for (number, _) in &states {
-                tarjan.is_waiting[*number as usize] = false;
+            let Some(frame) = path.last_mut() else { return true };
+            let at = frame.number;
+            if frame.next < frame.end {
+                let successor = stack.list[frame.next];
+                frame.next += 1;
+                session.report.transitions += 1;
+                let state = stack.state(&successor);
+                match self.turn(session, state, successor.hash, Some(at)) {
+                    Turn::New(number) => enter = Some((number, state.to_vec())),
+                    Turn::Old => {}
+                    Turn::Over => return false,
+                }
+                continue;
             }
-            let component = component(&mut session.space, parents, states);
-            if let Some(cycle) = fair_cycle(component, fairness) {
-                report(session, property, parents, cycle);
-                return false;
+            stack.truncate(frame.mark);
+            path.pop();
+            let low = self.tarjan.low[at as usize];
+            if let Some(parent) = path.last() {
+                let of_parent = &mut self.tarjan.low[parent.number as usize];
+                *of_parent = low.min(*of_parent);
+            }
+            if low == at {
+                let states = self.tarjan.leave(at);
+                let component = component(&mut session.space, &self.parents, states);
+                if let Some(cycle) = fair_cycle(component, self.fairness) {
+                    report(session, self.property, &self.parents, cycle);
+                    return false;
+                }
             }
         }
+    }
+
+    /// Notes a state, if the condition is false there.
+    fn turn<M: Data>(
+        &mut self,
+        session: &mut Session<'_, M>,
+        state: &[u32],
+        hash: u128,
+        from: Option<u32>,
+    ) -> Turn {
+        if !session.within(state) {
+            self.left = true;
+            return Turn::Old;
+        }
+        if session.evaluator.holds(self.property, &session.space, state) {
+            return Turn::Old;
+        }
+        let broken = session.broken_condition(self.property);
+        let Some(number) = self.parents.insert(hash, from) else {
+            let number = self.parents.find(hash).expect("it was there");
+            if let Some(from) = from
+                && self.tarjan.is_waiting[number as usize]
+            {
+                self.tarjan.low[from as usize] = self.tarjan.low[from as usize].min(number);
+            }
+            return Turn::Old;
+        };
+        if let Some(broken) = broken {
+            let schedule = bfs::schedule(session, Steps::All, &self.parents, number);
+            session.decide(broken, schedule);
+            return Turn::Over;
+        }
+        Turn::New(number)
     }
 }
 
@@ -163,7 +234,7 @@ fn component<M: Data>(space: &mut Space<M>, parents: &Parents, states: Vec<(u32,
         .into_iter()
         .map(|(number, state)| {
             next.clear();
-            space.expand_learning(&state, &mut next);
+            space.expand_learning_by(Steps::All, &state, &mut next);
             let mut member = Member { state, enabled: BTreeSet::new(), edges: Vec::new() };
             for successor in &next.list {
                 let key = key(space, &member.state, successor.step);
@@ -304,7 +375,7 @@ fn report<M: Data>(
     (component, duties, fairness): (Component, Vec<Key>, Fairness),
 ) {
     let home = *component.keys().next().expect("components are not empty");
-    let Schedule { start, mut steps, .. } = bfs::schedule(session, parents, home);
+    let Schedule { start, mut steps, .. } = bfs::schedule(session, Steps::All, parents, home);
     let back_to = Some(steps.len());
     let possible = component[&home].enabled.clone();
     let mut round =

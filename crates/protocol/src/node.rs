@@ -209,8 +209,11 @@ impl<A: Actor, R: Recovery<A>> Node<A::Msg> for Typed<A, R> {
                 })
             }
             (Local::Up { state, .. }, Event::Crash) => {
-                let stored = R::stored(&self.actor, &state);
-                single(self.intern(Local::Down { stored }))
+                let down = match quietly(|| R::stored(&self.actor, &state)) {
+                    Ok(stored) => Local::Down { stored },
+                    Err(why) => Local::Failed { why },
+                };
+                single(self.intern(down))
             }
             (Local::Down { stored }, Event::Recover) => {
                 self.outcomes(&[], |actor, out| R::recover(actor, &stored, out))

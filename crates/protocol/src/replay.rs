@@ -5,7 +5,7 @@ use std::fmt;
 use crate::actor::Data;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
-use crate::successors::Successors;
+use crate::successors::{Steps, Successors};
 use crate::system::System;
 
 /// Why a schedule cannot be followed.
@@ -74,7 +74,7 @@ impl<M: Data> System<M> {
         for (at, step) in schedule.steps.iter().enumerate() {
             let state = states.last().expect("there is the start at least");
             next.clear();
-            space.expand_learning(state, &mut next);
+            space.expand_learning_by(Steps::All, state, &mut next);
             let found = next.list.iter().find(|successor| Step::of(&space, state, successor.step) == *step);
             let Some(found) = found else {
                 return Err(ReplayError { at: at + 1, step: step.to_string() });

@@ -3,6 +3,7 @@
 use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
 use crate::limits::{Limits, Progress};
+use crate::node::quietly;
 use crate::property::{Kind, Mode, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::Schedule;
@@ -12,6 +13,9 @@ use crate::system::System;
 
 /// The name of the property that every system has.
 pub(crate) const NO_PANIC: &str = "no handler panics";
+
+/// What a report says of a system with a boundary.
+const WITHIN: &str = "only states within the boundary count";
 
 /// One of how many states is compared with those that it stands for, where there is symmetry.
 const SAMPLE: u128 = 64;
@@ -30,6 +34,12 @@ pub(crate) struct Session<'a, M> {
     panic: Option<Schedule>,
     /// What was left out, if anything.
     pub(crate) cut: Option<String>,
+    /// Why an `eventually` is neither known to hold nor to be violated, though nothing was left out otherwise.
+    pub(crate) undecided: Option<String>,
+    /// What the code of the user said that panicked last, where that is not a handler.
+    said: String,
+    /// Whether that was the boundary.
+    boundary_panicked: bool,
     /// Suspicions of a local search that were not verified.
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
@@ -41,6 +51,16 @@ pub(crate) struct Session<'a, M> {
 pub(crate) enum Decided {
     Panic,
     Property(usize),
+    /// Nothing can be decided, since a condition, the boundary or the history panics.
+    Broken(Code),
+}
+
+/// Code of the user that is no handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    Condition(usize),
+    Boundary,
+    History,
 }
 
 impl<'a, M: Data> Session<'a, M> {
@@ -62,6 +82,9 @@ impl<'a, M: Data> Session<'a, M> {
             outcomes,
             panic: None,
             cut: None,
+            undecided: None,
+            said: String::new(),
+            boundary_panicked: false,
             unanswered: 0,
             samples: Lookup::default(),
             ticks: 0,
@@ -77,7 +100,25 @@ impl<'a, M: Data> Session<'a, M> {
             );
             session.fail(why);
         }
+        if let Some(broken) = session.space.broken.take() {
+            session.fail(format!("history() panics when the system starts: {}", broken.why));
+        }
+        session.look_at_starts();
         session
+    }
+
+    /// A boundary without a start inside would let everything hold.
+    fn look_at_starts(&mut self) {
+        let mut inside = false;
+        for (start, state) in self.starts.clone().iter().enumerate() {
+            inside |= self.within(state);
+            if self.broken_boundary().is_some() {
+                return self.tell_broken(Code::Boundary, &Schedule { start, ..Schedule::default() });
+            }
+        }
+        if !inside {
+            self.fail("within(): no state that the system can start in is within the boundary".into());
+        }
     }
 
     /// Whether there is anything left to look for.
@@ -85,35 +126,74 @@ impl<'a, M: Data> Session<'a, M> {
         self.report.verdict == Verdict::Holds
     }
 
-    fn fail(&mut self, why: String) {
+    /// Gives up, since something is wrong with the system or with what is asked of it.
+    pub(crate) fn fail(&mut self, why: String) {
         self.report.verdict = Verdict::CannotRun;
         self.report.note = Some(why);
     }
 
-    /// What a new state decides.
+    /// What a new state decides, right after it was found to be within the boundary.
     pub(crate) fn look(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
+        if std::mem::take(&mut self.boundary_panicked) {
+            return vec![Decided::Broken(Code::Boundary)];
+        }
         let mut decided = Vec::new();
         if failed(&self.space, state, changed) {
             decided.push(Decided::Panic);
         }
         for &property in &self.open {
             if self.evaluator.decides(property, &self.space, state, changed) {
-                decided.push(Decided::Property(property));
+                let broken = self.evaluator.take_panic().map(|why| self.said = why);
+                let decides = Decided::Property(property);
+                decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
             }
         }
         decided
     }
 
-    /// Whether a state is within the boundary.
-    pub(crate) fn within(&self, state: &[u32]) -> bool {
-        self.system
-            .within
-            .as_ref()
-            .is_none_or(|within| within(&States { nodes: &Found { space: &self.space, state } }))
+    /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
+    pub(crate) fn look_for(&mut self, suspicion: Decided, state: &[u32]) -> Option<Decided> {
+        let Decided::Property(property) = suspicion else {
+            return failed(&self.space, state, None).then_some(suspicion);
+        };
+        let decides = self.evaluator.decides(property, &self.space, state, None);
+        decides.then(|| self.broken_condition(property).unwrap_or(suspicion))
+    }
+
+    /// Whether the condition of a property that was asked last has panicked.
+    pub(crate) fn broken_condition(&mut self, property: usize) -> Option<Decided> {
+        self.said = self.evaluator.take_panic()?;
+        Some(Decided::Broken(Code::Condition(property)))
+    }
+
+    /// Whether a state is within the boundary. If that panics, it is, and [`Session::look`] tells.
+    pub(crate) fn within(&mut self, state: &[u32]) -> bool {
+        let Some(within) = &self.system.within else { return true };
+        let answer = quietly(|| within(&States { nodes: &Found { space: &self.space, state } }));
+        self.boundary_panicked = answer.is_err();
+        answer.unwrap_or_else(|why| {
+            self.said = why;
+            true
+        })
+    }
+
+    /// Whether the boundary that was asked last has panicked.
+    pub(crate) fn broken_boundary(&mut self) -> Option<Decided> {
+        std::mem::take(&mut self.boundary_panicked).then_some(Decided::Broken(Code::Boundary))
+    }
+
+    /// The state in which the history panicked, if it has.
+    pub(crate) fn broken_history(&mut self) -> Option<Vec<u32>> {
+        let broken = self.space.broken.take()?;
+        self.said = broken.why;
+        broken.at
     }
 
     /// Notes what was decided, once it has been seen to happen again from the start.
     pub(crate) fn decide(&mut self, decided: Decided, schedule: Schedule) {
+        if let Decided::Broken(code) = decided {
+            return self.tell_broken(code, &schedule);
+        }
         if let Err(why) = confirm(self.system, decided, &schedule) {
             return self.fail(why);
         }
@@ -131,7 +211,29 @@ impl<'a, M: Data> Session<'a, M> {
                     self.report.verdict = Verdict::Violated;
                 }
             }
+            Decided::Broken(_) => unreachable!("it was told"),
         }
+    }
+
+    /// A condition that panics is no finding about the system: who wrote it has to know where.
+    fn tell_broken(&mut self, code: Code, schedule: &Schedule) {
+        let what = match code {
+            Code::Condition(property) => {
+                format!("the condition of \"{}\"", self.system.properties[property].name)
+            }
+            Code::Boundary => "within()".into(),
+            Code::History => "history()".into(),
+        };
+        let steps: Vec<String> = schedule.to_string().lines().map(str::to_owned).collect();
+        let place =
+            if steps.is_empty() { "at the start".into() } else { format!("after {}", steps.join("; ")) };
+        let actors = self.system.replay(schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
+        let states = actors.map_or(String::new(), |actors| {
+            let states: Vec<String> =
+                actors.iter().enumerate().map(|(actor, state)| format!("{actor} is {state}")).collect();
+            format!("; there, {}", states.join("; "))
+        });
+        self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
 
     /// Notes that an `eventually` was seen to hold.
@@ -177,6 +279,7 @@ impl<'a, M: Data> Session<'a, M> {
         match decided {
             Decided::Panic => self.panic.is_none(),
             Decided::Property(property) => self.open.contains(&property),
+            Decided::Broken(_) => true,
         }
     }
 
@@ -209,29 +312,30 @@ impl<'a, M: Data> Session<'a, M> {
         }
         for (property, outcome) in properties.iter().zip(self.outcomes) {
             let outcome = match (outcome, property.mode) {
+                _ if self.report.verdict == Verdict::CannotRun => Outcome::Unknown,
                 (Outcome::Unknown, Mode::Always) if exhausted => Outcome::Holds(None),
                 (Outcome::Unknown, Mode::Sometimes) if exhausted => Outcome::Violated(None),
                 (outcome, _) => outcome,
             };
             findings.push(Finding { name: property.name.clone(), mode: property.mode, outcome });
         }
-        conclude(&mut self.report, findings, self.cut);
+        self.report.findings = findings;
+        if self.report.verdict == Verdict::CannotRun {
+            return self.report;
+        }
+        // That no handler panics is a property, too, and it is not known where something was left out.
+        let missing = self.cut.or(self.undecided);
+        if self.report.violation().is_some() {
+            self.report.verdict = Verdict::Violated;
+        } else if missing.is_some() {
+            self.report.verdict = Verdict::NotExhausted;
+            self.report.note = missing;
+        }
+        if self.system.within.is_some() {
+            let notes = [self.report.note.take(), Some(WITHIN.into())];
+            self.report.note = Some(notes.into_iter().flatten().collect::<Vec<String>>().join("; "));
+        }
         self.report
-    }
-}
-
-/// Puts what is known of the properties into a report, and draws the verdict.
-pub(crate) fn conclude(report: &mut Report, findings: Vec<Finding>, cut: Option<String>) {
-    report.findings = findings;
-    if report.verdict == Verdict::CannotRun {
-        return;
-    }
-    let unknown = report.findings.iter().any(|finding| finding.outcome == Outcome::Unknown);
-    if report.violation().is_some() {
-        report.verdict = Verdict::Violated;
-    } else if cut.is_some() && (unknown || report.findings.is_empty()) {
-        report.verdict = Verdict::NotExhausted;
-        report.note = cut;
     }
 }
 
@@ -244,24 +348,30 @@ pub(crate) fn confirm<M: Data>(
     let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
     let (space, last) = (&replayed.space, replayed.last());
     let mut evaluator = Evaluator::new(&system.properties, space.actors());
-    let seen = match decided {
-        Decided::Panic => failed(space, last, None),
-        Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
-            let never =
-                (0..replayed.states.len()).all(|at| !evaluator.holds(property, space, &replayed.states[at]));
-            let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
-            never && again
-        }
-        Decided::Property(property) => evaluator.decides(property, space, last, None),
+    let is_within = |state: &Vec<u32>| {
+        let states = States { nodes: &Found { space, state } };
+        system.within.as_ref().is_none_or(|within| quietly(|| within(&states)).unwrap_or(true))
     };
+    let seen = replayed.states.iter().all(is_within)
+        && match decided {
+            Decided::Panic => failed(space, last, None),
+            Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
+                let never = (0..replayed.states.len())
+                    .all(|at| !evaluator.holds(property, space, &replayed.states[at]));
+                let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
+                never && again
+            }
+            Decided::Property(property) => evaluator.decides(property, space, last, None),
+            Decided::Broken(_) => true,
+        };
     if seen {
         return Ok(());
     }
     let name = match decided {
-        Decided::Panic => NO_PANIC,
         Decided::Property(property) => &system.properties[property].name,
+        Decided::Panic | Decided::Broken(_) => NO_PANIC,
     };
     Err(format!(
-        "\"{name}\" was decided by a schedule that does not show it when followed again: do conditions or handlers depend on more than their arguments?"
+        "\"{name}\" was decided by a schedule that does not show it when followed again: do conditions or handlers depend on more than their arguments, or name actors that are symmetric()?"
     ))
 }

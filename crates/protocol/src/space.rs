@@ -14,7 +14,7 @@ use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::intern::Interner;
 use crate::network::{Envelope, Network};
-use crate::node::{Event, Health, Node};
+use crate::node::{Event, Health, Node, quietly};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
@@ -32,6 +32,39 @@ pub(crate) struct Reaction {
     sends: (u32, u32),
     /// The sum of the fingerprints of what is sent.
     sent_hash: u128,
+    /// It has no effect: a message counts as not received by it.
+    is_quiet: bool,
+}
+
+/// The reactions to one event in one local state, by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reactions {
+    first: u32,
+    /// One behind the last that has an effect, with [`QUIET`] if there is one without.
+    end: u32,
+}
+
+/// The mark of reactions of which one has no effect.
+const QUIET: u32 = 0x8000_0000;
+
+impl Reactions {
+    /// Those that change the actor, or send something, or take a message out of a queue.
+    pub(crate) fn effective(self) -> std::ops::Range<u32> {
+        self.first..self.end & !QUIET
+    }
+
+    /// One without any effect on the actor and without anything sent, if there is one; others are the same.
+    pub(crate) fn quiet(self) -> Option<u32> {
+        (self.end & QUIET != 0).then_some(self.end & !QUIET)
+    }
+}
+
+/// The code of a user that panicked while a history was kept.
+#[derive(Clone, Debug)]
+pub(crate) struct BrokenHistory {
+    /// The state in which that happened; nothing if it was a start.
+    pub(crate) at: Option<Vec<u32>>,
+    pub(crate) why: String,
 }
 
 /// What is known of a local state without asking its node.
@@ -77,9 +110,15 @@ pub(crate) struct Space<M> {
     reactions: Vec<Reaction>,
     choices: Lookup<u32, Vec<usize>>,
     sends: Vec<u32>,
-    known: Vec<Lookup<u64, (u32, u32)>>,
+    /// The same at the same places, but each reaction in the order of sending, if there is a history to be told.
+    sends_in_order: Vec<u32>,
+    known: Vec<Lookup<u64, Reactions>>,
+    /// What is known, in the order in which it was learned: for each actor, local states and events.
+    reacted: Vec<Vec<(u32, u32)>>,
     recorder: Option<Box<dyn Recorder<M>>>,
     records: Lookup<(u32, u64), u32>,
+    /// What went wrong while a history was kept, if anything did.
+    pub(crate) broken: Option<BrokenHistory>,
     /// How many handlers were run.
     pub(crate) handlers: u64,
 }
@@ -101,18 +140,21 @@ impl<M: crate::Data> Space<M> {
             crashes_max: system.crashes_max,
             facts: vec![Vec::new(); nodes.len()],
             known: (0..nodes.len()).map(|_| Lookup::default()).collect(),
+            reacted: vec![Vec::new(); nodes.len()],
             nodes,
             msgs: Interner::new(1),
             envelopes: Vec::new(),
             envelope_hashes: Vec::new(),
             envelope_index: Lookup::default(),
             concerns: Vec::new(),
+            recorder: system.recorder.as_ref().map(|make| make(permutations.to_vec())),
             permutations,
             reactions: Vec::new(),
             choices: Lookup::default(),
             sends: Vec::new(),
-            recorder: system.recorder.as_ref().map(|make| make()),
+            sends_in_order: Vec::new(),
             records: Lookup::default(),
+            broken: None,
             handlers: 0,
         };
         let starts = space.starts(system);
@@ -176,7 +218,6 @@ impl<M: crate::Data> Space<M> {
     }
 
     fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
-        let concerns = self.recorder.as_ref().is_some_and(|recorder| recorder.concerns(&msg));
         let msg = self.msgs.intern(msg, &[], || 0);
         let envelope = Envelope { from: from.0, to: to.0, msg };
         if let Some(number) = self.envelope_index.get(&envelope) {
@@ -187,6 +228,13 @@ impl<M: crate::Data> Space<M> {
         let msg = self.msgs.get(msg);
         let hashes = fingerprints(&self.permutations, || fingerprint(&(fingerprint(msg), from, to, 'm')));
         self.envelope_hashes.extend_from_slice(&hashes);
+        let concerns = match &self.recorder {
+            None => false,
+            Some(recorder) => quietly(|| recorder.concerns(msg)).unwrap_or_else(|why| {
+                self.broken = Some(BrokenHistory { at: None, why });
+                false
+            }),
+        };
         self.envelopes.push(envelope);
         self.envelope_index.insert(envelope, number);
         self.concerns.push(concerns);
@@ -204,7 +252,12 @@ impl<M: crate::Data> Space<M> {
         }
         let Envelope { from, to, msg } = self.envelopes[envelope as usize];
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
-        let next = recorder.record(history, ActorId(from), ActorId(to), self.msgs.get(msg), received);
+        let msg = self.msgs.get(msg);
+        let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
+        let next = quietly(record).unwrap_or_else(|why| {
+            self.broken = Some(BrokenHistory { at: None, why });
+            history
+        });
         self.records.insert(key, next);
         next
     }
@@ -229,9 +282,9 @@ impl<M: crate::Data> Space<M> {
         }
     }
 
-    /// What a handler leads to; it runs if it has not run before. Reactions without any effect are left out, unless a
-    /// message has to leave an ordered network by them.
-    pub(crate) fn react(&mut self, actor: u32, local: u32, event: u32) -> (u32, u32) {
+    /// What a handler leads to; it runs if it has not run before. A reaction without any effect has one, if a message has to
+    /// leave an ordered network by it.
+    pub(crate) fn react(&mut self, actor: u32, local: u32, event: u32) -> Reactions {
         let key = (u64::from(local) << 32) | u64::from(event);
         if let Some(range) = self.known[actor as usize].get(&key) {
             return *range;
@@ -252,14 +305,19 @@ impl<M: crate::Data> Space<M> {
         let first = self.reactions.len() as u32;
         let up = self.facts[actor as usize][local as usize].health == Health::Up;
         let consumes = self.network == Network::Ordered && event < TIMEOUT && up;
+        let mut quiet = None;
         for outcome in outcomes {
             if outcome.local == local && outcome.sends.is_empty() && !consumes {
+                quiet = quiet.or(up.then_some(outcome.choices));
                 continue;
             }
             let start = self.sends.len();
             for (to, msg) in outcome.sends {
                 let envelope = self.envelope(ActorId(actor), to, msg);
                 self.sends.push(envelope);
+            }
+            if self.recorder.is_some() {
+                self.sends_in_order.extend_from_slice(&self.sends[start..]);
             }
             if self.network != Network::Ordered {
                 self.sends[start..].sort_unstable();
@@ -272,17 +330,32 @@ impl<M: crate::Data> Space<M> {
                 self.choices.insert(self.reactions.len() as u32, outcome.choices);
             }
             let sends = (start as u32, self.sends.len() as u32);
-            self.reactions.push(Reaction { local: outcome.local, sends, sent_hash });
+            self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet: false });
         }
-        let range = (first, self.reactions.len() as u32);
-        self.known[actor as usize].insert(key, range);
-        range
+        let mut known = Reactions { first, end: self.reactions.len() as u32 };
+        assert!(known.end < QUIET, "fewer reactions than two billion");
+        if let Some(choices) = quiet {
+            if !choices.is_empty() {
+                self.choices.insert(known.end, choices);
+            }
+            known.end |= QUIET;
+            let sends = (self.sends.len() as u32, self.sends.len() as u32);
+            self.reactions.push(Reaction { local, sends, sent_hash: 0, is_quiet: true });
+        }
+        self.known[actor as usize].insert(key, known);
+        self.reacted[actor as usize].push((local, event));
+        known
     }
 
     /// What a handler leads to, if it is known.
-    pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<(u32, u32), Unknown> {
+    pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<Reactions, Unknown> {
         let key = (u64::from(local) << 32) | u64::from(event);
         self.known[actor as usize].get(&key).copied().ok_or(Unknown::Handler { actor, local, event })
+    }
+
+    /// In which local states an actor has met which events.
+    pub(crate) fn reacted(&self, actor: u32) -> &[(u32, u32)] {
+        &self.reacted[actor as usize]
     }
 
     pub(crate) fn reaction(&self, reaction: u32) -> Reaction {
@@ -334,10 +407,13 @@ impl<M: crate::Data> Space<M> {
     /// The history after a step.
     pub(crate) fn history_after(&self, history: u32, event: u32, reaction: Reaction) -> Result<u32, Unknown> {
         let mut history = history;
+        if reaction.is_quiet {
+            return Ok(history);
+        }
         if event < TIMEOUT {
             history = self.recorded(history, event, true)?;
         }
-        for &sent in self.sends(reaction) {
+        for &sent in &self.sends_in_order[reaction.sends.0 as usize..reaction.sends.1 as usize] {
             history = self.recorded(history, sent, false)?;
         }
         Ok(history)
@@ -364,7 +440,8 @@ impl<M: crate::Data> Space<M> {
             .unwrap_or(0)
     }
 
-    fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
+    /// The fingerprint of a global state with its actors renamed by one of the permutations; the first renames nobody.
+    pub(crate) fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
         let stride = self.permutations.len().max(1);
         let mut sum = 0_u128;
         for (actor, local) in state[..self.nodes.len()].iter().enumerate() {

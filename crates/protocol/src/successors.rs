@@ -57,11 +57,25 @@ impl Successors {
     }
 }
 
+/// Which steps are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Those that lead to another state as far as conditions can tell: enough for what is asked of states.
+    Effective,
+    /// Those without any effect, too: a timer that goes off for nothing may do so for ever, and a message that is ignored
+    /// is gone. This is what `eventually` is about.
+    All,
+}
+
 impl<M: Data> Space<M> {
     /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.
     pub(crate) fn expand(&self, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
+        self.expand_by(Steps::Effective, state, out)
+    }
+
+    fn expand_by(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
         let mark = out.mark();
-        let result = Expansion { space: self, state, base: self.hash_base(state) }.all(out);
+        let result = Expansion { space: self, steps, state, base: self.hash_base(state) }.all(out);
         if result.is_err() {
             out.truncate(mark);
         }
@@ -70,8 +84,16 @@ impl<M: Data> Space<M> {
 
     /// The same, learning what is not known.
     pub(crate) fn expand_learning(&mut self, state: &[u32], out: &mut Successors) {
-        while let Err(unknown) = self.expand(state, out) {
+        self.expand_learning_by(Steps::Effective, state, out);
+    }
+
+    /// The same with the steps that are asked for.
+    pub(crate) fn expand_learning_by(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
+        while let Err(unknown) = self.expand_by(steps, state, out) {
             self.learn(unknown);
+            if let Some(broken) = &mut self.broken {
+                broken.at.get_or_insert_with(|| state.to_vec());
+            }
         }
     }
 
@@ -83,6 +105,7 @@ impl<M: Data> Space<M> {
 
 struct Expansion<'a, M> {
     space: &'a Space<M>,
+    steps: Steps,
     state: &'a [u32],
     base: Option<u128>,
 }
@@ -127,53 +150,70 @@ impl<M: Data> Expansion<'_, M> {
         taken: Option<usize>,
         out: &mut Successors,
     ) -> Result<(), Unknown> {
-        let (space, header) = (self.space, self.space.header());
-        let before = self.state[actor as usize];
-        let (first, end) = space.reactions_to(actor, before, event)?;
+        let space = self.space;
+        let reactions = space.reactions_to(actor, self.state[actor as usize], event)?;
         // A message that may be duplicated stays on its way.
         let taken = taken.filter(|_| space.network != Network::Duplicating);
-        for reaction_index in first..end {
-            let reaction = space.reaction(reaction_index);
-            let start = out.data.len();
-            out.data.extend_from_slice(&self.state[..header]);
-            out.data[start + actor as usize] = reaction.local;
-            let mut history = None;
-            if space.has_history() {
-                let old = self.state[space.actors()];
-                let new = match space.history_after(old, event, reaction) {
-                    Ok(new) => new,
-                    Err(unknown) => {
-                        out.data.truncate(start);
-                        return Err(unknown);
-                    }
-                };
-                out.data[start + space.actors()] = new;
-                history = (new != old).then_some((old, new));
-            }
-            let flying = &self.state[header..];
-            space.network.after(flying, taken, space.sends(reaction), &space.envelopes, &mut out.data);
-            let hash = match self.base {
-                Some(base) => {
-                    let at = actor as usize;
-                    let mut hash = base
-                        .wrapping_sub(space.local_hash(at, before))
-                        .wrapping_add(space.local_hash(at, reaction.local))
-                        .wrapping_add(space.sent_hash(reaction));
-                    if event < TIMEOUT {
-                        hash = hash.wrapping_sub(space.envelope_hash(event));
-                    }
-                    if let Some((old, new)) = history {
-                        hash =
-                            hash.wrapping_sub(space.history_hash(old)).wrapping_add(space.history_hash(new));
-                    }
-                    debug_assert_eq!(hash, space.hash(&out.data[start..]), "kept up is computed anew");
-                    hash
-                }
-                None => space.hash(&out.data[start..]),
-            };
-            let step = Move::Event { actor, event, reaction: reaction_index };
-            out.push(step, hash, start);
+        for reaction in reactions.effective() {
+            self.reaction(actor, event, taken, reaction, out)?;
         }
+        if let Some(quiet) = reactions.quiet()
+            && self.steps == Steps::All
+        {
+            self.reaction(actor, event, taken, quiet, out)?;
+        }
+        Ok(())
+    }
+
+    fn reaction(
+        &self,
+        actor: u32,
+        event: u32,
+        taken: Option<usize>,
+        reaction_index: u32,
+        out: &mut Successors,
+    ) -> Result<(), Unknown> {
+        let (space, header) = (self.space, self.space.header());
+        let before = self.state[actor as usize];
+        let reaction = space.reaction(reaction_index);
+        let start = out.data.len();
+        out.data.extend_from_slice(&self.state[..header]);
+        out.data[start + actor as usize] = reaction.local;
+        let mut history = None;
+        if space.has_history() {
+            let old = self.state[space.actors()];
+            let new = match space.history_after(old, event, reaction) {
+                Ok(new) => new,
+                Err(unknown) => {
+                    out.data.truncate(start);
+                    return Err(unknown);
+                }
+            };
+            out.data[start + space.actors()] = new;
+            history = (new != old).then_some((old, new));
+        }
+        let flying = &self.state[header..];
+        space.network.after(flying, taken, space.sends(reaction), &space.envelopes, &mut out.data);
+        let hash = match self.base {
+            Some(base) => {
+                let at = actor as usize;
+                let mut hash = base
+                    .wrapping_sub(space.local_hash(at, before))
+                    .wrapping_add(space.local_hash(at, reaction.local))
+                    .wrapping_add(space.sent_hash(reaction));
+                if event < TIMEOUT {
+                    hash = hash.wrapping_sub(space.envelope_hash(event));
+                }
+                if let Some((old, new)) = history {
+                    hash = hash.wrapping_sub(space.history_hash(old)).wrapping_add(space.history_hash(new));
+                }
+                debug_assert_eq!(hash, space.hash(&out.data[start..]), "kept up is computed anew");
+                hash
+            }
+            None => space.hash(&out.data[start..]),
+        };
+        let step = Move::Event { actor, event, reaction: reaction_index };
+        out.push(step, hash, start);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::property::{Condition, Mode, Property};
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;
 
-type MakeRecorder<M> = Box<dyn Fn() -> Box<dyn Recorder<M>> + Send + Sync>;
+type MakeRecorder<M> = Box<dyn Fn(Vec<Vec<u32>>) -> Box<dyn Recorder<M>> + Send + Sync>;
 type Within = Box<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
 
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
@@ -126,15 +126,16 @@ impl<M: Data> System<M> {
     /// Says that these actors can be exchanged for each other: states that differ only in who is who count as one.
     ///
     /// This needs actors that are built alike, and handlers that treat all [`ActorId`]s alike: they may compare them for
-    /// equality, but not for order. A search looks at samples of the states that it leaves out for this reason, and says
-    /// so if what can happen in them is different.
+    /// equality, but not for order. Nor may conditions, the boundary or the history name one of these actors. A search looks at
+    /// samples of the states that it leaves out for this reason, and says so if something is different in them.
     #[must_use]
     pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
         self.symmetric = actors.into_iter().collect();
         self
     }
 
-    /// Keeps a history beside the actors: `tell` changes it whenever a message that `concerns` it is sent or received.
+    /// Keeps a history beside the actors: `tell` changes it whenever a message that `concerns` it is sent or received. What
+    /// changes nothing where it arrives counts as not received, but in an ordered network.
     #[must_use]
     pub fn history<H: Data>(
         mut self,
@@ -144,10 +145,7 @@ impl<M: Data> System<M> {
     ) -> Self {
         let concerns: Arc<history::Concerns<M>> = Arc::new(concerns);
         let tell: Arc<history::Tell<M, H>> = Arc::new(tell);
-        let symmetric = self.symmetric.clone();
-        let count = self.kinds.len();
-        self.recorder = Some(Box::new(move || {
-            let permutations = permutations(&symmetric, count);
+        self.recorder = Some(Box::new(move |permutations| {
             Box::new(history::Typed::new(
                 first.clone(),
                 permutations,
@@ -158,7 +156,8 @@ impl<M: Data> System<M> {
         self
     }
 
-    /// Explores only what lies within a boundary: states outside are neither looked at nor gone through.
+    /// Restricts the system to what lies within a boundary: states outside are neither looked at nor gone through. What is said
+    /// of the system is said of the states inside; an `eventually` is not known where ways leave before it is true.
     #[must_use]
     pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.within = Some(Box::new(inside));

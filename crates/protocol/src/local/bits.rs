@@ -54,6 +54,14 @@ impl Bits {
         Bits(self.0.iter().zip(&other.0).map(|(left, right)| left & right).collect())
     }
 
+    /// Adds all that is in another.
+    pub(crate) fn add(&mut self, other: &Bits) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(place, &word)| {
             (0..64).filter(move |bit| word & (1_u64 << bit) != 0).map(move |bit| place as u32 * 64 + bit)
@@ -98,6 +106,8 @@ mod tests {
         let (mut both, mut lost) = (left.clone(), Vec::new());
         both.intersect(&right, |number| lost.push(number));
         assert_eq!((both.iter().collect::<Vec<_>>(), lost), (vec![64], vec![1, 200]));
+        both.add(&right);
+        assert_eq!(both.iter().collect::<Vec<_>>(), [64, 70]);
         assert!(!both.is_empty() && Bits::default().is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::actor::Data;
+use crate::evaluate::is_panic;
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
@@ -111,54 +112,65 @@ fn for_two<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize
     }
 }
 
-/// A condition on projections is decided by what they keep: first by one actor or two, with the others as they like; then by
-/// all of them, where no one or two of them are enough.
+/// A condition on projections is decided by what they keep of all actors together; where what holds of each two holds of all, by
+/// two that do not, with the others as they like.
 fn for_keys<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
     let (actors, wanted) = (session.space.actors(), wanted(session, property));
-    let decides = Decided::Property(property);
-    let mut classes: Vec<BTreeMap<Option<u32>, Bits>> = vec![BTreeMap::new(); actors];
+    let mut classes: Vec<Classes> = vec![BTreeMap::new(); actors];
     for (actor, classes) in classes.iter_mut().enumerate() {
         for state in graph.seen(actor).iter() {
             let key = session.evaluator.key(property, &session.space, actor, state);
             classes.entry(key).or_default().set(state);
         }
+        if let Some((_, states)) = classes.iter().find(|(key, _)| key.is_some_and(is_panic)) {
+            push(goals, Decided::Property(property), actors, &[(actor, states)]);
+        }
+        classes.retain(|key, _| !key.is_some_and(is_panic));
     }
+    let pairs =
+        matches!(session.system.properties[property].condition.0, Kind::Projected { pairs: true, .. });
+    if pairs && !wanted {
+        for_two_keys(session, graph, property, &classes, goals);
+    } else {
+        let mut all = Together { property, graph, classes: &classes, found: Vec::new(), union: Vec::new() };
+        let everyone = (0..actors).map(|actor| (0..graph.count(actor)).collect()).collect();
+        all.combine(session, &mut Vec::new(), &mut Vec::new(), everyone);
+        for targets in if all.found.len() > COMBINATIONS_MAX { vec![all.union] } else { all.found } {
+            let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
+            push(goals, Decided::Property(property), actors, &targets);
+        }
+    }
+}
+
+/// The states of an actor by what is kept of them.
+type Classes = BTreeMap<Option<u32>, Bits>;
+
+/// With more combinations of keys than this, one question is asked for all of them.
+const COMBINATIONS_MAX: usize = 32;
+
+fn for_two_keys<M: Data>(
+    session: &mut Session<'_, M>,
+    graph: &Graph,
+    property: usize,
+    classes: &[Classes],
+    goals: &mut Vec<Goal>,
+) {
+    let actors = classes.len();
     let with_key = |actor: usize| classes[actor].iter().filter_map(|(key, states)| Some(((*key)?, states)));
-    let mut enough: Vec<Vec<(usize, u32)>> = Vec::new();
     for left in 0..actors {
         for (key, states) in with_key(left) {
-            if session.evaluator.of_keys(property, &[key]) == wanted {
-                session.report.system_states += 1;
-                enough.push(vec![(left, key)]);
-                push(goals, decides, actors, &[(left, states)]);
-            }
             for right in left + 1..actors {
                 for (other_key, others) in with_key(right) {
-                    if session.evaluator.of_keys(property, &[key, other_key]) == wanted {
+                    if !session.evaluator.of_keys(property, &[key, other_key]) {
                         session.report.system_states += 1;
-                        enough.push(vec![(left, key), (right, other_key)]);
                         let of_left = in_company(graph, left, states, right, others);
                         let of_right = in_company(graph, right, others, left, states);
-                        push(goals, decides, actors, &[(left, &of_left), (right, &of_right)]);
+                        let targets = [(left, &of_left), (right, &of_right)];
+                        push(goals, Decided::Property(property), actors, &targets);
                     }
                 }
             }
         }
-    }
-    let pairs_suffice =
-        matches!(session.system.properties[property].condition.0, Kind::Projected { pairs: true, .. });
-    if wanted || !pairs_suffice {
-        let mut keys = Vec::new();
-        combinations(&classes, &mut keys, &mut |keys: &[Option<u32>]| {
-            let covered = enough.iter().any(|few| few.iter().all(|(actor, key)| keys[*actor] == Some(*key)));
-            let present: Vec<u32> = keys.iter().copied().flatten().collect();
-            if !covered && session.evaluator.of_keys(property, &present) == wanted {
-                session.report.system_states += 1;
-                let targets: Vec<(usize, &Bits)> =
-                    keys.iter().enumerate().map(|(actor, key)| (actor, &classes[actor][key])).collect();
-                push(goals, decides, actors, &targets);
-            }
-        });
     }
 }
 
@@ -173,16 +185,70 @@ fn in_company(graph: &Graph, actor: usize, states: &Bits, other: usize, others: 
     with_pasts(actor, states).iter().filter(meets).map(|state| graph.plain(actor, state)).collect()
 }
 
-fn combinations(
-    classes: &[BTreeMap<Option<u32>, Bits>],
-    keys: &mut Vec<Option<u32>>,
-    found: &mut dyn FnMut(&[Option<u32>]),
-) {
-    let Some(choices) = classes.get(keys.len()) else { return found(keys) };
-    for key in choices.keys() {
-        keys.push(*key);
-        combinations(classes, keys, found);
-        keys.pop();
+/// Combinations of what is kept of all actors that decide a property.
+struct Together<'a> {
+    property: usize,
+    graph: &'a Graph,
+    classes: &'a [Classes],
+    /// For each combination, the states of each actor.
+    found: Vec<Vec<Bits>>,
+    /// The same for all combinations at once.
+    union: Vec<Bits>,
+}
+
+impl Together<'_> {
+    /// Goes on with the next actor: `keys` and `chosen` states of those before, and which states of all may be there with those.
+    fn combine<M: Data>(
+        &mut self,
+        session: &mut Session<'_, M>,
+        keys: &mut Vec<Option<u32>>,
+        chosen: &mut Vec<Bits>,
+        possible: Vec<Bits>,
+    ) {
+        let actor = keys.len();
+        let Some(classes) = self.classes.get(actor) else {
+            session.over(self.graph.states, self.graph.depth as usize);
+            let present: Vec<u32> = keys.iter().copied().flatten().collect();
+            if session.evaluator.of_keys(self.property, &present) == wanted(session, self.property) {
+                session.report.system_states += 1;
+                self.take(chosen);
+            }
+            return;
+        };
+        for (key, states) in classes {
+            if session.cut.is_some() {
+                return;
+            }
+            let graph = self.graph;
+            let is_meant = |state: &u32| states.get(graph.plain(actor, *state));
+            let here: Bits = possible[actor].iter().filter(is_meant).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let mut possible = possible.clone();
+            for (other, possible) in possible.iter_mut().enumerate().skip(actor + 1) {
+                let mut company = Bits::default();
+                if here
+                    .iter()
+                    .all(|state| graph.company(actor, state, other).map(|met| company.add(met)).is_some())
+                {
+                    *possible = possible.and(&company);
+                }
+            }
+            keys.push(*key);
+            chosen.push(here.iter().map(|state| graph.plain(actor, state)).collect());
+            self.combine(session, keys, chosen, possible);
+            chosen.pop();
+            keys.pop();
+        }
+    }
+
+    fn take(&mut self, chosen: &[Bits]) {
+        if self.found.len() <= COMBINATIONS_MAX {
+            self.found.push(chosen.to_vec());
+        }
+        self.union.resize(chosen.len(), Bits::default());
+        self.union.iter_mut().zip(chosen).for_each(|(union, states)| union.add(states));
     }
 }
 

@@ -227,10 +227,11 @@ impl Graph {
             Some(message) => (message.plain, message.past),
             None => (event, self.causes.of_local_event(actor)),
         };
-        let (first, end) = space.react(actor, plain, plain_event);
-        self.transitions += u64::from(end > first);
-        let is_new = first < end && self.known_edges.insert((actor, plain, plain_event), ()).is_none();
-        for reaction in first..end {
+        let reactions = space.react(actor, plain, plain_event).effective();
+        self.transitions += u64::from(!reactions.is_empty());
+        let is_new =
+            !reactions.is_empty() && self.known_edges.insert((actor, plain, plain_event), ()).is_none();
+        for reaction in reactions {
             let to = space.reaction(reaction).local;
             if is_new {
                 self.edges.push(Edge { node: actor, from: plain, to, event: plain_event, reaction });

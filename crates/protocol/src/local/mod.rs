@@ -142,7 +142,7 @@ fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, b
         session.report.suspicions += 1;
         let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
         match verify(session, graph, &goal, states_max) {
-            Answer::Real(schedule) => session.decide(goal.decides, schedule),
+            Answer::Real(decided, schedule) => session.decide(decided, schedule),
             Answer::Impossible => {}
             Answer::Unknown => session.unanswered += 1,
         }

@@ -9,21 +9,20 @@
 use std::collections::BTreeMap;
 
 use crate::actor::Data;
-use crate::evaluate::failed;
 use crate::hash::fingerprint;
 use crate::local::bits::Bits;
 use crate::local::goals::Goal;
 use crate::local::graph::Graph;
 use crate::network::Network;
 use crate::schedule::{Schedule, Step};
-use crate::session::{Decided, Session};
+use crate::session::{Code, Decided, Session};
 use crate::space::{Lookup, Move, Space, TIMEOUT};
 use crate::successors::Successors;
 use crate::visited::Parents;
 
 pub(crate) enum Answer {
-    /// They can, and this is how.
-    Real(Schedule),
+    /// They can, and this is how, and what is decided by that.
+    Real(Decided, Schedule),
     /// They cannot.
     Impossible,
     /// The search ended before that was known.
@@ -72,19 +71,28 @@ pub(crate) fn verify<M: Data>(
     }
     let mut next = Successors::default();
     loop {
-        if let Some(last) = search.goal(session, goal) {
+        if let Some((last, decided)) = search.goal(session, goal) {
             session.report.verified_states += search.parents.len() as u64;
-            return Answer::Real(search.schedule(session, last));
+            return Answer::Real(decided, search.schedule(session, last));
         }
         let Some((number, steps)) = search.pop() else { break };
         let state = std::mem::take(&mut search.states[number as usize]);
         next.clear();
         session.space.expand_learning(&state, &mut next);
+        if session.broken_history().is_some() {
+            return Answer::Real(Decided::Broken(Code::History), search.schedule(session, number));
+        }
         for successor in &next.list {
             let after = next.state(successor);
-            if contribution.allows(&session.space, &state, successor.step) && session.within(after) {
-                search.add(session, &contribution, after, Some(number), successor.step, steps + 1);
+            if !contribution.allows(&session.space, successor.step) || !session.within(after) {
+                continue;
             }
+            if let Some(broken) = session.broken_boundary() {
+                let mut schedule = search.schedule(session, number);
+                schedule.steps.push(Step::of(&session.space, &state, successor.step));
+                return Answer::Real(broken, schedule);
+            }
+            search.add(session, &contribution, after, Some(number), successor.step, steps + 1);
         }
         let (states, depth) = (graph.states, graph.depth as usize);
         // A queue that grows without end makes each step slower than the last.
@@ -158,7 +166,7 @@ impl Contribution {
                 && space.sends(space.reaction(reaction)).iter().any(|sent| self.needed.get(*sent))
     }
 
-    fn allows<M: Data>(&self, space: &Space<M>, _: &[u32], step: Move) -> bool {
+    fn allows<M: Data>(&self, space: &Space<M>, step: Move) -> bool {
         match step {
             // What is lost might as well never arrive, unless it is in the way of others.
             Move::Loss { .. } => self.exact,
@@ -213,7 +221,7 @@ impl Contribution {
                     Decided::Property(property) => {
                         session.evaluator.shade(property, space, actor, state, is_target)
                     }
-                    Decided::Panic => u32::MAX,
+                    Decided::Panic | Decided::Broken(_) => u32::MAX,
                 };
                 let health = space.facts(actor, state).health as u8;
                 fingerprint(&(is_target, shade, health, actor))
@@ -270,7 +278,8 @@ impl Contribution {
     /// Forgets the messages that cannot be received any more, and gives the fingerprint of what is left.
     fn reduce<M: Data>(&self, space: &Space<M>, state: &mut Vec<u32>) -> u128 {
         if self.exact {
-            return space.hash(state);
+            // Actors that could be exchanged are told apart here, since only some of them have to get somewhere.
+            return space.hash_under(state, 0);
         }
         let header = space.header();
         let mut kept = header;
@@ -374,17 +383,10 @@ impl Search {
     }
 
     /// A state in which the property is decided, among those that have come.
-    fn goal<M: Data>(&mut self, session: &mut Session<'_, M>, goal: &Goal) -> Option<u32> {
+    fn goal<M: Data>(&mut self, session: &mut Session<'_, M>, goal: &Goal) -> Option<(u32, Decided)> {
         while let Some(number) = self.arrived.pop() {
-            let state = &self.states[number as usize];
-            let decided = match goal.decides {
-                Decided::Panic => failed(&session.space, state, None),
-                Decided::Property(property) => {
-                    session.evaluator.decides(property, &session.space, state, None)
-                }
-            };
-            if decided {
-                return Some(number);
+            if let Some(decided) = session.look_for(goal.decides, &self.states[number as usize]) {
+                return Some((number, decided));
             }
         }
         None

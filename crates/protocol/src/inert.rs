@@ -1,0 +1,62 @@
+//! Messages that can never have an effect again, where all local states are known.
+//!
+//! For `eventually` it matters that a message that was ignored is gone, so that every message that may be ignored now is a step,
+//! in every order with all others. Most of these could just as well wait: whatever their receiver does from here on, it will
+//! ignore them. Nothing depends on when they are received, so it is done at once, and is the only step (a persistent set).
+
+use std::collections::BTreeMap;
+
+use crate::actor::Data;
+use crate::network::Network;
+use crate::space::{Move, Space, TIMEOUT};
+
+/// For each message, the states of its receiver from which it may still have an effect.
+#[derive(Default)]
+pub(crate) struct Inert {
+    live: BTreeMap<u32, Vec<bool>>,
+    /// Whether messages are received once, so that those that have no effect can be done with.
+    is_known: bool,
+}
+
+impl Inert {
+    /// Nothing is known.
+    pub(crate) fn unknown() -> Self {
+        Self::default()
+    }
+
+    /// What follows from all reactions that are known: of all local states, after a search of the whole space.
+    pub(crate) fn new<M: Data>(space: &Space<M>) -> Self {
+        let mut live = BTreeMap::new();
+        for actor in 0..space.actors() as u32 {
+            let mut backwards: Vec<Vec<u32>> = vec![Vec::new(); space.node(actor as usize).len()];
+            let mut effects: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for &(local, event) in space.reacted(actor) {
+                let Ok(reactions) = space.reactions_to(actor, local, event) else { continue };
+                for reaction in reactions.effective() {
+                    backwards[space.reaction(reaction).local as usize].push(local);
+                }
+                if event < TIMEOUT && !reactions.effective().is_empty() {
+                    effects.entry(event).or_default().push(local);
+                }
+            }
+            for (message, mut queue) in effects {
+                let mut states = vec![false; backwards.len()];
+                while let Some(local) = queue.pop() {
+                    if !std::mem::replace(&mut states[local as usize], true) {
+                        queue.extend(&backwards[local as usize]);
+                    }
+                }
+                live.insert(message, states);
+            }
+        }
+        Self { live, is_known: space.network == Network::Unordered }
+    }
+
+    /// Whether a step is the receipt of a message that can never have an effect again.
+    pub(crate) fn is_done_with(&self, state: &[u32], step: Move) -> bool {
+        let Move::Event { actor, event, .. } = step else { return false };
+        let may_have_effect =
+            |states: &Vec<bool>| states.get(state[actor as usize] as usize).is_none_or(|live| *live);
+        self.is_known && event < TIMEOUT && !self.live.get(&event).is_some_and(may_have_effect)
+    }
+}

@@ -1,0 +1,97 @@
+//! Are actors that are said to be symmetric treated alike: by handlers, conditions, the boundary and the history?
+//!
+//! With symmetry, one state stands for all that differ only in who is who. That is right only if conditions say the same of all
+//! of them. Nobody knows how to exchange actors inside of a state, since only its hash knows where they are; but the state in
+//! which they are exchanged is found by exchanging them in all that has happened. So the way to a state is gone once more for
+//! every way to exchange actors, for the first states of a search and for samples of the others, and what is said is compared.
+
+use crate::actor::Data;
+use crate::session::Session;
+use crate::space::Space;
+use crate::successors::Successors;
+
+/// How many of the first states are looked at under all permutations, times the number of those.
+const FIRST: usize = 8192;
+
+/// At least so many of the first states are looked at under one permutation each.
+const SOME: usize = 128;
+
+/// One of how many of the other states is looked at.
+const SAMPLE: usize = 1024;
+
+/// Whether a state is to be looked at, by its number.
+pub(crate) fn is_sample<M: Data>(space: &Space<M>, number: usize) -> bool {
+    let permutations = space.permutations.len();
+    permutations > 1 && (number < (FIRST / permutations).max(SOME) || number.is_multiple_of(SAMPLE))
+}
+
+/// Compares a state with others that count as the same; `way` leads to it from a start.
+pub(crate) fn compare<M: Data>(session: &mut Session<'_, M>, number: usize, way: &[&[u32]]) {
+    // The first one leaves all as it is.
+    let others = session.space.permutations.len() - 1;
+    let which =
+        if number < FIRST / (others + 1) { 1..others + 1 } else { 1 + number % others..2 + number % others };
+    for exchange in which {
+        let answer = match other(session, way, exchange) {
+            Some(other) => same(session, way[way.len() - 1], &other),
+            None => Err("the actors or the history behave differently when actors are exchanged; do handlers or history() \
+                         compare identities for order or keep them as numbers, or were the actors built with different numbers?"
+                .into()),
+        };
+        if let Err(why) = answer {
+            return session.fail(format!("symmetric(): {why}"));
+        }
+    }
+}
+
+/// The state that is reached when actors are exchanged in all that happened; nothing if there is none.
+fn other<M: Data>(session: &mut Session<'_, M>, way: &[&[u32]], exchange: usize) -> Option<Vec<u32>> {
+    let starts = session.starts.iter().map(Vec::as_slice).collect::<Vec<_>>();
+    let mut state = image(&session.space, &starts, way[0], exchange)?.to_vec();
+    let mut next = Successors::default();
+    for of in &way[1..] {
+        next.clear();
+        session.space.expand_learning(&state, &mut next);
+        let states = next.list.iter().map(|successor| next.state(successor)).collect::<Vec<_>>();
+        state = image(&session.space, &states, of, exchange)?.to_vec();
+    }
+    Some(state)
+}
+
+/// Which of some states is another with actors exchanged. Where values do not hash as what they are renamed to, one that
+/// counts as the same will do.
+fn image<'a, M: Data>(
+    space: &Space<M>,
+    states: &[&'a [u32]],
+    of: &[u32],
+    exchange: usize,
+) -> Option<&'a [u32]> {
+    let exact = space.hash_under(of, exchange);
+    let found = states.iter().find(|state| space.hash_under(state, 0) == exact);
+    found.or_else(|| states.iter().find(|state| space.hash(state) == space.hash(of))).copied()
+}
+
+/// Whether everything that is asked of two states has the same answer.
+fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Result<(), String> {
+    let inside = session.within(one);
+    if inside != session.within(other) && session.broken_boundary().is_none() {
+        return Err(
+            "within() tells actors apart that are exchanged for each other; it may not name an actor".into(),
+        );
+    }
+    if !inside {
+        return Ok(());
+    }
+    for (at, property) in session.system.properties.iter().enumerate() {
+        let [one, other] =
+            [one, other].map(|state| session.evaluator.decides(at, &session.space, state, None));
+        if one != other && session.evaluator.take_panic().is_none() {
+            return Err(format!(
+                "\"{}\" tells actors apart that are exchanged for each other; take symmetric() away, or ask for \
+                 something that does not name an actor",
+                property.name
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! What has no effect, and what nobody has to do: verdicts of `eventually` and histories that were wrong once.
+
+use std::time::Duration;
+
+use simurgh_protocol::{
+    Actor, ActorId, Fairness, Happened, Network, Out, System, Verdict, World, history, local, world,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Goes from its first number to its second when its timer goes off.
+struct Walker {
+    from: u8,
+    to: u8,
+}
+
+impl Actor for Walker {
+    type Msg = ();
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), SECOND);
+        self.from
+    }
+
+    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
+        *state = self.to;
+    }
+}
+
+/// Does nothing.
+struct Stuck;
+
+impl Actor for Stuck {
+    type Msg = u8;
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, _: &mut Out<Self>) -> u8 {
+        0
+    }
+
+    fn on_msg(&self, state: &mut u8, _: ActorId, msg: &u8, _: &mut Out<Self>) {
+        *state = *msg;
+    }
+}
+
+/// By each search, under each fairness: nothing, weak, strong.
+fn eventually<M: simurgh_protocol::Data>(system: &System<M>) -> [Verdict; 3] {
+    [Fairness::Unfair, Fairness::Weak, Fairness::Strong].map(|fairness| {
+        let [bfs, dfs] =
+            [system.checker().fairness(fairness).bfs(), system.checker().fairness(fairness).dfs()];
+        assert_eq!(bfs.verdict, dfs.verdict, "{bfs}{dfs}");
+        for found in [&bfs, &dfs] {
+            if let Some(schedule) = found.discovery("done") {
+                system.replay(schedule).expect("a counterexample can be followed");
+            }
+        }
+        bfs.verdict
+    })
+}
+
+#[test]
+fn nobody_has_to_crash_and_nothing_has_to_be_lost() {
+    let done = || local(|state: &u8| *state == 1);
+    let stuck = || System::new().actor(Stuck);
+    assert_eq!(eventually(&stuck().eventually("done", done())), [Verdict::Violated; 3]);
+    assert_eq!(eventually(&stuck().crashes(1).eventually("done", done())), [Verdict::Violated; 3]);
+    // A message that may be lost, for one that is down for good: it recovers, since that can be relied on.
+    let flying = || stuck().in_flight(ActorId(0), ActorId(0), 1);
+    assert_eq!(eventually(&flying().eventually("done", done())), [Verdict::Holds; 3]);
+    assert_eq!(eventually(&flying().lossy().eventually("done", done())), [Verdict::Violated; 3]);
+    let gone = world(|world: &World<'_, u8>| world.messages().next().is_none());
+    let ignored = || stuck().in_flight(ActorId(0), ActorId(0), 0);
+    assert_eq!(eventually(&ignored().lossy().eventually("done", gone)), [Verdict::Holds; 3]);
+}
+
+/// Chooses whether it is done; if not, all stays as it is.
+struct Hesitant;
+
+impl Actor for Hesitant {
+    type Msg = ();
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), SECOND);
+        0
+    }
+
+    fn on_msg(&self, state: &mut u8, _: ActorId, (): &(), out: &mut Out<Self>) {
+        self.on_timeout(state, &(), out);
+    }
+
+    fn on_timeout(&self, state: &mut u8, (): &(), out: &mut Out<Self>) {
+        match out.choose(2) {
+            0 => *state = 1,
+            _ => out.set_timer((), SECOND),
+        }
+    }
+}
+
+/// Its timer goes off again and again, without any effect.
+struct Idle;
+
+impl Actor for Idle {
+    type Msg = ();
+    type State = ();
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) {
+        out.set_timer((), SECOND);
+    }
+
+    fn on_msg(&self, (): &mut (), _: ActorId, (): &(), _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, (): &mut (), (): &(), out: &mut Out<Self>) {
+        out.set_timer((), SECOND);
+    }
+}
+
+#[test]
+fn what_has_no_effect_may_go_on_for_ever() {
+    let done = || local(|state: &u8| *state == 1);
+    let hesitant = System::new().actor(Hesitant).eventually("done", done());
+    assert_eq!(eventually(&hesitant), [Verdict::Violated; 3]);
+    let found = hesitant.checker().bfs();
+    assert_eq!(found.assert_violated("done").to_string(), "again and again\ntimeout[1] 0: ()\n");
+    // Whoever does nothing again and again keeps others from moving, where there is no fairness.
+    let starved = System::new().actor(Walker { from: 0, to: 1 }).actor(Idle).eventually("done", done());
+    assert_eq!(eventually(&starved), [Verdict::Violated, Verdict::Holds, Verdict::Holds]);
+}
+
+/// Ignores a message until its timer has gone off.
+struct Later;
+
+impl Actor for Later {
+    type Msg = ();
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), SECOND);
+        0
+    }
+
+    fn on_msg(&self, state: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {
+        if *state == 1 {
+            *state = 2;
+        }
+    }
+
+    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
+        *state = 1;
+    }
+}
+
+#[test]
+fn a_message_that_was_ignored_arrived_again() {
+    let late = || {
+        let done = local(|state: &u8| *state == 2);
+        System::new().actor(Later).in_flight(ActorId(0), ActorId(0), ()).eventually("done", done)
+    };
+    for network in [Network::Unordered, Network::Ordered] {
+        let system = late().network(network);
+        assert_eq!(eventually(&system), [Verdict::Violated; 3], "{network}");
+        let found = system.checker().bfs();
+        assert_eq!(found.assert_violated("done").to_string(), "deliver 0 -> 0: ()\ntimeout 0: ()\n");
+    }
+    // Where messages come again and again, it does.
+    let again = late().network(Network::Duplicating);
+    assert_eq!(eventually(&again), [Verdict::Violated, Verdict::Holds, Verdict::Holds]);
+}
+
+/// Messages that change nothing are as good as lost where messages overtake each other; in a queue, they are received.
+#[test]
+fn what_is_ignored_counts_as_not_received() {
+    let count = |count: &mut u8, happened: Happened<'_, ()>| {
+        *count += u8::from(matches!(happened, Happened::Received { .. }));
+    };
+    for (network, verdict) in [
+        (Network::Unordered, Verdict::Holds),
+        (Network::Duplicating, Verdict::Holds),
+        (Network::Ordered, Verdict::Violated),
+    ] {
+        let system = System::new()
+            .actor(Idle)
+            .in_flight(ActorId(0), ActorId(0), ())
+            .network(network)
+            .history(0_u8, |()| true, count)
+            .always("nothing arrives", history(|count: &u8| *count == 0));
+        for found in [system.checker().bfs(), system.checker().dfs()] {
+            assert_eq!(found.verdict, verdict, "{network}: {found}");
+        }
+    }
+}
+
+/// Says two things at once, the greater number first.
+struct Speaker;
+
+impl Actor for Speaker {
+    type Msg = u8;
+    type State = ();
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) {
+        out.send(ActorId(0), 1);
+        out.send(ActorId(0), 2);
+        out.set_timer((), SECOND);
+    }
+
+    fn on_msg(&self, (): &mut (), _: ActorId, _: &u8, _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, (): &mut (), (): &(), out: &mut Out<Self>) {
+        out.send(ActorId(0), 2);
+        out.send(ActorId(0), 1);
+    }
+}
+
+#[test]
+fn a_history_was_told_of_messages_out_of_order() {
+    let last = |last: &mut u8, happened: Happened<'_, u8>| {
+        if let Happened::Sent { msg, .. } = happened {
+            *last = *msg;
+        }
+    };
+    for network in [Network::Unordered, Network::Duplicating, Network::Ordered] {
+        let system = System::new().actor(Speaker).network(network);
+        let system =
+            system.history(0, |_| true, last).sometimes("one is last", history(|last: &u8| *last == 1));
+        let found = system.checker().bfs();
+        assert_eq!(found.assert_properties().discovery("one is last").map(|way| way.steps.len()), Some(1));
+        system.checker().dfs().assert_properties();
+    }
+}

@@ -1,0 +1,338 @@
+//! Verdicts that were wrong once, each named after what went wrong.
+
+use std::time::Duration;
+
+use simurgh_protocol::{
+    Actor, ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
+    projected,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Goes from its first number to its second when its timer goes off.
+struct Walker {
+    from: u8,
+    to: u8,
+}
+
+impl Actor for Walker {
+    type Msg = ();
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), SECOND);
+        self.from
+    }
+
+    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
+        *state = self.to;
+    }
+}
+
+fn walkers(count: usize) -> System<()> {
+    System::new().actors((0..count).map(|_| Walker { from: 1, to: 0 }))
+}
+
+fn all_searches(system: &System<()>) -> [Report; 5] {
+    [
+        system.checker().bfs(),
+        system.checker().workers(2).bfs(),
+        system.checker().dfs(),
+        system.checker().local(),
+        system.checker().local_gen(),
+    ]
+}
+
+#[test]
+fn local_search_took_one_key_alone_for_all_keys() {
+    let one_is_left =
+        || projected(|state: &u8| Some(*state), |keys: &[&u8]| keys.iter().any(|key| **key == 1));
+    for found in all_searches(&walkers(3).always("one is left", one_is_left())) {
+        assert_eq!(found.assert_violated("one is left").steps.len(), 3, "{found}");
+    }
+    // None is left after three steps, and that is found, too.
+    let none_is_left =
+        || projected(|state: &u8| Some(*state), |keys: &[&u8]| keys.iter().all(|key| **key == 0));
+    for found in all_searches(&walkers(3).sometimes("none is left", none_is_left())) {
+        assert_eq!(found.assert_properties().discovery("none is left").map(|way| way.steps.len()), Some(3));
+    }
+    let agreement = || agree(|state: &u8| Some(*state));
+    for found in all_searches(&walkers(3).sometimes("agreement", agreement())) {
+        assert_eq!(found.assert_properties().discovery("agreement").map(|way| way.steps.len()), Some(0));
+    }
+    let odd = || projected(|state: &u8| (*state < 2).then_some(()), |keys: &[&()]| keys.len() % 2 == 1);
+    for found in all_searches(&walkers(3).always("odd", odd())) {
+        found.assert_properties();
+    }
+}
+
+/// Counts to a thousand, and fails there.
+struct LongFuse;
+
+impl Actor for LongFuse {
+    type Msg = ();
+    type State = u32;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u32 {
+        out.set_timer((), SECOND);
+        0
+    }
+
+    fn on_msg(&self, _: &mut u32, _: ActorId, (): &(), _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, state: &mut u32, (): &(), out: &mut Out<Self>) {
+        *state += 1;
+        assert!(*state < 1_000, "a thousand is too much");
+        out.set_timer((), SECOND);
+    }
+}
+
+#[test]
+fn a_search_that_was_cut_did_not_know_that_no_handler_panics() {
+    let system = System::new().actor(LongFuse).sometimes("moves", local(|state: &u32| *state == 1));
+    for found in [
+        system.checker().states_max(10).bfs(),
+        system.checker().states_max(10).dfs(),
+        system.checker().states_max(10).local(),
+        system.checker().depth_max(5).bfs(),
+        system.checker().depth_max(5).dfs(),
+        system.checker().depth_max(5).local(),
+        system.checker().depth_max(5).local_gen(),
+    ] {
+        assert_eq!(found.verdict, Verdict::NotExhausted, "{found}");
+        assert!(found.note.is_some(), "{found}");
+    }
+    for found in [system.checker().bfs(), system.checker().dfs(), system.checker().local()] {
+        assert_eq!(found.assert_violated("no handler panics").steps.len(), 1_000);
+    }
+}
+
+#[test]
+fn a_search_that_found_all_it_looked_for_and_came_to_an_end_holds() {
+    for found in all_searches(&walkers(2).sometimes("moves", local(|state: &u8| *state == 0))) {
+        found.assert_properties();
+    }
+}
+
+#[test]
+fn what_lies_behind_a_boundary_counted_as_reached() {
+    // It is never within the boundary that the condition becomes true.
+    let system = walkers(1)
+        .within(|states| states.of::<u8>().all(|(_, state)| *state == 1))
+        .eventually("arrives", local(|state: &u8| *state == 0));
+    for found in [system.checker().bfs(), system.checker().dfs()] {
+        assert_eq!(found.verdict, Verdict::NotExhausted, "{found}");
+        assert!(found.note.as_ref().is_some_and(|note| note.contains("boundary")), "{found}");
+    }
+    // Where the condition has become true before, the boundary does not matter.
+    let system = walkers(2)
+        .within(|states| states.of::<u8>().filter(|(_, state)| **state == 0).count() < 2)
+        .eventually("one arrives", global(|states| states.of::<u8>().any(|(_, state)| *state == 0)));
+    for found in [system.checker().bfs(), system.checker().dfs()] {
+        assert_eq!(found.verdict, Verdict::Holds, "{found}");
+        assert!(found.note.as_ref().is_some_and(|note| note.contains("boundary")), "{found}");
+    }
+}
+
+#[test]
+fn what_holds_within_a_boundary_is_said_to_hold_there_only() {
+    let near = |system: System<()>| system.within(|states| states.of::<u8>().any(|(_, state)| *state == 1));
+    let moving = local(|state: &u8| *state == 1);
+    for found in all_searches(&near(walkers(1)).always("moving", moving)) {
+        assert_eq!(found.verdict, Verdict::Holds, "{found}");
+        assert!(found.note.as_ref().is_some_and(|note| note.contains("boundary")), "{found}");
+    }
+    let arrived = local(|state: &u8| *state == 0);
+    for found in all_searches(&near(walkers(1)).sometimes("arrived", arrived)) {
+        assert_eq!(found.verdict, Verdict::Violated, "{found}");
+        assert!(found.note.as_ref().is_some_and(|note| note.contains("boundary")), "{found}");
+    }
+    for found in all_searches(&walkers(1).within(|_| false)) {
+        assert_eq!(found.verdict, Verdict::CannotRun, "{found}");
+        assert!(found.note.as_ref().is_some_and(|note| note.contains("within()")), "{found}");
+    }
+}
+
+fn cannot_run(found: &Report, words: &[&str]) {
+    assert_eq!((found.verdict, found.verdict.exit_code()), (Verdict::CannotRun, 2), "{found}");
+    let note = found.note.clone().unwrap_or_default();
+    for word in words {
+        assert!(note.contains(word), "{word:?} is missing: {found}");
+    }
+}
+
+#[test]
+fn a_condition_that_panics_took_the_checker_with_it() {
+    let broken = |what: usize| {
+        let fails = |state: u8| {
+            assert!(state != 0, "it is zero");
+            true
+        };
+        let system = walkers(2);
+        match what {
+            0 => system.always("broken", local(move |state: &u8| fails(*state))),
+            1 => system.always("broken", pairwise(move |one: &u8, _: &u8| fails(*one))),
+            2 => system.always("broken", projected(move |state: &u8| fails(*state).then_some(()), |_| true)),
+            3 => system.always("broken", agree(move |state: &u8| fails(*state).then_some(()))),
+            4 => system.sometimes(
+                "broken",
+                projected(|s: &u8| Some(*s), move |k: &[&u8]| k.iter().any(|k| !fails(**k))),
+            ),
+            5 => system.always("broken", global(move |all| all.of::<u8>().all(|(_, state)| fails(*state)))),
+            6 => system.sometimes("broken", local(move |state: &u8| !fails(*state))),
+            _ => system.within(move |all| all.of::<u8>().all(|(_, state)| fails(*state))),
+        }
+    };
+    for what in 0..8 {
+        let name = if what == 7 { "within()" } else { "\"broken\"" };
+        // Local search asks for the boundary only where something seems to be wrong.
+        let searches = if what == 7 { 3 } else { 5 };
+        for found in &all_searches(&broken(what))[..searches] {
+            cannot_run(found, &[name, "it is zero", "after timeout", "0 is"]);
+        }
+    }
+    let eventually = walkers(1).eventually(
+        "broken",
+        local(|state: &u8| {
+            assert!(*state != 0, "it is zero");
+            false
+        }),
+    );
+    for found in [eventually.checker().bfs(), eventually.checker().dfs()] {
+        cannot_run(&found, &["\"broken\"", "it is zero", "timeout 0: ()"]);
+    }
+}
+
+#[test]
+fn a_history_that_panics_took_the_checker_with_it() {
+    let system = |concerns: bool| {
+        System::new()
+            .actor(Walker { from: 1, to: 0 })
+            .actor(Sender)
+            .history(
+                0_u8,
+                move |()| {
+                    assert!(concerns, "it was not asked for");
+                    true
+                },
+                |_: &mut u8, _: Happened<'_, ()>| panic!("nothing is to be told"),
+            )
+            .always("no history", history(|told: &u8| *told == 0))
+    };
+    for (concerns, word) in [(true, "nothing is to be told"), (false, "it was not asked for")] {
+        let system = system(concerns);
+        for found in [system.checker().bfs(), system.checker().workers(2).bfs(), system.checker().dfs()] {
+            cannot_run(&found, &["history()", word]);
+        }
+    }
+}
+
+/// Sends when its timer goes off.
+struct Sender;
+
+impl Actor for Sender {
+    type Msg = ();
+    type State = ();
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) {
+        out.set_timer((), SECOND);
+    }
+
+    fn on_msg(&self, (): &mut (), _: ActorId, (): &(), _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, (): &mut (), (): &(), out: &mut Out<Self>) {
+        out.send(ActorId(0), ());
+    }
+}
+
+/// Whoever moves first gets all the way.
+struct Racer {
+    others: [ActorId; 3],
+}
+
+impl Actor for Racer {
+    type Msg = ();
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), SECOND);
+        0
+    }
+
+    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), out: &mut Out<Self>) {
+        out.cancel_timer(());
+    }
+
+    fn on_timeout(&self, state: &mut u8, (): &(), out: &mut Out<Self>) {
+        *state += 1;
+        if *state == 1 {
+            out.broadcast(self.others, ());
+        }
+        if *state < 3 {
+            out.set_timer((), SECOND);
+        }
+    }
+}
+
+fn racers() -> System<()> {
+    let all = [0, 1, 2].map(ActorId);
+    System::new().actors((0..3).map(|_| Racer { others: all })).symmetric(all)
+}
+
+#[test]
+fn symmetric_said_nothing_of_conditions_that_name_an_actor() {
+    let first_wins = |actor: u32| {
+        global(move |states: &simurgh_protocol::States<'_>| states.get::<u8>(ActorId(actor)) != Some(&3))
+    };
+    for actor in 0..3 {
+        let system = racers().always("not this one", first_wins(actor));
+        for found in [system.checker().bfs(), system.checker().workers(2).bfs(), system.checker().dfs()] {
+            // Violated for whoever is looked at, or told to be no question for symmetric actors.
+            match found.verdict {
+                Verdict::Violated => assert_eq!(found.assert_violated("not this one").steps.len(), 3),
+                _ => cannot_run(&found, &["symmetric()", "\"not this one\""]),
+            }
+        }
+        system.checker().local().assert_violated("not this one");
+    }
+    let boundary = racers().within(|states| states.get::<u8>(ActorId(1)) != Some(&2));
+    for found in [boundary.checker().bfs(), boundary.checker().dfs()] {
+        cannot_run(&found, &["symmetric()", "within()"]);
+    }
+    let tell = |told: &mut u32, happened: Happened<'_, ()>| {
+        if let Happened::Sent { from, .. } = happened {
+            *told = from.0;
+        }
+    };
+    cannot_run(&racers().history(0, |()| true, tell).checker().bfs(), &["symmetric()", "history"]);
+    racers().always("up to three", local(|state: &u8| *state <= 3)).checker().bfs().assert_properties();
+}
+
+#[test]
+fn symmetric_had_to_be_said_before_the_history() {
+    let all = [0, 1, 2].map(ActorId);
+    let tell = |told: &mut Option<ActorId>, happened: Happened<'_, ()>| {
+        if let Happened::Sent { from, .. } = happened {
+            *told = Some(from);
+        }
+    };
+    let actors = || System::new().actors((0..3).map(|_| Racer { others: all }));
+    let before = actors().symmetric(all).history(None, |()| true, tell);
+    let after = actors().history(None, |()| true, tell).symmetric(all);
+    assert_eq!(after.checker().bfs().states, before.checker().bfs().states);
+}
+
+#[test]
+fn local_search_with_queues_exchanged_actors_that_it_had_told_apart() {
+    let last_wins = global(|states: &simurgh_protocol::States<'_>| states.get::<u8>(ActorId(2)) != Some(&3));
+    let system = racers().network(Network::Ordered).always("not the last", last_wins);
+    for found in [system.checker().local(), system.checker().local_gen()] {
+        assert_eq!(found.assert_violated("not the last").steps.len(), 3, "{found}");
+    }
+}
