@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use simurgh_protocol::{
-    Actor, ActorId, Finding, Mode, Outcome, Report, Run, Schedule, Snapshot, System, Verdict,
+    Actor, ActorId, Durable, Finding, Mode, Outcome, Report, Run, Schedule, Snapshot, System, Verdict,
 };
 
 use crate::deployment::Deployment;
@@ -99,6 +99,9 @@ impl WatchArguments {
     /// Watches actors, which are given by `actors`: those that run if they are simulated, and those that stand for them in
     /// what is looked at from a snapshot (`Stage` tells which). `properties` adds what is to hold of them.
     ///
+    /// If `properties` lets them crash, they start anew: nodes that run as [`Node::durable`](crate::Node::durable) are watched by
+    /// [`WatchArguments::run_durable`].
+    ///
     /// Exit code 0 if nothing was found in the time given, 1 if something was, 2 if it cannot run.
     pub fn run<A: Actor>(
         &self,
@@ -110,7 +113,35 @@ impl WatchArguments {
         A::State: DeserializeOwned,
         A::Timer: DeserializeOwned,
     {
-        let checked = |live: Snapshot<A>| properties(System::from_live(actors(Stage::Checked), live));
+        self.run_resumed(actors, properties, System::from_live)
+    }
+
+    /// The same for actors with disks: after a crash, they go on from what is stored.
+    pub fn run_durable<A: Durable>(
+        &self,
+        actors: impl Fn(Stage) -> Vec<A>,
+        properties: impl Fn(System<A::Msg>) -> System<A::Msg>,
+    ) -> ExitCode
+    where
+        A::Msg: DeserializeOwned,
+        A::State: DeserializeOwned,
+        A::Timer: DeserializeOwned,
+    {
+        self.run_resumed(actors, properties, System::from_live_durable)
+    }
+
+    fn run_resumed<A: Actor>(
+        &self,
+        actors: impl Fn(Stage) -> Vec<A>,
+        properties: impl Fn(System<A::Msg>) -> System<A::Msg>,
+        resume: impl Fn(Vec<A>, Snapshot<A>) -> System<A::Msg>,
+    ) -> ExitCode
+    where
+        A::Msg: DeserializeOwned,
+        A::State: DeserializeOwned,
+        A::Timer: DeserializeOwned,
+    {
+        let checked = |live: Snapshot<A>| properties(resume(actors(Stage::Checked), live));
         let watched: Result<Box<dyn Watched<A>>, Error> = match &self.file {
             None => Ok(Box::new(Run::new(actors(Stage::Running), self.seed).loss(self.loss))),
             Some(file) => deployed(file, actors(Stage::Checked).len()),
@@ -339,4 +370,59 @@ fn prediction(report: &Report) -> Option<(&str, &Schedule)> {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use simurgh_protocol::{Out, local};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        watch: WatchArguments,
+    }
+
+    /// Counts on its disk, from one on.
+    struct Counter;
+
+    impl Actor for Counter {
+        type Msg = u8;
+        type State = u8;
+        type Timer = u8;
+
+        fn on_start(&self, out: &mut Out<Self>) -> u8 {
+            out.set_timer(0, Duration::from_millis(100));
+            0
+        }
+
+        fn on_msg(&self, _: &mut u8, _: ActorId, _: &u8, _: &mut Out<Self>) {}
+
+        fn on_timeout(&self, state: &mut u8, _: &u8, _: &mut Out<Self>) {
+            *state = 1;
+        }
+    }
+
+    impl Durable for Counter {
+        type Stored = u8;
+        fn stored(&self, state: &u8) -> u8 {
+            *state
+        }
+        fn on_recover(&self, stored: &u8, _: &mut Out<Self>) -> u8 {
+            *stored
+        }
+    }
+
+    #[test]
+    fn durable_nodes_were_said_to_lose_what_is_on_their_disks() {
+        let line = ["watch", "--simulate", "--every", "1", "--for", "1", "--budget", "10", "--json"];
+        let watch = Line::parse_from(line).watch;
+        let actors = |_: Stage| vec![Counter, Counter];
+        let counted =
+            |system: System<u8>| system.crashes(1).always("counted", local(|state: &u8| *state == 1));
+        assert_eq!(watch.run_durable(actors, counted), ExitCode::SUCCESS);
+        assert_eq!(watch.run(actors, counted), ExitCode::from(1));
+    }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::actor::{Actor, After, Command, Out};
+use crate::actor::{Actor, After, Command, Durable, Out};
 use crate::ids::ActorId;
 use crate::system::System;
 
@@ -77,17 +77,36 @@ impl<A: Actor> fmt::Display for Snapshot<A> {
 
 impl<M: crate::Data> System<M> {
     /// A system that goes on from where a running one was found; `actors` are those that run, or stand for them in what
-    /// is looked at from there.
+    /// is looked at from there. After a crash they start anew: those that have disks need [`System::from_live_durable`].
     ///
     /// # Panics
     /// If there are not as many actors as were found.
     pub fn from_live<A: Actor<Msg = M>>(actors: impl IntoIterator<Item = A>, live: Snapshot<A>) -> Self {
+        Self::resume_all(actors, live, System::resumed)
+    }
+
+    /// The same for actors with disks: what is on them is a function of the states that were found, and survives a crash.
+    ///
+    /// # Panics
+    /// If there are not as many actors as were found.
+    pub fn from_live_durable<A: Durable<Msg = M>>(
+        actors: impl IntoIterator<Item = A>,
+        live: Snapshot<A>,
+    ) -> Self {
+        Self::resume_all(actors, live, System::durable_resumed)
+    }
+
+    fn resume_all<A: Actor<Msg = M>>(
+        actors: impl IntoIterator<Item = A>,
+        live: Snapshot<A>,
+        resume: impl Fn(Self, A, A::State, Vec<A::Timer>) -> Self,
+    ) -> Self {
         let actors: Vec<A> = actors.into_iter().collect();
         let found = live.nodes.len();
         assert_eq!(actors.len(), found, "{found} actors were found, and {} are given", actors.len());
         let mut system = Self::new();
         for (actor, NodeSnapshot { state, timers }) in actors.into_iter().zip(live.nodes) {
-            system = system.resumed(actor, state, timers);
+            system = resume(system, actor, state, timers);
         }
         live.in_flight.into_iter().fold(system, |system, (from, to, msg)| system.in_flight(from, to, msg))
     }
@@ -348,6 +367,49 @@ mod tests {
         let system = System::from_live([Relay, Relay], live).always("low", local(|number: &u32| *number < 7));
         let found = system.checker().states_max(1_000).bfs();
         assert_eq!((found.verdict, found.assert_violated("low").steps.len()), (Verdict::Violated, 2));
+    }
+
+    /// Keeps a number on its disk.
+    struct Keeper;
+
+    impl Actor for Keeper {
+        type Msg = u32;
+        type State = u32;
+        type Timer = u8;
+
+        fn on_start(&self, _: &mut Out<Self>) -> u32 {
+            0
+        }
+
+        fn on_msg(&self, _: &mut u32, _: ActorId, _: &u32, _: &mut Out<Self>) {}
+    }
+
+    impl Durable for Keeper {
+        type Stored = u32;
+
+        fn stored(&self, state: &u32) -> u32 {
+            *state
+        }
+
+        fn on_recover(&self, stored: &u32, _: &mut Out<Self>) -> u32 {
+            *stored
+        }
+    }
+
+    #[test]
+    fn nodes_of_a_snapshot_recovered_without_their_disks() {
+        let node = |state: u32| NodeSnapshot { state, timers: Vec::new() };
+        let live = || Snapshot { nodes: vec![node(4), node(5)], in_flight: Vec::new() };
+        let kept = || local(|number: &u32| *number >= 4);
+        let forgetful = System::from_live([Keeper, Keeper], live()).crashes(1).always("kept", kept());
+        let durable = System::from_live_durable([Keeper, Keeper], live()).crashes(1).always("kept", kept());
+        for (forgetful, durable) in [
+            (forgetful.checker().bfs(), durable.checker().bfs()),
+            (forgetful.checker().local(), durable.checker().local()),
+        ] {
+            assert_eq!(forgetful.assert_violated("kept").steps.len(), 2);
+            durable.assert_properties();
+        }
     }
 
     #[test]
