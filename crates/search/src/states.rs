@@ -4,9 +4,10 @@
 //! execution comes to a state that was seen, it is given up, and counts as redundant. Deadlocks and violations of states are
 //! found as by plain search; executions are not counted one by one, so that what compares whole executions is lost.
 
-use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::ControlFlow;
+
+use hashbrown::HashSet;
 
 use crate::session::{Options, Session};
 use crate::system::System;
@@ -42,7 +43,6 @@ impl Hasher for Spread {
 /// The states that were seen. It is never iterated.
 #[derive(Default)]
 pub(crate) struct Visited {
-    #[expect(clippy::disallowed_types, reason = "a set for lookups only, which is never iterated")]
     keys: HashSet<u128, BuildHasherDefault<Spread>>,
 }
 
@@ -53,11 +53,13 @@ impl Visited {
     }
 }
 
+/// A state on the way: what is still to be tried there, the last one first; and how to come back to it.
+type Left<S> = (Vec<<S as System>::Transition>, Option<<S as System>::Snapshot>);
+
 fn search<S: System>(session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
     let mut visited = Visited::default();
     let mut trace = Vec::new();
-    // For each state on the way, what is still to be tried there, the last one first; and how to come back to it.
-    let mut path: Vec<(Vec<S::Transition>, Option<S::Snapshot>)> = Vec::new();
+    let mut path: Vec<Left<S>> = Vec::new();
     session.begin()?;
     loop {
         let mut rest = Vec::new();

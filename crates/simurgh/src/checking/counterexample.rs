@@ -233,7 +233,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use simurgh_explore::{Options, optimal};
+    use simurgh_explore::{Options, Watchdog, optimal};
     use simurgh_platform::Platform;
 
     use super::*;
@@ -241,7 +241,8 @@ mod tests {
 
     fn subject(fill: impl Fn(&mut Program) -> OurResult + Sync + 'static) -> Subject<'static> {
         let origin = Origin::Program { name: "test".to_owned(), arguments: Vec::new() };
-        Subject::new(Arc::new(Platform::builtin()), origin, Box::new(fill)).expect("it can be made")
+        Subject::new(Arc::new(Platform::builtin()), origin, Watchdog::default(), Box::new(fill))
+            .expect("it can be made")
     }
 
     #[test]
