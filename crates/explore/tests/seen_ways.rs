@@ -167,3 +167,11 @@ fn a_barrier_where_one_of_four_asks_who_was_last_has_two_ways() {
         assert_eq!(ways(Fixed::new(requests)).0.len(), expected, "{askers} ask");
     }
 }
+
+/// A receive that is cancelled may have got its message, or not: that it can be taken back is known though it never was.
+#[test]
+fn a_receive_that_meets_its_message_could_have_been_cancelled_before() {
+    let receiver = vec![post(0, false), Request::Cancel(0)];
+    let sender = vec![post(0, true)];
+    assert_eq!(ways(Fixed::new(vec![receiver, sender])).0.len(), 2);
+}

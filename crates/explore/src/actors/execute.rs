@@ -58,12 +58,26 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         process.acted = true;
         if let Some(note) = process.returns.pop_front() {
             self.kernel.serve_note(actor, note);
+            self.go_on_locally(actor);
             return transition(actor, choice, kind_of_return(&note));
         }
         match std::mem::take(&mut process.next) {
             Next::Nothing => unreachable!("an actor acts that has something to do"),
             Next::Queued(queued) => self.leave_queue(actor, queued, choice),
             Next::Ask(simcall) => self.serve(actor, simcall, choice),
+        }
+    }
+
+    /// All was given back: what an actor asks next may be its own affair, which goes with the step before it.
+    fn go_on_locally(&mut self, actor: ActorId) {
+        let process = &mut self.processes[actor.index()];
+        if !process.returns.is_empty() || !matches!(process.next, Next::Ask(_)) {
+            return;
+        }
+        let Next::Ask(simcall) = std::mem::take(&mut process.next) else { unreachable!("just seen") };
+        match self.serve_local(actor, simcall) {
+            Ok(answer) => self.advance(actor, Some(answer), 0),
+            Err(simcall) => self.stop(actor, simcall),
         }
     }
 

@@ -27,9 +27,9 @@ pub struct Traffic {
     pub sends: u32,
     /// How many receives it posts.
     pub receives: u32,
-    /// How many of its messages it takes back.
+    /// How many of its messages it takes back, or might.
     pub withdrawn_sends: u32,
-    /// How many of its receives it takes back.
+    /// How many of its receives it takes back, or might.
     pub withdrawn_receives: u32,
 }
 
@@ -52,7 +52,8 @@ impl Traffic {
     }
 
     fn count(&mut self, post: &Post) {
-        let taken_back = u32::from(post.withdrawn.is_some());
+        // Where it met somebody in time, it is not taken back; in another execution it may be.
+        let taken_back = u32::from(post.withdrawn.is_some() || post.revocable);
         if post.is_send() {
             self.sends += 1;
             self.withdrawn_sends += taken_back;

@@ -42,6 +42,8 @@ pub struct Post {
     pub withdrawn: Option<Node>,
     /// Whether it meets only what is there before it.
     pub at_once: bool,
+    /// Whether its process was seen to ask for it to be taken back, whatever came of that.
+    pub revocable: bool,
 }
 
 impl Post {
@@ -243,6 +245,7 @@ impl Graph {
             tested: None,
             withdrawn: None,
             at_once,
+            revocable: at_once,
         });
         (self.posts.len() - 1) as PostId
     }

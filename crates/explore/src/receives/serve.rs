@@ -180,6 +180,7 @@ impl Search {
         let posted = self.graph.posts[post as usize].posted;
         self.at(process, posted, shown.then_some(0));
         self.offer_late(Some((mailbox, posted)));
+        self.graph.posts[post as usize].revocable |= patience != Patience::Forever;
         self.learn(post);
         let mut refused = false;
         let mut met = None;
@@ -399,6 +400,12 @@ impl Search {
             set.iter().map(|&handle| record.posts[handle as usize]).collect();
         let last = record.last;
         let withdraws = matches!(patience, Patience::Timed(OnTimeout::GiveUp) | Patience::Now);
+        if withdraws {
+            for &post in posts.iter().flatten() {
+                self.graph.posts[post as usize].revocable = true;
+                self.learn(post);
+            }
+        }
         let mut refused = false;
         let pick = self.choose(|search| {
             let mut choice = search.members(process, set);
@@ -429,9 +436,6 @@ impl Search {
                 );
                 if !self.give_up(&posts, withdraws, node) {
                     return false;
-                }
-                if withdraws {
-                    posts.iter().flatten().for_each(|&post| self.learn(post));
                 }
                 self.resume(process, otherwise, code);
             }

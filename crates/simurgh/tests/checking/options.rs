@@ -196,3 +196,31 @@ fn what_cannot_run_says_why() {
     assert_eq!((report.verdict, report.verdict.exit_code()), (Verdict::CannotRun, 2));
     assert!(report.to_string().starts_with("cannot-run: there is no host \"no-such-host\""), "{report}");
 }
+
+/// Giving a lock back is a step; a request that only concerns the actor came after it, and nobody knew what kind of step that is.
+#[test]
+fn after_a_guard_is_dropped_an_actor_may_do_what_is_its_own_affair() {
+    let app = |program: &mut Program| {
+        let mutex = program.mutex(0);
+        for name in ["one", "two"] {
+            let mutex = mutex.clone();
+            program.spawn(name, "node-0", move |ctx: Ctx| {
+                let mutex = mutex.clone();
+                async move {
+                    let mut guard = mutex.lock().await;
+                    *guard += 1;
+                    drop(guard);
+                    ctx.sleep(1.0).await;
+                    ctx.yield_now().await;
+                    Ok::<(), simurgh::Error>(())
+                }
+            })?;
+        }
+        Ok(())
+    };
+    for engine in
+        [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::States]
+    {
+        simurgh::check(app).engine(engine).assert_holds();
+    }
+}
