@@ -1,13 +1,16 @@
 //! Checking: which search, with which bounds.
 
+use simurgh_search::liveness::Fairness;
+use simurgh_search::space::{Seen, StateSpace};
+use simurgh_search::{bfs, states};
+
 use crate::actor::Data;
 use crate::limits::{Limits, Progress};
-use crate::liveness::{self, Fairness};
+use crate::local;
 use crate::property::Mode;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
 use crate::system::System;
-use crate::{bfs, dfs, local};
 
 /// A search that is about to begin.
 pub struct Checker<'a, M> {
@@ -81,13 +84,13 @@ impl<'a, M: Data> Checker<'a, M> {
     /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
     #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn bfs(self) -> Report {
-        self.global("bfs", |session, workers| bfs::search(session, workers))
+        self.global("bfs", bfs::search)
     }
 
     /// Looks at all global states in depth: in less memory, with longer counterexamples.
     #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn dfs(self) -> Report {
-        self.global("dfs", |session, _| dfs::search(session))
+        self.global("dfs", states::search)
     }
 
     /// Looks at the local states of each actor by themselves, and verifies what seems to be wrong (LMC-OPT).
@@ -109,19 +112,21 @@ impl<'a, M: Data> Checker<'a, M> {
         local::search(Session::new(self.system, self.limits, name), &self.local, mode)
     }
 
-    fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>, usize)) -> Report {
+    fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
         }
         let mut session = Session::new(self.system, self.limits, name);
+        session.workers = self.workers;
         if session.wants_more() {
-            search(&mut session, self.workers);
+            let seen = search(&mut session);
+            session.note(seen);
         }
         if session.wants_more() {
             for (at, property) in self.system.properties.iter().enumerate() {
                 let goes_on = session.cut.is_none() && session.report.verdict != Verdict::CannotRun;
                 if property.mode == Mode::Eventually && goes_on {
-                    liveness::search(&mut session, at, self.fairness);
+                    session.search_eventually(at, self.fairness);
                 }
             }
         }

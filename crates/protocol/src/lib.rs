@@ -67,9 +67,7 @@
 #![forbid(unsafe_code)]
 
 mod actor;
-mod bfs;
 mod checker;
-mod dfs;
 mod evaluate;
 mod hash;
 mod history;
@@ -79,7 +77,6 @@ mod intern;
 mod limits;
 pub mod linearizability;
 pub mod live;
-mod liveness;
 mod living;
 pub mod local;
 mod network;
@@ -94,14 +91,12 @@ mod space;
 mod successors;
 mod symmetry;
 mod system;
-mod visited;
 
 pub use actor::{Actor, After, Command, Data, Durable, Out};
 pub use checker::Checker;
 pub use history::Happened;
 pub use ids::{ActorId, IdMap, IdSet};
 pub use limits::Progress;
-pub use liveness::Fairness;
 pub use network::Network;
 pub use property::{
     Condition, LocalStates, Mode, States, World, agree, global, history, local, pairwise, projected, world,
@@ -109,6 +104,7 @@ pub use property::{
 pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
+pub use simurgh_search::liveness::Fairness;
 pub use snapshot::{NodeSnapshot, Run, Snapshot};
 pub use system::System;
 

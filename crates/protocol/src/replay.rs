@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use simurgh_search::space::Steps;
+
 use crate::actor::Data;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
-use crate::successors::{Steps, Successors};
+use crate::successors::Successors;
 use crate::system::System;
 
 /// Why a schedule cannot be followed.

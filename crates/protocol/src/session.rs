@@ -1,14 +1,20 @@
 //! What all global searches share: the properties that are still open, the bounds, and what was found.
 
+use simurgh_search::liveness::{self, Eventually, Fairness};
+use simurgh_search::space::{Level, Seen, StateSpace, Steps, Way};
+
 use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
+use crate::hash::fingerprint;
+use crate::inert::Inert;
 use crate::limits::{Limits, Progress};
 use crate::node::quietly;
 use crate::property::{Kind, Mode, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
-use crate::schedule::Schedule;
-use crate::space::{Lookup, Space};
+use crate::schedule::{Schedule, Step};
+use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
 use crate::successors::Successors;
+use crate::symmetry;
 use crate::system::System;
 
 /// The name of the property that every system has.
@@ -44,6 +50,12 @@ pub(crate) struct Session<'a, M> {
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
     ticks: u64,
+    /// How many threads expand states.
+    pub(crate) workers: usize,
+    /// The steps of the searches before this one.
+    transitions_before: u64,
+    /// Which `eventually` is looked for, and which messages do not matter to it any more.
+    eventually: (usize, Inert),
 }
 
 /// What a state decides.
@@ -88,6 +100,9 @@ impl<'a, M: Data> Session<'a, M> {
             unanswered: 0,
             samples: Lookup::default(),
             ticks: 0,
+            workers: 1,
+            transitions_before: 0,
+            eventually: (usize::MAX, Inert::unknown()),
         };
         let asks_history =
             |property: &crate::property::Property<M>| matches!(property.condition.0, Kind::History(_));
@@ -121,11 +136,6 @@ impl<'a, M: Data> Session<'a, M> {
         }
     }
 
-    /// Whether there is anything left to look for.
-    pub(crate) fn wants_more(&self) -> bool {
-        self.report.verdict == Verdict::Holds
-    }
-
     /// Gives up, since something is wrong with the system or with what is asked of it.
     pub(crate) fn fail(&mut self, why: String) {
         self.report.verdict = Verdict::CannotRun;
@@ -133,7 +143,7 @@ impl<'a, M: Data> Session<'a, M> {
     }
 
     /// What a new state decides, right after it was found to be within the boundary.
-    pub(crate) fn look(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
+    fn decided_by(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
         if std::mem::take(&mut self.boundary_panicked) {
             return vec![Decided::Broken(Code::Boundary)];
         }
@@ -166,7 +176,7 @@ impl<'a, M: Data> Session<'a, M> {
         Some(Decided::Broken(Code::Condition(property)))
     }
 
-    /// Whether a state is within the boundary. If that panics, it is, and [`Session::look`] tells.
+    /// Whether a state is within the boundary. If that panics, it is, and [`StateSpace::look`] tells.
     pub(crate) fn within(&mut self, state: &[u32]) -> bool {
         let Some(within) = &self.system.within else { return true };
         let answer = quietly(|| within(&States { nodes: &Found { space: &self.space, state } }));
@@ -175,6 +185,39 @@ impl<'a, M: Data> Session<'a, M> {
             self.said = why;
             true
         })
+    }
+
+    /// Notes how much a search has seen.
+    pub(crate) fn note(&mut self, seen: Seen) {
+        self.report.transitions = self.transitions_before + seen.transitions;
+        self.report.depth = seen.depth;
+        self.report.states = seen.states as u64;
+        self.report.system_states = seen.states as u64;
+    }
+
+    /// Looks for a way on which a property never becomes true.
+    pub(crate) fn search_eventually(&mut self, property: usize, fairness: Fairness) {
+        let name = &self.system.properties[property].name;
+        if self.space.permutations.len() > 1 {
+            self.cut =
+                Some(format!("\"{name}\" is an eventually, which cannot be looked for with symmetric()"));
+            return;
+        }
+        // Only a condition on everything sees messages that will be ignored.
+        let sees_messages = matches!(self.system.properties[property].condition.0, Kind::World(_));
+        let inert = if sees_messages { Inert::unknown() } else { Inert::new(&self.space) };
+        self.eventually = (property, inert);
+        self.transitions_before = self.report.transitions;
+        let (answer, seen) = liveness::search(self, fairness);
+        self.report.transitions = self.transitions_before + seen.transitions;
+        match answer {
+            liveness::Answer::Holds => self.outcomes[property] = Outcome::Holds(None),
+            liveness::Answer::Left => {
+                let why = "is not known: some ways leave the boundary before it becomes true";
+                self.undecided = Some(format!("\"{name}\" {why}"));
+            }
+            liveness::Answer::Over => {}
+        }
     }
 
     /// Whether the boundary that was asked last has panicked.
@@ -236,11 +279,6 @@ impl<'a, M: Data> Session<'a, M> {
         self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
 
-    /// Notes that an `eventually` was seen to hold.
-    pub(crate) fn hold(&mut self, property: usize) {
-        self.outcomes[property] = Outcome::Holds(None);
-    }
-
     /// Whether the search has to end, asked after every state.
     pub(crate) fn over(&mut self, states: usize, depth: usize) -> bool {
         self.over_after(1, states, depth)
@@ -283,23 +321,6 @@ impl<'a, M: Data> Session<'a, M> {
         }
     }
 
-    /// With symmetry: compares what can happen in a state with what can happen in others that count as the same.
-    pub(crate) fn compare(&mut self, state: &[u32], hash: u128) {
-        if self.space.permutations.len() <= 1 || !hash.is_multiple_of(SAMPLE) {
-            return;
-        }
-        let mut next = Successors::default();
-        self.space.expand_learning(state, &mut next);
-        let sum = next.list.iter().fold(0_u128, |sum, successor| sum.wrapping_add(successor.hash));
-        if *self.samples.entry(hash).or_insert(sum) != sum {
-            self.fail(
-                "symmetric(): the actors behave differently when they are exchanged; do handlers compare \
-                 identities for order, or were the actors built with different numbers?"
-                    .into(),
-            );
-        }
-    }
-
     /// What was found, in the end.
     pub(crate) fn finish(mut self) -> Report {
         self.report.handlers = self.space.handlers;
@@ -336,6 +357,154 @@ impl<'a, M: Data> Session<'a, M> {
             self.report.note = Some(notes.into_iter().flatten().collect::<Vec<String>>().join("; "));
         }
         self.report
+    }
+}
+
+impl<M: Data> StateSpace for Session<'_, M> {
+    type Step = Move;
+    type Finding = Decided;
+
+    fn starts(&mut self) -> Vec<Vec<u32>> {
+        self.starts.clone()
+    }
+
+    fn key(&mut self, state: &[u32]) -> u128 {
+        self.space.hash(state)
+    }
+
+    fn expand(&mut self, steps: Steps, state: &[u32], out: &mut Successors) -> Option<Decided> {
+        self.space.expand_learning_by(steps, state, out);
+        self.broken_history().map(|_| Decided::Broken(Code::History))
+    }
+
+    fn expand_block(
+        &mut self,
+        level: &Level,
+        first: usize,
+        lists: &mut [Successors],
+    ) -> Option<(usize, Decided)> {
+        let space = &self.space;
+        let one = |first: usize, lists: &mut [Successors]| {
+            let mut unknown: Vec<usize> = Vec::new();
+            for (at, list) in lists.iter_mut().enumerate() {
+                list.clear();
+                if space.expand(level.get(first + at), list).is_err() {
+                    unknown.push(first + at);
+                }
+            }
+            unknown
+        };
+        let unknown: Vec<usize> = if self.workers == 1 {
+            one(first, lists)
+        } else {
+            let part = lists.len().div_ceil(self.workers);
+            std::thread::scope(|scope| {
+                let parts = lists.chunks_mut(part).enumerate();
+                let threads: Vec<_> =
+                    parts.map(|(at, lists)| scope.spawn(move || one(first + at * part, lists))).collect();
+                let ends = threads.into_iter().map(|thread| thread.join());
+                ends.flat_map(|unknown| unknown.expect("looking things up does not panic")).collect()
+            })
+        };
+        unknown.into_iter().find_map(|at| {
+            let found = self.expand(Steps::Effective, level.get(at), &mut lists[at - first]);
+            found.map(|broken| (at, broken))
+        })
+    }
+
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn is_within(&mut self, state: &[u32]) -> bool {
+        self.within(state)
+    }
+
+    fn look(&mut self, state: &[u32], step: Option<Move>) -> Vec<Decided> {
+        self.decided_by(state, step.and_then(Move::actor))
+    }
+
+    fn found(&mut self, decided: Decided, way: Way<Move>) {
+        let steps = way.steps.iter().map(|(state, step)| Step::of(&self.space, state, *step)).collect();
+        self.decide(decided, Schedule { start: way.start, steps, back_to: way.back_to });
+    }
+
+    fn wants_more(&self) -> bool {
+        self.report.verdict == Verdict::Holds
+    }
+
+    fn is_over(&mut self, seen: Seen) -> bool {
+        self.report.transitions = self.transitions_before + seen.transitions;
+        self.over(seen.states, seen.depth)
+    }
+
+    fn is_cut(&mut self, depth: usize) -> bool {
+        let is_cut = depth >= self.limits.depth_max;
+        if is_cut {
+            self.cut = Some(format!("{depth} steps were the bound"));
+        }
+        is_cut
+    }
+
+    fn is_sample(&self, number: usize) -> bool {
+        symmetry::is_sample(&self.space, number)
+    }
+
+    fn compare(&mut self, number: usize, way: &[&[u32]]) {
+        symmetry::compare(self, number, way);
+    }
+
+    /// With symmetry: compares what can happen in a state with what can happen in others that count as the same.
+    fn meet(&mut self, state: &[u32], hash: u128) {
+        if self.space.permutations.len() <= 1 || !hash.is_multiple_of(SAMPLE) {
+            return;
+        }
+        let mut next = Successors::default();
+        self.space.expand_learning(state, &mut next);
+        let sum = next.list.iter().fold(0_u128, |sum, successor| sum.wrapping_add(successor.key));
+        if *self.samples.entry(hash).or_insert(sum) != sum {
+            self.fail(
+                "symmetric(): the actors behave differently when they are exchanged; do handlers compare \
+                 identities for order, or were the actors built with different numbers?"
+                    .into(),
+            );
+        }
+    }
+}
+
+impl<M: Data> Eventually for Session<'_, M> {
+    fn holds(&mut self, state: &[u32]) -> bool {
+        self.evaluator.holds(self.eventually.0, &self.space, state)
+    }
+
+    fn broken(&mut self) -> Option<Decided> {
+        self.broken_condition(self.eventually.0)
+    }
+
+    fn must_happen(step: Move) -> bool {
+        matches!(step, Move::Event { event, .. } if event != CRASH)
+    }
+
+    fn fairness_key(&self, state: &[u32], step: Move) -> u64 {
+        let key = match step {
+            Move::Loss { envelope, after } => fingerprint(&("loss", envelope, after)),
+            // A timer is known by its name, since its place among those that are set changes.
+            Move::Event { actor, event, .. } if (TIMEOUT..CRASH).contains(&event) => {
+                let node = self.space.node(actor as usize);
+                let timer = node.timer_text(state[actor as usize], (event - TIMEOUT) as usize);
+                fingerprint(&("timeout", actor, timer))
+            }
+            Move::Event { actor, event, .. } => fingerprint(&("event", actor, event)),
+        };
+        key as u64
+    }
+
+    fn is_persistent(&self, state: &[u32], step: Move) -> bool {
+        self.eventually.1.is_done_with(state, step)
+    }
+
+    fn never(&self) -> Decided {
+        Decided::Property(self.eventually.0)
     }
 }
 

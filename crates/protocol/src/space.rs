@@ -87,6 +87,16 @@ pub(crate) enum Move {
     },
 }
 
+impl Move {
+    /// Which actor is changed by it, if any is.
+    pub(crate) fn actor(self) -> Option<usize> {
+        match self {
+            Self::Event { actor, .. } => Some(actor as usize),
+            Self::Loss { .. } => None,
+        }
+    }
+}
+
 /// Something that is not known yet: handlers have to run before a state can be expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unknown {

@@ -4,68 +4,9 @@ use crate::actor::Data;
 use crate::network::Network;
 use crate::node::Health;
 use crate::space::{CRASH, Move, RECOVER, Space, TIMEOUT, Unknown};
+use simurgh_search::space::Steps;
 
-/// One state that comes next.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Successor {
-    pub(crate) step: Move,
-    pub(crate) hash: u128,
-    start: u32,
-    end: u32,
-}
-
-impl Successor {
-    /// Which actor has changed, if any has.
-    pub(crate) fn actor(&self) -> Option<usize> {
-        match self.step {
-            Move::Event { actor, .. } => Some(actor as usize),
-            Move::Loss { .. } => None,
-        }
-    }
-}
-
-/// The states that come next, one behind the other.
-#[derive(Default)]
-pub(crate) struct Successors {
-    data: Vec<u32>,
-    pub(crate) list: Vec<Successor>,
-}
-
-impl Successors {
-    pub(crate) fn clear(&mut self) {
-        self.data.clear();
-        self.list.clear();
-    }
-
-    fn push(&mut self, step: Move, hash: u128, start: usize) {
-        let end = u32::try_from(self.data.len()).expect("the states of a path fit in 16 GiB");
-        self.list.push(Successor { step, hash, start: start as u32, end });
-    }
-
-    pub(crate) fn state(&self, successor: &Successor) -> &[u32] {
-        &self.data[successor.start as usize..successor.end as usize]
-    }
-
-    /// How long it is: (states, numbers). With [`Successors::truncate`], a list can be used as a stack.
-    pub(crate) fn mark(&self) -> (usize, usize) {
-        (self.list.len(), self.data.len())
-    }
-
-    pub(crate) fn truncate(&mut self, (list, data): (usize, usize)) {
-        self.list.truncate(list);
-        self.data.truncate(data);
-    }
-}
-
-/// Which steps are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Steps {
-    /// Those that lead to another state as far as conditions can tell: enough for what is asked of states.
-    Effective,
-    /// Those without any effect, too: a timer that goes off for nothing may do so for ever, and a message that is ignored
-    /// is gone. This is what `eventually` is about.
-    All,
-}
+pub(crate) type Successors = simurgh_search::space::Successors<Move>;
 
 impl<M: Data> Space<M> {
     /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.

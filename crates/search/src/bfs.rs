@@ -1,86 +1,142 @@
-//! Breadth-first search over states: the nearest first, so that what is found is found by a shortest schedule.
+//! Breadth-first search: all states at one distance before any that is further, so what is found is found by a shortest way.
 //!
-//! A state is kept as the step that led to it and the state before; to go on from it, the system is brought there from its start,
-//! or from a snapshot. States that were seen are not gone on from ([`System::state_key`]).
-
-use std::ops::ControlFlow;
+//! A level is expanded block by block. Several threads may expand a block, since that only looks things up; what
+//! is not known yet is learned in between, and the results are taken in order. So every number, and every
+//! counterexample, is the same whatever the number of threads.
 
 use crate::session::{Options, Session};
-use crate::states::Visited;
+use crate::space::{Level, Seen, StateSpace, Steps, Successors, Way};
+use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
+use crate::visited::Parents;
+
+/// How many states a thread expands before the results are taken.
+const BLOCK: usize = 2048;
+
+/// Looks at every state of a system once, the nearest first.
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
+    stepped::explore(Session::new(system, options), |space| {
+        search(space);
+    })
+}
 
 /// Looks at every state once, the nearest first.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
-    let mut session = Session::new(system, options);
-    let _ = search(&mut session);
-    session.conclude()
-}
-
-/// A state that was reached: from which, and by what.
-struct Reached<S: System> {
-    from: Option<(usize, S::Transition)>,
-    snapshot: Option<S::Snapshot>,
-}
-
-fn search<S: System>(session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
-    let mut visited = Visited::default();
-    visited.insert(session.system);
-    let mut reached: Vec<Reached<S>> = vec![Reached { from: None, snapshot: session.system.snapshot() }];
-    let mut at = 0;
-    while at < reached.len() {
-        session.begin()?;
-        let mut trace = way(&reached, at);
-        go_to(session, &reached[at], &trace)?;
-        let mut enabled = Vec::new();
-        session.system.enabled(&mut enabled);
-        if enabled.is_empty() {
-            session.complete(&trace)?;
-        } else if session.is_cut(&trace) {
-            enabled.clear();
+pub fn search<S: StateSpace>(space: &mut S) -> Seen {
+    let mut parents = Parents::new();
+    let mut seen = Seen::default();
+    let (mut level, mut next) = (Level::default(), Level::default());
+    for start in space.starts() {
+        space.compare(0, &[&start]);
+        let key = space.key(&start);
+        if !space.is_within(&start) || parents.insert(key, None).is_none() {
+            continue;
         }
-        for (index, next) in enabled.into_iter().enumerate() {
-            if index > 0 {
-                go_to(session, &reached[at], &trace)?;
+        level.push(&start);
+        look(space, &parents, &start, None, parents.len() as u32 - 1);
+    }
+    let workers = space.workers();
+    let mut lists: Vec<Successors<S::Step>> = Vec::new();
+    let mut first_of_level = 0;
+    'levels: while level.len() > 0 && space.wants_more() && !space.is_cut(seen.depth) {
+        for block in (0..level.len()).step_by(BLOCK * workers) {
+            lists.resize_with((level.len() - block).min(BLOCK * workers), Successors::default);
+            if let Some((at, finding)) = space.expand_block(&level, block, &mut lists) {
+                let way = way(space, Steps::Effective, &parents, first_of_level + at as u32);
+                space.found(finding, way);
+                break 'levels;
             }
-            let length = trace.len();
-            session.execute(S::step(&next), &mut trace)?;
-            trace.truncate(length);
-            if visited.insert(session.system) {
-                let snapshot = session.system.snapshot();
-                reached.push(Reached { from: Some((at, next)), snapshot });
-            } else {
-                session.redundant();
+            for (at, list) in lists.iter().enumerate() {
+                let parent = first_of_level + (block + at) as u32;
+                let goes_on = take(space, &mut parents, &mut next, parent, list, &mut seen);
+                seen.states = parents.len();
+                if !goes_on || space.is_over(Seen { depth: seen.depth + 1, ..seen }) {
+                    break 'levels;
+                }
             }
         }
-        // What was gone on from needs its snapshot no more.
-        reached[at].snapshot = None;
-        at += 1;
+        first_of_level += level.len() as u32;
+        std::mem::swap(&mut level, &mut next);
+        next.clear();
+        seen.depth += usize::from(level.len() > 0);
     }
-    ControlFlow::Continue(())
+    Seen { states: parents.len(), ..seen }
 }
 
-/// Brings the system to a state.
-fn go_to<S: System>(
-    session: &mut Session<'_, '_, S>,
-    reached: &Reached<S>,
-    trace: &[S::Transition],
-) -> ControlFlow<()> {
-    match &reached.snapshot {
-        Some(snapshot) => session.system.restore(snapshot),
-        None => session.replay(trace, &[])?,
+/// Takes what comes after a state; whether the search goes on.
+fn take<S: StateSpace>(
+    space: &mut S,
+    parents: &mut Parents,
+    next: &mut Level,
+    parent: u32,
+    list: &Successors<S::Step>,
+    seen: &mut Seen,
+) -> bool {
+    for successor in &list.list {
+        seen.transitions += 1;
+        let state = list.state(successor);
+        space.meet(state, successor.key);
+        if !space.is_within(state) {
+            // That a state is left out has to be true of all that count as the same.
+            if space.is_sample(parents.len()) {
+                compare(space, parents, parent, Some(state));
+            }
+            continue;
+        }
+        let Some(number) = parents.insert(successor.key, Some(parent)) else { continue };
+        next.push(state);
+        look(space, parents, state, Some(successor.step), number);
+        if space.is_sample(number as usize) {
+            compare(space, parents, number, None);
+        }
+        if !space.wants_more() {
+            return false;
+        }
     }
-    ControlFlow::Continue(())
+    space.wants_more()
 }
 
-/// The steps from the start to a state.
-fn way<S: System>(reached: &[Reached<S>], last: usize) -> Vec<S::Transition> {
-    let mut steps = Vec::new();
-    let mut at = last;
-    while let Some((before, transition)) = &reached[at].from {
-        steps.push(transition.clone());
-        at = *before;
+fn look<S: StateSpace>(space: &mut S, parents: &Parents, state: &[u32], step: Option<S::Step>, number: u32) {
+    for finding in space.look(state, step) {
+        let way = way(space, Steps::Effective, parents, number);
+        space.found(finding, way);
     }
-    steps.reverse();
-    steps
+}
+
+/// Looks whether a state that was reached, or one that comes right after it, is alike for all that have its key.
+fn compare<S: StateSpace>(space: &mut S, parents: &Parents, number: u32, next: Option<&[u32]>) {
+    let (way, last) = way_to(space, Steps::Effective, parents, number);
+    let states = way.steps.iter().map(|(state, _)| state.as_slice()).chain([last.as_slice()]).chain(next);
+    space.compare(number as usize, &states.collect::<Vec<_>>());
+}
+
+/// The way to a state, found again from the start.
+pub(crate) fn way<S: StateSpace>(space: &mut S, made: Steps, parents: &Parents, last: u32) -> Way<S::Step> {
+    way_to(space, made, parents, last).0
+}
+
+/// The same, with the state itself.
+fn way_to<S: StateSpace>(
+    space: &mut S,
+    made: Steps,
+    parents: &Parents,
+    last: u32,
+) -> (Way<S::Step>, Vec<u32>) {
+    let numbers = parents.way(last);
+    let starts = space.starts();
+    let is_first = |start: &Vec<u32>| parents.find(space.key(start)) == Some(numbers[0]);
+    let start = starts.iter().position(is_first).expect("ways begin with a start");
+    let mut way = Way { start, steps: Vec::new(), back_to: None };
+    let mut state = starts[start].clone();
+    let mut next = Successors::default();
+    for &number in &numbers[1..] {
+        next.clear();
+        space.expand(made, &state, &mut next);
+        let found = next.list.iter().find(|successor| parents.find(successor.key) == Some(number));
+        // With states that only seem to be the same there may be no such step; following the schedule then shows it.
+        let Some(found) = found else { break };
+        way.steps.push((state, found.step));
+        state = next.state(found).to_vec();
+    }
+    (way, state)
 }

@@ -4,7 +4,9 @@
 //! - [`verdict`](mod@verdict): what a search found.
 //! - [`session`]: bounds, progress, and what all engines share.
 //! - [`dfs`]: plain search, the oracle of all others.
-//! - [`states`], [`bfs`]: every state once, in depth or the nearest first, where a system can tell states apart.
+//! - [`space`]: states as values, and `stepped`, any system as such a space; [`visited`]: which of them were seen.
+//! - [`states`], [`bfs`]: every state once, in depth or the nearest first, where states can be told apart.
+//! - [`liveness`]: whether something becomes true, whatever happens.
 //! - [`causality`], `wakeup`, `reduction`: happens-before, wakeup trees, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
@@ -55,6 +57,7 @@ pub mod bfs;
 pub mod causality;
 pub mod dfs;
 pub mod dpor;
+pub mod liveness;
 pub mod optimal;
 pub mod pct;
 pub mod random;
@@ -62,11 +65,15 @@ mod reduction;
 pub mod replay;
 pub mod session;
 pub mod source;
+pub mod space;
 pub mod states;
+mod stepped;
 pub mod system;
 pub mod verdict;
+pub mod visited;
 mod wakeup;
 
 pub use session::{Options, Progress};
+pub use space::StateSpace;
 pub use system::{Reversal, System};
 pub use verdict::{Divergence, Exploration, Finding, Found, Verdict};

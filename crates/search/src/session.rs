@@ -293,7 +293,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.bounded = true;
     }
 
-    fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
+    pub(crate) fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
         if self.found.keys().any(|other| violation.is_told_by(other)) {
             return;
         }
@@ -302,7 +302,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.progress.violations = self.found.len();
     }
 
-    fn go_on(&self) -> ControlFlow<()> {
+    pub(crate) fn go_on(&self) -> ControlFlow<()> {
         if self.found.is_empty() || self.options.all {
             ControlFlow::Continue(())
         } else {

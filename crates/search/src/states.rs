@@ -1,95 +1,135 @@
-//! Depth-first search that comes to each state once: what can happen from a state does not depend on how it was reached.
+//! Depth-first search that comes to each state once: a set of fingerprints and one path, in little memory.
 //!
-//! A state is known by its key ([`System::state_key`]); a system that has none is searched as by [`dfs`](mod@crate::dfs). Where an
-//! execution comes to a state that was seen, it is given up, and counts as redundant. Deadlocks and violations of states are
-//! found as by plain search; executions are not counted one by one, so that what compares whole executions is lost.
-
-use std::hash::{BuildHasherDefault, Hasher};
-use std::ops::ControlFlow;
-
-use hashbrown::HashSet;
+//! What can happen from a state does not depend on how it was reached. Deadlocks and violations of states are found as by plain
+//! search; executions are not seen one by one, so that what compares whole executions is lost.
 
 use crate::session::{Options, Session};
+use crate::space::{Seen, StateSpace, Steps, Successors, Way};
+use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
+use crate::visited::FingerprintSet;
+
+/// Looks at every state of a system once.
+pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
+    stepped::explore(Session::new(system, options), |space| {
+        search(space);
+    })
+}
+
+/// A state on the path: what comes after it lies on the stack from `next` to `end`; before it, the stack was at `mark`.
+struct Frame {
+    next: usize,
+    end: usize,
+    mark: (usize, usize),
+}
+
+/// The states from a start to the present one.
+struct Path<Step> {
+    start: usize,
+    first: Vec<u32>,
+    frames: Vec<Frame>,
+    stack: Successors<Step>,
+}
 
 /// Looks at every state once.
-pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
-    let mut session = Session::new(system, options);
-    let _ = search(&mut session);
-    session.conclude()
+pub fn search<S: StateSpace>(space: &mut S) -> Seen {
+    let mut visited = FingerprintSet::new();
+    let mut seen = Seen::default();
+    for (start, first) in space.starts().into_iter().enumerate() {
+        space.compare(0, &[&first]);
+        let key = space.key(&first);
+        if !space.is_within(&first) || !visited.insert(key) {
+            continue;
+        }
+        let mut path = Path { start, first, frames: Vec::new(), stack: Successors::default() };
+        if !path.search(space, &mut visited, &mut seen) {
+            break;
+        }
+    }
+    Seen { states: visited.len(), ..seen }
 }
 
-/// Keys are numbers that are spread already.
-#[derive(Default)]
-pub(crate) struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
+impl<Step: Copy> Path<Step> {
+    /// Goes through what can be reached from a start; whether the search goes on.
+    fn search<S: StateSpace<Step = Step>>(
+        &mut self,
+        space: &mut S,
+        visited: &mut FingerprintSet,
+        seen: &mut Seen,
+    ) -> bool {
+        seen.states += 1;
+        let mut current = self.first.clone();
+        self.look(space, &current, None);
+        self.push(space, &current);
+        while space.wants_more() {
+            let depth = self.frames.len();
+            let Some(frame) = self.frames.last_mut() else { return true };
+            if frame.next == frame.end {
+                self.stack.truncate(frame.mark);
+                self.frames.pop();
+                continue;
+            }
+            let successor = self.stack.list[frame.next];
+            frame.next += 1;
+            seen.transitions += 1;
+            space.meet(self.stack.state(&successor), successor.key);
+            if !space.is_within(self.stack.state(&successor)) {
+                // That a state is left out has to be true of all that count as the same.
+                self.compare(space, seen.states);
+                continue;
+            }
+            if !visited.insert(successor.key) {
+                continue;
+            }
+            seen.states += 1;
+            seen.depth = seen.depth.max(depth);
+            current.clear();
+            current.extend_from_slice(self.stack.state(&successor));
+            self.look(space, &current, Some(successor.step));
+            self.compare(space, seen.states);
+            if space.is_over(Seen { depth, ..*seen }) {
+                return false;
+            }
+            if !space.is_cut(depth) {
+                self.push(space, &current);
+            }
+        }
+        false
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    fn push<S: StateSpace<Step = Step>>(&mut self, space: &mut S, state: &[u32]) {
+        let mark = self.stack.mark();
+        if let Some(finding) = space.expand(Steps::Effective, state, &mut self.stack) {
+            space.found(finding, self.way());
+        }
+        self.frames.push(Frame { next: mark.0, end: self.stack.list.len(), mark });
+    }
+
+    /// Looks whether the state at the end is alike for all that have its key, for samples.
+    fn compare<S: StateSpace<Step = Step>>(&self, space: &mut S, number: usize) {
+        if space.is_sample(number) {
+            let taken = self.frames.iter().map(|frame| self.stack.state(&self.stack.list[frame.next - 1]));
+            let way: Vec<&[u32]> = std::iter::once(self.first.as_slice()).chain(taken).collect();
+            space.compare(number, &way);
         }
     }
 
-    fn write_u128(&mut self, key: u128) {
-        self.0 = (key ^ key >> 64) as u64;
-    }
-}
-
-/// The states that were seen. It is never iterated.
-#[derive(Default)]
-pub(crate) struct Visited {
-    keys: HashSet<u128, BuildHasherDefault<Spread>>,
-}
-
-impl Visited {
-    /// Whether the present state is new; it is from then on known. Where a system has no keys, each is new.
-    pub(crate) fn insert<S: System>(&mut self, system: &mut S) -> bool {
-        system.state_key().is_none_or(|key| self.keys.insert(key))
-    }
-}
-
-/// A state on the way: what is still to be tried there, the last one first; and how to come back to it.
-type Left<S> = (Vec<<S as System>::Transition>, Option<<S as System>::Snapshot>);
-
-fn search<S: System>(session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
-    let mut visited = Visited::default();
-    let mut trace = Vec::new();
-    let mut path: Vec<Left<S>> = Vec::new();
-    session.begin()?;
-    loop {
-        let mut rest = Vec::new();
-        if visited.insert(session.system) {
-            session.system.enabled(&mut rest);
-            rest.reverse();
-            if rest.is_empty() {
-                session.complete(&trace)?;
-            } else if session.is_cut(&trace) {
-                rest.clear();
-            }
-        } else {
-            session.redundant();
+    fn look<S: StateSpace<Step = Step>>(&self, space: &mut S, state: &[u32], step: Option<Step>) {
+        for finding in space.look(state, step) {
+            space.found(finding, self.way());
         }
-        let snapshot = if rest.len() > 1 { session.system.snapshot() } else { None };
-        path.push((rest, snapshot));
-        if path.last().is_some_and(|(rest, _)| rest.is_empty()) {
-            while path.last().is_some_and(|(rest, _)| rest.is_empty()) {
-                path.pop();
-                trace.pop();
-            }
-            let Some((rest, snapshot)) = path.last() else { return ControlFlow::Continue(()) };
-            session.begin()?;
-            match snapshot {
-                Some(snapshot) => session.system.restore(snapshot),
-                None => session.replay(&trace, rest)?,
-            }
+    }
+
+    /// The steps that were taken.
+    fn way(&self) -> Way<Step> {
+        let mut state = self.first.as_slice();
+        let mut steps = Vec::new();
+        for frame in &self.frames {
+            let successor = &self.stack.list[frame.next - 1];
+            steps.push((state.to_vec(), successor.step));
+            state = self.stack.state(successor);
         }
-        let (rest, _) = path.last_mut().expect("something is left to be tried");
-        let next = rest.pop().expect("something is left to be tried");
-        session.execute(S::step(&next), &mut trace)?;
+        Way { start: self.start, steps, back_to: None }
     }
 }

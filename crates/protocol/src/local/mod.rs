@@ -21,6 +21,8 @@ mod past;
 mod turns;
 pub(crate) mod verify;
 
+use simurgh_search::StateSpace;
+
 use crate::actor::Data;
 use crate::property::{Kind, Mode as When};
 use crate::report::Report;

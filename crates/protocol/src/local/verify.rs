@@ -18,7 +18,7 @@ use crate::schedule::{Schedule, Step};
 use crate::session::{Code, Decided, Session};
 use crate::space::{Lookup, Move, Space, TIMEOUT};
 use crate::successors::Successors;
-use crate::visited::Parents;
+use simurgh_search::visited::Parents;
 
 pub(crate) enum Answer {
     /// They can, and this is how, and what is decided by that.

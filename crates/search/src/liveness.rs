@@ -11,19 +11,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::actor::Data;
 use crate::bfs;
-use crate::hash::fingerprint;
-use crate::inert::Inert;
-use crate::property::Kind;
-use crate::schedule::{Schedule, Step};
-use crate::session::{Code, Decided, Session};
-use crate::space::{CRASH, Move, Space, TIMEOUT};
-use crate::successors::{Steps, Successors};
+use crate::session::{Options, Session};
+use crate::space::{Seen, StateSpace, Steps, Successor, Successors};
+use crate::stepped::Stepped;
+use crate::system::System;
+use crate::verdict::Found;
 use crate::visited::Parents;
 
-/// What can be relied on: messages that arrive, timers that go off, actors that recover. Nobody has to crash, and no
-/// message has to be lost.
+/// What can be relied on: steps that have to happen ([`Eventually::must_happen`]), such as messages that arrive. Nobody has to
+/// crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fairness {
     /// Nothing: whatever can go on for ever may do so.
@@ -39,13 +36,16 @@ pub enum Fairness {
 type Key = u64;
 
 /// A state of a component, what can happen in it, and which of that stays in the component.
-struct Member {
+struct Member<Step> {
     state: Vec<u32>,
     enabled: BTreeSet<Key>,
-    edges: Vec<(u32, Key, Move)>,
+    edges: Vec<Edge<Step>>,
 }
 
-type Component = BTreeMap<u32, Member>;
+/// Which state a step leads to, what it is known by, and the step itself.
+type Edge<Step> = (u32, Key, Step);
+
+type Component<Step> = BTreeMap<u32, Member<Step>>;
 
 struct Frame {
     number: u32,
@@ -54,42 +54,95 @@ struct Frame {
     mark: (usize, usize),
 }
 
-pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, property: usize, fairness: Fairness) {
-    if session.space.permutations.len() > 1 {
-        session.cut = Some(format!(
-            "\"{}\" is an eventually, which cannot be looked for with symmetric()",
-            session.system.properties[property].name
-        ));
-        return;
+/// What is asked to become true, of the states of a space.
+pub trait Eventually: StateSpace {
+    /// Whether it is true in a state.
+    fn holds(&mut self, state: &[u32]) -> bool;
+
+    /// What was found when that was asked last, if it cannot be answered.
+    fn broken(&mut self) -> Option<Self::Finding> {
+        None
     }
-    // Only a condition on everything sees messages that will be ignored.
-    let sees_messages = matches!(session.system.properties[property].condition.0, Kind::World(_));
-    let inert = if sees_messages { Inert::unknown() } else { Inert::new(&session.space) };
-    let mut search =
-        Search { inert, property, fairness, parents: Parents::new(), tarjan: Tarjan::default(), left: false };
-    for start in session.starts.clone() {
-        if !search.from(session, start) {
-            return;
+
+    /// Whether fairness has anything to say about a step.
+    fn must_happen(step: Self::Step) -> bool {
+        let _ = step;
+        true
+    }
+
+    /// What a step is known by, from state to state.
+    fn fairness_key(&self, state: &[u32], step: Self::Step) -> u64;
+
+    /// Whether a step may be done at once in a state, and nothing else be looked at there: a persistent set.
+    fn is_persistent(&self, state: &[u32], step: Self::Step) -> bool {
+        let _ = (state, step);
+        false
+    }
+
+    /// Whether there is more after the state that was expanded last, which is left out.
+    fn was_cut(&self) -> bool {
+        false
+    }
+
+    /// What is found where it never becomes true.
+    fn never(&self) -> Self::Finding;
+}
+
+/// What is known of an `eventually`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It becomes true, whatever happens.
+    Holds,
+    /// Something was found, or the search had to end.
+    Over,
+    /// Some ways leave the boundary before it becomes true.
+    Left,
+}
+
+/// Looks for a way on which something never becomes true.
+pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen) {
+    let mut search = Search {
+        fairness,
+        parents: Parents::new(),
+        tarjan: Tarjan::default(),
+        left: false,
+        seen: Seen::default(),
+    };
+    let ended = space.starts().into_iter().all(|start| search.from(space, start));
+    let answer = match (ended, search.left) {
+        (false, _) => Answer::Over,
+        (true, true) => Answer::Left,
+        (true, false) => Answer::Holds,
+    };
+    (answer, search.seen)
+}
+
+/// Looks at every state of a system, and whether each of its goals is reached by every execution.
+pub fn explore<S: System>(system: &mut S, fairness: Fairness, options: Options<'_, S>) -> Found<S> {
+    let mut session = Session::new(system, options);
+    let mut goal = 0;
+    while goal < session.system.goals() {
+        let mut space = Stepped::new(&mut session, goal);
+        let _ = search(&mut space, fairness);
+        if space.has_learned() {
+            session.restart();
+        } else if session.go_on().is_break() {
+            break;
+        } else {
+            goal += 1;
+            session.system.reset();
         }
     }
-    if search.left {
-        session.undecided = Some(format!(
-            "\"{}\" is not known: some ways leave the boundary before it becomes true",
-            session.system.properties[property].name
-        ));
-        return;
-    }
-    session.hold(property);
+    session.conclude()
 }
 
 struct Search {
-    inert: Inert,
-    property: usize,
     fairness: Fairness,
     parents: Parents,
     tarjan: Tarjan,
     /// Some way has left the boundary.
     left: bool,
+    seen: Seen,
 }
 
 /// What is done with a state.
@@ -130,9 +183,9 @@ impl Tarjan {
 
 impl Search {
     /// Goes through what can be reached from a start; whether nothing was found.
-    fn from<M: Data>(&mut self, session: &mut Session<'_, M>, start: Vec<u32>) -> bool {
-        let hash = session.space.hash(&start);
-        let mut enter = match self.turn(session, &start, hash, None) {
+    fn from<S: Eventually>(&mut self, space: &mut S, start: Vec<u32>) -> bool {
+        let key = space.key(&start);
+        let mut enter = match self.turn(space, &start, key, None) {
             Turn::New(number) => Some((number, start)),
             Turn::Old => None,
             Turn::Over => return false,
@@ -142,22 +195,25 @@ impl Search {
         loop {
             if let Some((number, state)) = enter.take() {
                 let mark = stack.mark();
-                session.space.expand_learning_by(Steps::All, &state, &mut stack);
-                let is_broken = session.broken_history().is_some();
-                if is_broken || !stack.list[mark.0..].iter().any(|successor| must_happen(successor.step)) {
-                    let schedule = bfs::schedule(session, Steps::All, &self.parents, number);
-                    let ends = Decided::Property(self.property);
-                    session.decide(if is_broken { Decided::Broken(Code::History) } else { ends }, schedule);
+                let mut found = space.expand(Steps::All, &state, &mut stack);
+                let must_happen = |successor: &Successor<S::Step>| S::must_happen(successor.step);
+                if space.wants_more() && !space.was_cut() && !stack.list[mark.0..].iter().any(must_happen) {
+                    found = found.or(Some(space.never()));
+                }
+                if let Some(finding) = found {
+                    let way = bfs::way(space, Steps::All, &self.parents, number);
+                    space.found(finding, way);
                     return false;
                 }
-                let is_done_with = |at: &usize| self.inert.is_done_with(&state, stack.list[*at].step);
-                let (next, end) = match (mark.0..stack.list.len()).find(is_done_with) {
+                let is_persistent = |at: &usize| space.is_persistent(&state, stack.list[*at].step);
+                let (next, end) = match (mark.0..stack.list.len()).find(is_persistent) {
                     Some(only) => (only, only + 1),
                     None => (mark.0, stack.list.len()),
                 };
                 path.push(Frame { number, next, end, mark });
                 self.tarjan.enter(number, state);
-                if session.over(self.parents.len(), path.len()) {
+                self.seen.states = self.parents.len();
+                if !space.wants_more() || space.is_over(Seen { depth: path.len(), ..self.seen }) {
                     return false;
                 }
             }
@@ -166,9 +222,9 @@ impl Search {
             if frame.next < frame.end {
                 let successor = stack.list[frame.next];
                 frame.next += 1;
-                session.report.transitions += 1;
+                self.seen.transitions += 1;
                 let state = stack.state(&successor);
-                match self.turn(session, state, successor.hash, Some(at)) {
+                match self.turn(space, state, successor.key, Some(at)) {
                     Turn::New(number) => enter = Some((number, state.to_vec())),
                     Turn::Old => {}
                     Turn::Over => return false,
@@ -184,9 +240,9 @@ impl Search {
             }
             if low == at {
                 let states = self.tarjan.leave(at);
-                let component = component(&mut session.space, &self.parents, states);
+                let component = component(space, &self.parents, states);
                 if let Some(cycle) = fair_cycle(component, self.fairness) {
-                    report(session, self.property, &self.parents, cycle);
+                    report(space, &self.parents, cycle);
                     return false;
                 }
             }
@@ -194,23 +250,17 @@ impl Search {
     }
 
     /// Notes a state, if the condition is false there.
-    fn turn<M: Data>(
-        &mut self,
-        session: &mut Session<'_, M>,
-        state: &[u32],
-        hash: u128,
-        from: Option<u32>,
-    ) -> Turn {
-        if !session.within(state) {
+    fn turn<S: Eventually>(&mut self, space: &mut S, state: &[u32], key: u128, from: Option<u32>) -> Turn {
+        if !space.is_within(state) {
             self.left = true;
             return Turn::Old;
         }
-        if session.evaluator.holds(self.property, &session.space, state) {
+        if space.holds(state) {
             return Turn::Old;
         }
-        let broken = session.broken_condition(self.property);
-        let Some(number) = self.parents.insert(hash, from) else {
-            let number = self.parents.find(hash).expect("it was there");
+        let broken = space.broken();
+        let Some(number) = self.parents.insert(key, from) else {
+            let number = self.parents.find(key).expect("it was there");
             if let Some(from) = from
                 && self.tarjan.is_waiting[number as usize]
             {
@@ -219,29 +269,33 @@ impl Search {
             return Turn::Old;
         };
         if let Some(broken) = broken {
-            let schedule = bfs::schedule(session, Steps::All, &self.parents, number);
-            session.decide(broken, schedule);
+            let way = bfs::way(space, Steps::All, &self.parents, number);
+            space.found(broken, way);
             return Turn::Over;
         }
         Turn::New(number)
     }
 }
 
-fn component<M: Data>(space: &mut Space<M>, parents: &Parents, states: Vec<(u32, Vec<u32>)>) -> Component {
+fn component<S: Eventually>(
+    space: &mut S,
+    parents: &Parents,
+    states: Vec<(u32, Vec<u32>)>,
+) -> Component<S::Step> {
     let inside: BTreeSet<u32> = states.iter().map(|(number, _)| *number).collect();
     let mut next = Successors::default();
     states
         .into_iter()
         .map(|(number, state)| {
             next.clear();
-            space.expand_learning_by(Steps::All, &state, &mut next);
+            space.expand(Steps::All, &state, &mut next);
             let mut member = Member { state, enabled: BTreeSet::new(), edges: Vec::new() };
             for successor in &next.list {
-                let key = key(space, &member.state, successor.step);
-                if must_happen(successor.step) {
+                let key = space.fairness_key(&member.state, successor.step);
+                if S::must_happen(successor.step) {
                     member.enabled.insert(key);
                 }
-                if let Some(to) = parents.find(successor.hash).filter(|to| inside.contains(to)) {
+                if let Some(to) = parents.find(successor.key).filter(|to| inside.contains(to)) {
                     member.edges.push((to, key, successor.step));
                 }
             }
@@ -250,26 +304,11 @@ fn component<M: Data>(space: &mut Space<M>, parents: &Parents, states: Vec<(u32,
         .collect()
 }
 
-/// Whether fairness has anything to say about a step.
-fn must_happen(step: Move) -> bool {
-    matches!(step, Move::Event { event, .. } if event != CRASH)
-}
-
-fn key<M: Data>(space: &Space<M>, state: &[u32], step: Move) -> Key {
-    match step {
-        Move::Loss { envelope, after } => fingerprint(&("loss", envelope, after)) as u64,
-        // A timer is known by its name, since its place among those that are set changes.
-        Move::Event { actor, event, .. } if (TIMEOUT..CRASH).contains(&event) => {
-            let timer =
-                space.node(actor as usize).timer_text(state[actor as usize], (event - TIMEOUT) as usize);
-            fingerprint(&("timeout", actor, timer)) as u64
-        }
-        Move::Event { actor, event, .. } => fingerprint(&("event", actor, event)) as u64,
-    }
-}
+/// A component, what a fair way has to do in it, and in which sense it is fair.
+type Cycle<Step> = (Component<Step>, Vec<Key>, Fairness);
 
 /// A component in which a fair way can stay for ever, if there is one in this component.
-fn fair_cycle(mut component: Component, fairness: Fairness) -> Option<(Component, Vec<Key>, Fairness)> {
+fn fair_cycle<Step: Copy>(mut component: Component<Step>, fairness: Fairness) -> Option<Cycle<Step>> {
     if component.values().all(|member| member.edges.is_empty()) {
         return None;
     }
@@ -302,7 +341,7 @@ fn fair_cycle(mut component: Component, fairness: Fairness) -> Option<(Component
 }
 
 /// The strongly connected parts of what is left of a component: each state with all that it reaches and that reach it.
-fn components(mut rest: Component) -> Vec<Component> {
+fn components<Step: Copy>(mut rest: Component<Step>) -> Vec<Component<Step>> {
     let inside: BTreeSet<u32> = rest.keys().copied().collect();
     for member in rest.values_mut() {
         member.edges.retain(|edge| inside.contains(&edge.0));
@@ -346,16 +385,16 @@ fn reach(first: u32, next: impl Fn(u32) -> Option<Vec<u32>>) -> BTreeSet<u32> {
 }
 
 /// A way round in a component that is growing.
-struct Round<'a> {
-    component: &'a Component,
+struct Round<'a, Step> {
+    component: &'a Component<Step>,
     at: u32,
-    way: Vec<(u32, Key, Move)>,
+    way: Vec<Edge<Step>>,
     done: BTreeSet<Key>,
     /// What was possible in all states so far.
     possible: BTreeSet<Key>,
 }
 
-impl Round<'_> {
+impl<Step: Copy> Round<'_, Step> {
     fn go(&mut self, arrived: &dyn Fn(u32, Key) -> bool) {
         for edge in shortest(self.component, self.at, arrived) {
             let (to, key, _) = edge;
@@ -368,15 +407,10 @@ impl Round<'_> {
 }
 
 /// Reports a way to a component, and round in it: through everything that fairness asks for.
-fn report<M: Data>(
-    session: &mut Session<'_, M>,
-    property: usize,
-    parents: &Parents,
-    (component, duties, fairness): (Component, Vec<Key>, Fairness),
-) {
+fn report<S: Eventually>(space: &mut S, parents: &Parents, (component, duties, fairness): Cycle<S::Step>) {
     let home = *component.keys().next().expect("components are not empty");
-    let Schedule { start, mut steps, .. } = bfs::schedule(session, Steps::All, parents, home);
-    let back_to = Some(steps.len());
+    let mut way = bfs::way(space, Steps::All, parents, home);
+    way.back_to = Some(way.steps.len());
     let possible = component[&home].enabled.clone();
     let mut round =
         Round { component: &component, at: home, way: Vec::new(), done: BTreeSet::new(), possible };
@@ -389,20 +423,26 @@ fn report<M: Data>(
     while fairness == Fairness::Weak
         && let Some(&key) = round.possible.difference(&round.done).next()
     {
-        let without = |(number, member): (&u32, &Member)| (!member.enabled.contains(&key)).then_some(*number);
+        let without =
+            |(number, member): (&u32, &Member<S::Step>)| (!member.enabled.contains(&key)).then_some(*number);
         let goal = component.iter().find_map(without).expect("what is possible everywhere is a duty");
         round.go(&|to, _| to == goal);
     }
     if round.at != home || round.way.is_empty() {
         round.go(&|to, _| to == home);
     }
-    steps.extend(round.way.iter().map(|(at, _, step)| Step::of(&session.space, &component[at].state, *step)));
-    session.decide(Decided::Property(property), Schedule { start, steps, back_to });
+    way.steps.extend(round.way.iter().map(|(at, _, step)| (component[at].state.clone(), *step)));
+    let never = space.never();
+    space.found(never, way);
 }
 
 /// The shortest way inside of a component, of at least one step, whose last step is the wanted one.
-fn shortest(component: &Component, from: u32, arrived: &dyn Fn(u32, Key) -> bool) -> Vec<(u32, Key, Move)> {
-    let mut came: BTreeMap<u32, (u32, (u32, Key, Move))> = BTreeMap::new();
+fn shortest<Step: Copy>(
+    component: &Component<Step>,
+    from: u32,
+    arrived: &dyn Fn(u32, Key) -> bool,
+) -> Vec<Edge<Step>> {
+    let mut came: BTreeMap<u32, (u32, Edge<Step>)> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
         for &edge in &component[&at].edges {

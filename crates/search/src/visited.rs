@@ -6,7 +6,7 @@ const SHARDS: usize = 1024;
 /// A set of fingerprints: 74 of their 128 bits count, in about ten bytes each.
 ///
 /// Growing goes shard by shard and by a half, so that there is never a second copy of the whole.
-pub(crate) struct FingerprintSet {
+pub struct FingerprintSet {
     shards: Vec<Vec<u64>>,
     filled: Vec<u32>,
 }
@@ -17,12 +17,13 @@ fn place(hash: u64, size: usize) -> usize {
 }
 
 impl FingerprintSet {
-    pub(crate) fn new() -> Self {
+    /// An empty set.
+    pub fn new() -> Self {
         Self { shards: vec![Vec::new(); SHARDS], filled: vec![0; SHARDS] }
     }
 
     /// Adds a fingerprint, and says whether it was not there.
-    pub(crate) fn insert(&mut self, hash: u128) -> bool {
+    pub fn insert(&mut self, hash: u128) -> bool {
         // Zero marks a free place.
         let entry = ((hash >> 64) as u64).max(1);
         let at = (hash as usize) % SHARDS;
@@ -39,7 +40,8 @@ impl FingerprintSet {
         new
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.filled.iter().map(|count| *count as usize).sum()
     }
 }
@@ -59,7 +61,7 @@ fn put(shard: &mut [u64], entry: u64) -> bool {
 }
 
 /// Fingerprints in the order in which they came, each with the one it was reached from: 80 bits of each count.
-pub(crate) struct Parents {
+pub struct Parents {
     hashes: Vec<u64>,
     more: Vec<u16>,
     parents: Vec<u32>,
@@ -74,12 +76,13 @@ const NONE: u32 = u32::MAX;
 const FREE: u64 = u64::MAX;
 
 impl Parents {
-    pub(crate) fn new() -> Self {
+    /// No states.
+    pub fn new() -> Self {
         Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![FREE; 64] }
     }
 
     /// Adds a state unless it is there, and gives its number.
-    pub(crate) fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
+    pub fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
         let Err(at) = self.look_up(hash) else { return None };
         let (entry, more) = ((hash >> 64) as u64, hash as u16);
         let number = self.hashes.len() as u32;
@@ -95,7 +98,7 @@ impl Parents {
     }
 
     /// The number of a state that is there.
-    pub(crate) fn find(&self, hash: u128) -> Option<u32> {
+    pub fn find(&self, hash: u128) -> Option<u32> {
         self.look_up(hash).ok()
     }
 
@@ -130,12 +133,13 @@ impl Parents {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
     /// The states on the way from a start to this one, both included.
-    pub(crate) fn way(&self, last: u32) -> Vec<u32> {
+    pub fn way(&self, last: u32) -> Vec<u32> {
         let mut way = vec![last];
         let mut at = last;
         while self.parents[at as usize] != NONE {
@@ -150,7 +154,12 @@ impl Parents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::fingerprint;
+
+    /// A fingerprint of 128 bits.
+    fn fingerprint(value: &u32) -> u128 {
+        let mut random = simurgh_random::Random::new(u64::from(*value), 0);
+        u128::from(random.next_u64()) << 64 | u128::from(random.next_u64())
+    }
 
     #[test]
     fn both_sets_know_what_was_put_in() {

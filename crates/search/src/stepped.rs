@@ -1,0 +1,203 @@
+//! A system as a space of states: a state is known by its key, and come to by the steps that led to it, or by a snapshot.
+
+use std::ops::ControlFlow;
+
+use crate::liveness::Eventually;
+use crate::session::Session;
+use crate::space::{Seen, StateSpace, Steps, Successors, Way};
+use crate::system::System;
+use crate::verdict::Found;
+
+/// A state that was come to: from which, by what, and how to come back.
+struct Reached<S: System> {
+    from: Option<(u32, S::Transition)>,
+    snapshot: Option<S::Snapshot>,
+    /// Whether what is looked for has come true here, where something is.
+    is_goal: bool,
+}
+
+/// The states of a system, as the number of what was come to.
+pub(crate) struct Stepped<'x, 's, 'a, S: System> {
+    session: &'x mut Session<'s, 'a, S>,
+    reached: Vec<Reached<S>>,
+    /// Which state the system is in, where that is one.
+    at: Option<u32>,
+    /// The search is over: it was stopped, or something was found, or is to begin anew.
+    is_over: bool,
+    /// What was seen makes other steps, and so other states, different from each other.
+    learned: bool,
+    /// What the start is known by.
+    first: u128,
+    /// Whether there is more after the state that was expanded last, which is left out.
+    was_cut: bool,
+    /// Which of the goals of the system is looked for.
+    goal: usize,
+}
+
+/// Searches the states of a system, anew where it turns out that what is the same is not.
+pub(crate) fn explore<S: System>(
+    mut session: Session<'_, '_, S>,
+    search: impl Fn(&mut Stepped<'_, '_, '_, S>),
+) -> Found<S> {
+    loop {
+        let mut space = Stepped::new(&mut session, usize::MAX);
+        search(&mut space);
+        if !space.learned {
+            return session.conclude();
+        }
+        session.restart();
+    }
+}
+
+impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
+    pub(crate) fn new(session: &'x mut Session<'s, 'a, S>, goal: usize) -> Self {
+        let mut space = Self {
+            session,
+            reached: Vec::new(),
+            at: None,
+            is_over: false,
+            learned: false,
+            first: 0,
+            was_cut: false,
+            goal,
+        };
+        space.first = space.reach(None).1;
+        space
+    }
+
+    /// Whether all has to begin anew.
+    pub(crate) fn has_learned(&self) -> bool {
+        self.learned
+    }
+
+    /// Notes the present state, and gives what it is known by.
+    fn reach(&mut self, from: Option<(u32, S::Transition)>) -> (u32, u128) {
+        let number = self.reached.len() as u32;
+        let system = &mut *self.session.system;
+        // Where a system cannot tell, each state is new.
+        let key = system.state_key().unwrap_or(u128::from(number) << 64 | u128::from(number));
+        let is_goal = self.goal < system.goals() && system.is_goal(self.goal);
+        self.reached.push(Reached { from, snapshot: system.snapshot(), is_goal });
+        self.at = Some(number);
+        (number, key)
+    }
+
+    /// The steps from the start to a state.
+    fn trace(&self, last: u32) -> Vec<S::Transition> {
+        let mut steps = Vec::new();
+        let mut at = last;
+        while let Some((before, transition)) = &self.reached[at as usize].from {
+            steps.push(transition.clone());
+            at = *before;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Brings the system to a state.
+    fn go_to(&mut self, number: u32, trace: &[S::Transition]) -> ControlFlow<()> {
+        if self.at.replace(number) != Some(number) {
+            match &self.reached[number as usize].snapshot {
+                Some(snapshot) => self.session.system.restore(snapshot),
+                None => self.session.replay(trace, &[])?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn successors(&mut self, number: u32, out: &mut Successors<u32>) -> ControlFlow<()> {
+        self.was_cut = false;
+        self.session.begin()?;
+        let mut trace = self.trace(number);
+        self.go_to(number, &trace)?;
+        let mut enabled = Vec::new();
+        self.session.system.enabled(&mut enabled);
+        if enabled.is_empty() {
+            // What it looks at may leave the system anywhere.
+            self.at = None;
+            return self.session.complete(&trace);
+        }
+        self.was_cut = self.session.is_cut(&trace);
+        if self.was_cut {
+            return ControlFlow::Continue(());
+        }
+        // The first comes last, so that a search in depth finds the system there.
+        let mut next = Vec::new();
+        for transition in enabled.into_iter().rev() {
+            self.go_to(number, &trace)?;
+            let length = trace.len();
+            self.session.execute(S::step(&transition), &mut trace)?;
+            trace.truncate(length);
+            next.push(self.reach(Some((number, transition))));
+            if self.session.system.learned() {
+                self.learned = true;
+                return ControlFlow::Break(());
+            }
+        }
+        for (number, key) in next.into_iter().rev() {
+            let start = out.data.len();
+            out.data.push(number);
+            out.push(number, key, start);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl<S: System> StateSpace for Stepped<'_, '_, '_, S> {
+    type Step = u32;
+    /// What is wrong is noted by the session, when a step is taken.
+    type Finding = ();
+
+    fn starts(&mut self) -> Vec<Vec<u32>> {
+        vec![vec![0]]
+    }
+
+    fn key(&mut self, _: &[u32]) -> u128 {
+        self.first
+    }
+
+    fn expand(&mut self, _: Steps, state: &[u32], out: &mut Successors<u32>) -> Option<()> {
+        self.is_over |= !self.is_over && self.successors(state[0], out).is_break();
+        None
+    }
+
+    fn look(&mut self, _: &[u32], _: Option<u32>) -> Vec<()> {
+        Vec::new()
+    }
+
+    fn found(&mut self, (): (), way: Way<u32>) {
+        let reached = |number: u32| self.reached[number as usize].from.as_ref().expect("come to by a step");
+        let trace: Vec<_> = way.steps.iter().map(|(_, step)| reached(*step).1.clone()).collect();
+        let never = self.session.system.never(self.goal, way.back_to);
+        self.session.record(never, &trace);
+    }
+
+    fn wants_more(&self) -> bool {
+        !self.is_over
+    }
+
+    fn is_over(&mut self, _: Seen) -> bool {
+        self.is_over
+    }
+
+    /// That is known only where it is seen whether anything comes after.
+    fn is_cut(&mut self, _: usize) -> bool {
+        false
+    }
+}
+
+impl<S: System> Eventually for Stepped<'_, '_, '_, S> {
+    fn holds(&mut self, state: &[u32]) -> bool {
+        self.reached[state[0] as usize].is_goal
+    }
+
+    fn fairness_key(&self, _: &[u32], step: u32) -> u64 {
+        S::process(&self.reached[step as usize].from.as_ref().expect("come to by a step").1)
+    }
+
+    fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
+    fn never(&self) {}
+}
