@@ -10,7 +10,14 @@ use crate::local;
 use crate::property::Mode;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
+use crate::stepping::{self, Engine};
 use crate::system::System;
+
+/// How many walks there are where nobody says.
+const WALKS: u64 = 10_000;
+
+/// How long a walk is at most where nobody says.
+const WALK_DEPTH: usize = 1_000;
 
 /// A search that is about to begin.
 pub struct Checker<'a, M> {
@@ -19,6 +26,7 @@ pub struct Checker<'a, M> {
     pub(crate) workers: usize,
     pub(crate) fairness: Fairness,
     pub(crate) local: local::Options,
+    executions_max: Option<u64>,
 }
 
 impl<M: Data> System<M> {
@@ -36,6 +44,7 @@ impl<'a, M: Data> Checker<'a, M> {
             workers: 1,
             fairness: Fairness::default(),
             local: local::Options::default(),
+            executions_max: None,
         }
     }
 
@@ -43,6 +52,13 @@ impl<'a, M: Data> Checker<'a, M> {
     #[must_use]
     pub fn states_max(mut self, states: u64) -> Self {
         self.limits.states_max = states;
+        self
+    }
+
+    /// Ends a search that goes through executions one by one after so many.
+    #[must_use]
+    pub fn executions_max(mut self, executions: u64) -> Self {
+        self.executions_max = Some(executions);
         self
     }
 
@@ -105,6 +121,55 @@ impl<'a, M: Data> Checker<'a, M> {
         self.locally("local-gen", local::Mode::Gen)
     }
 
+    /// Goes through executions one by one, one for each order of steps that depend on each other (optimal dynamic partial order
+    /// reduction). It needs hardly any memory, but comes to an end only where every execution does: bound it by
+    /// [`depth_max`](Self::depth_max) where timers are set again and again.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn optimal(self) -> Report {
+        self.stepwise(Engine::Optimal)
+    }
+
+    /// The same by source sets: a few more executions, less work for each.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn source(self) -> Report {
+        self.stepwise(Engine::Source)
+    }
+
+    /// The same as first published, by persistent sets: often many more executions.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn dpor(self) -> Report {
+        self.stepwise(Engine::Dpor)
+    }
+
+    /// Goes through every interleaving, one by one: the oracle of the three before.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn interleavings(self) -> Report {
+        self.stepwise(Engine::Interleavings)
+    }
+
+    /// Walks at random, 10,000 times unless [`executions_max`](Self::executions_max) says otherwise: for what is too large to exhaust.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn random(self, seed: u64) -> Report {
+        self.stepwise(Engine::Random { seed })
+    }
+
+    /// Walks with random priorities (probabilistic concurrency testing), for a bug that needs `depth` ordered steps.
+    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
+    pub fn pct(self, seed: u64, depth: u32) -> Report {
+        self.stepwise(Engine::Pct { seed, depth })
+    }
+
+    fn stepwise(mut self, engine: Engine) -> Report {
+        let is_walk = matches!(engine, Engine::Random { .. } | Engine::Pct { .. });
+        if is_walk {
+            self.executions_max.get_or_insert(WALKS);
+            // Most protocols go on for ever.
+            self.limits.depth_max = self.limits.depth_max.min(WALK_DEPTH);
+        }
+        let executions_max = self.executions_max;
+        self.search(engine.name(), |session| stepping::search(session, engine, executions_max))
+    }
+
     fn locally(self, name: &'static str, mode: local::Mode) -> Report {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
@@ -113,22 +178,30 @@ impl<'a, M: Data> Checker<'a, M> {
     }
 
     fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {
+        let (fairness, properties) = (self.fairness, &self.system.properties);
+        self.search(name, |session| {
+            let seen = search(session);
+            session.note(seen);
+            if !session.wants_more() {
+                return;
+            }
+            for (at, property) in properties.iter().enumerate() {
+                let goes_on = session.cut.is_none() && session.report.verdict != Verdict::CannotRun;
+                if property.mode == Mode::Eventually && goes_on {
+                    session.search_eventually(at, fairness);
+                }
+            }
+        })
+    }
+
+    fn search(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>)) -> Report {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
         }
         let mut session = Session::new(self.system, self.limits, name);
         session.workers = self.workers;
         if session.wants_more() {
-            let seen = search(&mut session);
-            session.note(seen);
-        }
-        if session.wants_more() {
-            for (at, property) in self.system.properties.iter().enumerate() {
-                let goes_on = session.cut.is_none() && session.report.verdict != Verdict::CannotRun;
-                if property.mode == Mode::Eventually && goes_on {
-                    session.search_eventually(at, self.fairness);
-                }
-            }
+            search(&mut session);
         }
         session.finish()
     }

@@ -5,72 +5,8 @@
 //! symmetry needs, and nobody has to write how a state is rewritten.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{Hash, Hasher};
 
-/// Two lanes of multiplications that are folded; odd constants with about as many ones as zeros.
-const KEYS: [u64; 4] =
-    [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
-
-fn fold(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
-/// Hashes to 128 bits, without any seed.
-pub(crate) struct StableHasher {
-    lanes: [u64; 2],
-}
-
-impl StableHasher {
-    pub(crate) fn new() -> Self {
-        Self { lanes: [KEYS[2], KEYS[3]] }
-    }
-
-    fn word(&mut self, word: u64) {
-        self.lanes[0] = fold(self.lanes[0] ^ word, KEYS[0]).rotate_left(23).wrapping_add(KEYS[3]);
-        self.lanes[1] =
-            fold(self.lanes[1] ^ word.rotate_left(32), KEYS[1]).rotate_left(29).wrapping_add(KEYS[2]);
-    }
-
-    pub(crate) fn wide(&self) -> u128 {
-        let first = fold(self.lanes[0] ^ KEYS[1], self.lanes[1] ^ KEYS[0]);
-        let second = fold(self.lanes[1].wrapping_add(KEYS[0]), self.lanes[0].rotate_left(31) ^ KEYS[2]);
-        (u128::from(first) << 64) | u128::from(second ^ self.lanes[1])
-    }
-}
-
-impl Hasher for StableHasher {
-    fn finish(&self) -> u64 {
-        self.wide() as u64
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.word(u64::from_le_bytes(chunk.try_into().expect("eight bytes")));
-        }
-        let rest = chunks.remainder();
-        if !rest.is_empty() {
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            self.word(u64::from_le_bytes(last) ^ ((rest.len() as u64) << 56));
-        }
-    }
-    fn write_u8(&mut self, value: u8) {
-        self.word(u64::from(value));
-    }
-    fn write_u16(&mut self, value: u16) {
-        self.word(u64::from(value));
-    }
-    fn write_u32(&mut self, value: u32) {
-        self.word(u64::from(value));
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.word(value);
-    }
-    fn write_usize(&mut self, value: usize) {
-        self.word(value as u64);
-    }
-}
+pub(crate) use simurgh_search::fingerprint::fingerprint;
 
 thread_local! {
     /// Whether a permutation is in force: looked at before the permutation itself, since it hardly ever is.
@@ -95,13 +31,6 @@ pub(crate) fn origin_of(image: u32) -> u32 {
         .with_borrow(|images| images.iter().position(|other| *other == image).map_or(image, |at| at as u32))
 }
 
-/// The fingerprint of a value.
-pub(crate) fn fingerprint(value: &impl Hash) -> u128 {
-    let mut hasher = StableHasher::new();
-    value.hash(&mut hasher);
-    hasher.wide()
-}
-
 /// The fingerprints of a value under each of the permutations; one, plain, if there are none.
 pub(crate) fn fingerprints(permutations: &[Vec<u32>], mut of: impl FnMut() -> u128) -> Box<[u128]> {
     if permutations.len() <= 1 {
@@ -123,16 +52,6 @@ pub(crate) fn fingerprints(permutations: &[Vec<u32>], mut of: impl FnMut() -> u1
 mod tests {
     use super::*;
     use crate::ActorId;
-
-    #[test]
-    fn what_differs_has_different_fingerprints_in_both_lanes() {
-        let mut seen = [std::collections::BTreeSet::new(), std::collections::BTreeSet::new()];
-        for value in 0..100_000_u64 {
-            let hash = fingerprint(&(value & 0xff, value >> 8));
-            assert!(seen[0].insert(hash as u64) && seen[1].insert((hash >> 64) as u64), "{value}");
-        }
-        assert_ne!(fingerprint(&"ab"), fingerprint(&"ab\0"));
-    }
 
     #[test]
     fn a_permutation_renames_actors_inside_of_values() {

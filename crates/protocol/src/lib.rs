@@ -88,6 +88,7 @@ mod schedule;
 mod session;
 mod snapshot;
 mod space;
+mod stepping;
 mod successors;
 mod symmetry;
 mod system;

@@ -72,7 +72,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// The steps that were made: from global state to global state, or from local state to local state.
     pub transitions: u64,
-    /// The distinct states: global ones, or local ones.
+    /// The executions, where they are gone through one by one.
+    pub executions: u64,
+    /// The distinct states: global ones, or local ones; none where executions are gone through.
     pub states: u64,
     /// The system states that were made to look at properties: all states in a global search.
     pub system_states: u64,
@@ -98,6 +100,7 @@ impl Report {
             engine,
             verdict: Verdict::Holds,
             transitions: 0,
+            executions: 0,
             states: 0,
             system_states: 0,
             handlers: 0,
@@ -169,7 +172,11 @@ impl fmt::Display for Report {
         }
         writeln!(f)?;
         if *verdict != Verdict::CannotRun {
-            writeln!(f, "{states} states, {transitions} transitions, depth {depth}")?;
+            let (seen, what) = match self.executions {
+                0 => (*states, "states"),
+                executions => (executions, "executions"),
+            };
+            writeln!(f, "{seen} {what}, {transitions} transitions, depth {depth}")?;
         }
         for Finding { name, mode, outcome } in &self.findings {
             let mode = format!("{mode:?}").to_lowercase();

@@ -59,7 +59,7 @@ pub(crate) struct Session<'a, M> {
 }
 
 /// What a state decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Decided {
     Panic,
     Property(usize),
@@ -68,7 +68,7 @@ pub(crate) enum Decided {
 }
 
 /// Code of the user that is no handler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Code {
     Condition(usize),
     Boundary,

@@ -33,7 +33,7 @@ pub(crate) struct Reaction {
     /// The sum of the fingerprints of what is sent.
     sent_hash: u128,
     /// It has no effect: a message counts as not received by it.
-    is_quiet: bool,
+    pub(crate) is_quiet: bool,
 }
 
 /// The reactions to one event in one local state, by their numbers.
@@ -75,7 +75,7 @@ pub(crate) struct Facts {
 }
 
 /// A step as numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Move {
     /// An event at an actor, and which reaction to it.
     Event { actor: u32, event: u32, reaction: u32 },
@@ -399,6 +399,11 @@ impl<M: crate::Data> Space<M> {
     /// Where the messages begin in a global state.
     pub(crate) fn header(&self) -> usize {
         self.nodes.len() + usize::from(self.recorder.is_some())
+    }
+
+    /// Whether the history is told of a message.
+    pub(crate) fn is_told(&self, envelope: u32) -> bool {
+        self.concerns[envelope as usize]
     }
 
     pub(crate) fn has_history(&self) -> bool {

@@ -4,6 +4,7 @@
 //! - [`verdict`](mod@verdict): what a search found.
 //! - [`session`]: bounds, progress, and what all engines share.
 //! - [`dfs`]: plain search, the oracle of all others.
+//! - [`fingerprint`](mod@fingerprint): what a state is known by.
 //! - [`space`]: states as values, and `stepped`, any system as such a space; [`visited`]: which of them were seen.
 //! - [`states`], [`bfs`]: every state once, in depth or the nearest first, where states can be told apart.
 //! - [`liveness`]: whether something becomes true, whatever happens.
@@ -57,6 +58,7 @@ pub mod bfs;
 pub mod causality;
 pub mod dfs;
 pub mod dpor;
+pub mod fingerprint;
 pub mod liveness;
 pub mod optimal;
 pub mod pct;

@@ -9,9 +9,10 @@ use simurgh_kernel::simcall::{
 };
 use simurgh_models::SimTime;
 
+use simurgh_search::fingerprint::fingerprint;
+
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::faults::fate_of;
-use super::fingerprint::fold;
 use super::traffic::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
 use crate::endless::{LOCAL_MAX, endless};
@@ -468,10 +469,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Some(Answer::Actor(actor)) => mix(3, u64::from(actor.0)),
             Some(Answer::Flag(flag)) => mix(4, u64::from(*flag)),
             Some(Answer::Chosen(number)) => mix(5, u64::from(*number)),
-            Some(Answer::Probed(probed)) => fold(&(
+            Some(Answer::Probed(probed)) => fingerprint(&(
                 6u8,
                 probed.as_deref().map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits())),
-            )),
+            )) as u64,
             Some(Answer::Number(_) | Answer::Platform(_)) => 7,
         };
         let history = &mut self.processes[actor.index()].history;

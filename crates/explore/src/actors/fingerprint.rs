@@ -1,23 +1,21 @@
 //! A state as a number: equal for states that nobody can tell apart.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope};
+
+use simurgh_search::fingerprint::{StableHasher, fingerprint};
 
 use super::Actors;
 use crate::dependence;
 use crate::transition::{Post, Side};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
-    /// Two numbers in one: states that differ have the same hardly ever, however many there are.
+    /// A fingerprint of all that somebody may tell apart.
     pub(super) fn fold_state(&self) -> u128 {
-        u128::from(self.fold_state_by(1)) << 64 | u128::from(self.fold_state_by(2))
-    }
-
-    fn fold_state_by(&self, seed: u64) -> u64 {
-        let mut hasher = foldhash::fast::FixedState::with_seed(seed).build();
+        let mut hasher = StableHasher::new();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
             let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
@@ -27,7 +25,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.fold_unclaimed(actor).hash(&mut hasher);
         }
         // Who met whom, also where nobody was told yet.
-        self.meetings.iter().fold(0u64, |sum, met| sum.wrapping_add(fold(&(met, seed)))).hash(&mut hasher);
+        let meetings = self.meetings.iter().map(fingerprint);
+        meetings.fold(0, u128::wrapping_add).hash(&mut hasher);
+        self.messages.len().hash(&mut hasher);
         for message in &self.messages {
             message.post.hash(&mut hasher);
         }
@@ -37,26 +37,26 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         self.kernel.hash_synchronisation(&mut hasher);
         self.watched_texts().for_each(|text| text.hash(&mut hasher));
-        hasher.finish()
+        hasher.wide()
     }
 
     /// What an actor has posted and was not told the end of: what it will be told, as far as that is decided.
-    fn fold_unclaimed(&self, actor: ActorId) -> u64 {
+    fn fold_unclaimed(&self, actor: ActorId) -> u128 {
         let folds = self.processes[actor.index()].unclaimed.iter().map(|(id, posted)| {
             let met = self.partner(*id, posted);
             // Who sends is told that somebody received, and not who.
             let told = if posted.side == Side::Recv { met } else { None };
-            fold(&(posted.post, met.is_some(), told, self.is_over(*id)))
+            fingerprint(&(posted.post, met.is_some(), told, self.is_over(*id)))
         });
-        folds.fold(0, u64::wrapping_add)
+        folds.fold(0, u128::wrapping_add)
     }
 
     /// What is in a mailbox, with the order of those posts only that something may tell apart by it.
-    fn fold_mailbox(&self, mailbox: MailboxId) -> u64 {
+    fn fold_mailbox(&self, mailbox: MailboxId) -> u128 {
         use simurgh_kernel::activity::Kind as Activity;
         let activities = self.kernel.activities();
         let queues = self.kernel.mailbox(mailbox);
-        let mut sum = 0u64;
+        let mut sum = 0u128;
         for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
             let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
             for id in queue.iter(activities) {
@@ -66,14 +66,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     unreachable!("a mailbox holds communications")
                 };
                 let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
-                sum = sum.wrapping_add(fold(&(post, side)));
+                sum = sum.wrapping_add(fingerprint(&(post, side)));
                 for (before, envelope, criteria) in &earlier {
                     let seen = match side {
                         Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
                         Side::Recv => dependence::overlap(criteria, &posted.criteria()),
                     };
                     if seen {
-                        sum = sum.wrapping_add(fold(&(*before, post)));
+                        sum = sum.wrapping_add(fingerprint(&(*before, post)));
                     }
                 }
                 earlier.push((post, posted.envelope(), posted.criteria()));
@@ -81,21 +81,4 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         sum
     }
-}
-
-trait Build {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static>;
-}
-
-impl Build for foldhash::fast::FixedState {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static> {
-        std::hash::BuildHasher::build_hasher(self)
-    }
-}
-
-/// A number for a value, the same in every run.
-pub(super) fn fold(value: &impl Hash) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::default().build();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

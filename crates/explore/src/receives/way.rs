@@ -4,7 +4,6 @@
 //! same execution again, whatever the order in which the processes take turns, and however long things take.
 
 use std::fmt;
-use std::hash::BuildHasher;
 use std::str::FromStr;
 
 /// What came of a request of a process.
@@ -49,8 +48,7 @@ pub struct Way {
 impl Way {
     /// A number that equal ways share, and different ones hardly ever.
     pub fn fingerprint(&self) -> u128 {
-        let one = |seed: u64| foldhash::fast::FixedState::with_seed(seed).hash_one(&self.processes);
-        u128::from(one(1)) << 64 | u128::from(one(2))
+        simurgh_search::fingerprint::fingerprint(&self.processes)
     }
 
     /// The same way with those processes that come later numbered by who created them, and in which order: `first` are
