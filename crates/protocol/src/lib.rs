@@ -87,6 +87,7 @@ mod node;
 mod property;
 mod replay;
 mod report;
+mod runtime;
 mod schedule;
 mod session;
 mod snapshot;
@@ -108,6 +109,7 @@ pub use property::{
 };
 pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};
+pub use runtime::{Environment, NodeRuntime};
 pub use schedule::{Schedule, Step};
 pub use snapshot::{NodeSnapshot, Run, Snapshot};
 pub use system::System;
