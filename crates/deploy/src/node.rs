@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use simurgh_protocol::{Actor, ActorId, After, Durable, Environment, NodeRuntime, Out};
+use simurgh_protocol::runtime::{Environment, NodeRuntime};
+use simurgh_protocol::{Actor, ActorId, After, Durable, Out};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::actor::{Actor, After, Data, Out, next_script};
 use crate::ids::ActorId;
 use crate::intern::Interner;
-use crate::living::{LiveNode, Living};
-use crate::runtime::{AnyLocal, Environment, Kept, Local, LocalOf, Process};
-pub(crate) use crate::runtime::{Event, Health, quietly};
+use crate::runtime::node::{AnyLocal, Environment, Kept, Local, LocalOf, Process};
+pub(crate) use crate::runtime::node::{Event, Health, quietly};
+use crate::runtime::running::{RunningNode, TypedNode};
 
 /// One thing that a handler may lead to, by the choices that it made.
 pub(crate) struct Outcome<M> {
@@ -37,8 +37,8 @@ pub(crate) trait Node<M>: Send + Sync {
 /// Makes nodes: a system keeps these, and each search makes nodes of its own.
 pub(crate) trait Kind<M>: Send + Sync {
     fn node(&self, me: ActorId, actors: usize, permutations: Arc<Vec<Vec<u32>>>) -> Box<dyn Node<M>>;
-    /// A node that lives one life.
-    fn living(&self, me: ActorId, actors: usize) -> Box<dyn Living<M>>;
+    /// A node of one execution.
+    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode<M>>;
 }
 
 impl<A: Actor, D: Data> Kind<A::Msg> for Arc<Kept<A, D>> {
@@ -47,8 +47,8 @@ impl<A: Actor, D: Data> Kind<A::Msg> for Arc<Kept<A, D>> {
         Box::new(Interned { process, locals: Interner::new(permutations.len()), permutations })
     }
 
-    fn living(&self, me: ActorId, actors: usize) -> Box<dyn Living<A::Msg>> {
-        Box::new(LiveNode::new(Process { me, actors, kept: Arc::clone(self) }))
+    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode<A::Msg>> {
+        Box::new(TypedNode::new(Process { me, actors, kept: Arc::clone(self) }))
     }
 }
 

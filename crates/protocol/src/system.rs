@@ -8,7 +8,7 @@ use crate::ids::ActorId;
 use crate::network::Network;
 use crate::node::Kind;
 use crate::property::{Condition, Mode, Property};
-use crate::runtime::Kept;
+use crate::runtime::node::Kept;
 
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;

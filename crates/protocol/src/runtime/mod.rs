@@ -1,9 +1,12 @@
-//! One life of a system: what happens is said by whoever has a network, a clock and dice, such as a simulation; the
+//! One execution of a system: what happens is said by whoever has a network, a clock and dice, such as a simulation; the
 //! handlers run, and the properties are looked at after each of them.
+//!
+//! - [`Runtime`], [`Request`]: a system of several kinds of actors, and what is to be done for it.
+//! - [`NodeRuntime`], [`Environment`]: one node, for whoever knows the type of its actor, such as a deployment.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use simurgh_protocol::live::{Live, Request};
+//! use simurgh_protocol::runtime::{Request, Runtime};
 //! use simurgh_protocol::{Actor, ActorId, Out, System, local};
 //!
 //! struct Counter;
@@ -24,19 +27,22 @@
 //! let system = System::new()
 //!     .actors([Counter, Counter])
 //!     .sometimes("something arrives", local(|seen: &u32| *seen > 0));
-//! let mut live = Live::new(Arc::new(system))?;
-//! let mut letters = Vec::new();
-//! for request in live.start(|_| |_| 0) {
-//!     if let Request::Send { letter, .. } = request {
-//!         letters.push(letter);
+//! let mut runtime = Runtime::new(Arc::new(system))?;
+//! let mut sent = Vec::new();
+//! for request in runtime.start(|_| |_| 0) {
+//!     if let Request::Send { message, .. } = request {
+//!         sent.push(message);
 //!     }
 //! }
-//! live.lose(letters[0]);
-//! live.deliver(letters[1], |_| 0);
-//! assert_eq!(live.states().get::<u32>(ActorId(0)), Some(&1));
-//! assert_eq!(live.take_decided(), [0]);
+//! runtime.lose(sent[0]);
+//! runtime.deliver(sent[1], |_| 0);
+//! assert_eq!(runtime.states().get::<u32>(ActorId(0)), Some(&1));
+//! assert_eq!(runtime.take_decided(), [0]);
 //! # Ok::<(), String>(())
 //! ```
+
+pub(crate) mod node;
+pub(crate) mod running;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -45,30 +51,32 @@ use std::sync::Arc;
 use crate::actor::{After, Data};
 use crate::history::Recorder;
 use crate::ids::ActorId;
-use crate::living::{Living, Outside, Ran};
 use crate::network::Network;
 use crate::property::{Kind, LocalStates, Mode, States, Whole, World};
-use crate::runtime::{Event, Health};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
+use node::{Event, Health};
+use running::{Outside, Ran, RunningNode};
+
+pub use node::{Environment, NodeRuntime};
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LetterId(u64);
+pub struct MessageId(u64);
 
 /// What is to be done for an actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Bring a message to its receiver, or lose it: by [`Live::deliver`] or [`Live::lose`].
+    /// Bring a message to its receiver, or lose it: by [`Runtime::deliver`] or [`Runtime::lose`].
     Send {
         /// By whom.
         from: ActorId,
         /// To whom.
         to: ActorId,
-        /// Which; see [`Live::message`].
-        letter: LetterId,
+        /// Which; see [`Runtime::message`].
+        message: MessageId,
     },
-    /// Let a timer go off, by [`Live::timeout`]; if it is set, it starts again.
+    /// Let a timer go off, by [`Runtime::timeout`]; if it is set, it starts again.
     SetTimer {
         /// Whose.
         at: ActorId,
@@ -102,10 +110,10 @@ pub struct Watched {
     pub decided: bool,
 }
 
-/// One life of a system.
-pub struct Live<M> {
+/// One execution of a system.
+pub struct Runtime<M> {
     system: Arc<System<M>>,
-    nodes: Vec<Box<dyn Living<M>>>,
+    nodes: Vec<Box<dyn RunningNode<M>>>,
     outbox: Outbox<M>,
     decided: Vec<bool>,
     news: Vec<usize>,
@@ -114,8 +122,8 @@ pub struct Live<M> {
 
 /// What is on its way, and what is still to be done.
 struct Outbox<M> {
-    letters: BTreeMap<LetterId, (ActorId, ActorId, M)>,
-    letters_made: u64,
+    in_flight: BTreeMap<MessageId, (ActorId, ActorId, M)>,
+    count: u64,
     requests: Vec<Request>,
     recorder: Option<Box<dyn Recorder<M>>>,
     /// Whether the history is another one than when it was looked at last.
@@ -123,11 +131,11 @@ struct Outbox<M> {
 }
 
 impl<M: Data> Outbox<M> {
-    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> LetterId {
-        let letter = LetterId(self.letters_made);
-        self.letters_made += 1;
-        self.letters.insert(letter, (from, to, msg));
-        letter
+    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> MessageId {
+        let message = MessageId(self.count);
+        self.count += 1;
+        self.in_flight.insert(message, (from, to, msg));
+        message
     }
 
     /// Tells the history what was sent or received.
@@ -145,8 +153,8 @@ impl<M: Data> Outbox<M> {
 impl<M: Data> Outside<M> for Outbox<M> {
     fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
         self.tell(from, to, &msg, false);
-        let letter = self.post(from, to, msg);
-        self.requests.push(Request::Send { from, to, letter });
+        let message = self.post(from, to, msg);
+        self.requests.push(Request::Send { from, to, message });
     }
     fn set_timer(&mut self, at: ActorId, timer: usize, after: After) {
         self.requests.push(Request::SetTimer { at, timer, after });
@@ -156,7 +164,7 @@ impl<M: Data> Outside<M> for Outbox<M> {
     }
 }
 
-impl<M: Data> LocalStates for Live<M> {
+impl<M: Data> LocalStates for Runtime<M> {
     fn count(&self) -> usize {
         self.nodes.len()
     }
@@ -165,16 +173,16 @@ impl<M: Data> LocalStates for Live<M> {
     }
 }
 
-impl<M: Data> Whole<M> for Live<M> {
+impl<M: Data> Whole<M> for Runtime<M> {
     fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
-        self.outbox.letters.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
+        self.outbox.in_flight.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
     }
     fn history(&self) -> Option<&dyn Any> {
         self.outbox.recorder.as_ref().map(|recorder| recorder.value(0))
     }
 }
 
-impl<M: Data> Live<M> {
+impl<M: Data> Runtime<M> {
     /// A system in which nothing has happened.
     ///
     /// # Errors
@@ -184,12 +192,12 @@ impl<M: Data> Live<M> {
             return Err(mistake);
         }
         let count = system.kinds.len();
-        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.living(ActorId::from(at), count));
+        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.running(ActorId::from(at), count));
         Ok(Self {
             nodes: nodes.collect(),
             outbox: Outbox {
-                letters: BTreeMap::new(),
-                letters_made: 0,
+                in_flight: BTreeMap::new(),
+                count: 0,
                 requests: Vec::new(),
                 recorder: system.recorder.as_ref().map(|make| make(system.permutations())),
                 told: true,
@@ -225,8 +233,8 @@ impl<M: Data> Live<M> {
     /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
     pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
         for (from, to, msg) in self.system.flying.clone() {
-            let letter = self.outbox.post(from, to, msg);
-            self.outbox.requests.push(Request::Send { from, to, letter });
+            let message = self.outbox.post(from, to, msg);
+            self.outbox.requests.push(Request::Send { from, to, message });
         }
         for actor in (0..self.nodes.len()).map(ActorId::from) {
             self.nodes[actor.index()].execute(Event::Start, Box::new(dice(actor)), &mut self.outbox);
@@ -236,8 +244,8 @@ impl<M: Data> Live<M> {
     }
 
     /// Brings a message to its receiver. If that is down, nothing happens, and the message is no longer on its way.
-    pub fn deliver(&mut self, letter: LetterId, dice: impl Dice) -> Vec<Request> {
-        let Some((from, to, msg)) = self.outbox.letters.remove(&letter) else { return Vec::new() };
+    pub fn deliver(&mut self, message: MessageId, dice: impl Dice) -> Vec<Request> {
+        let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) else { return Vec::new() };
         if !self.is_up(to) {
             self.note_loss(from, to, &msg, 0);
             self.look(None);
@@ -254,17 +262,17 @@ impl<M: Data> Live<M> {
     }
 
     /// Doubles a message that is on its way: the copy may be delivered or lost by itself.
-    pub fn double(&mut self, letter: LetterId) -> Option<LetterId> {
-        let (from, to, msg) = self.outbox.letters.get(&letter)?.clone();
+    pub fn double(&mut self, message: MessageId) -> Option<MessageId> {
+        let (from, to, msg) = self.outbox.in_flight.get(&message)?.clone();
         Some(self.outbox.post(from, to, msg))
     }
 
     /// Loses a message.
-    pub fn lose(&mut self, letter: LetterId) {
-        if let Some((from, to, msg)) = self.outbox.letters.remove(&letter) {
+    pub fn lose(&mut self, message: MessageId) {
+        if let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) {
             let same = |other: &&(ActorId, ActorId, M)| (other.0, other.1, &other.2) == (from, to, &msg);
             let after = if self.is_ordered() {
-                self.outbox.letters.range(..letter).filter(|(_, other)| same(other)).count()
+                self.outbox.in_flight.range(..message).filter(|(_, other)| same(other)).count()
             } else {
                 0
             };
@@ -289,13 +297,13 @@ impl<M: Data> Live<M> {
     }
 
     /// A message on its way: from whom, to whom, and what.
-    pub fn message(&self, letter: LetterId) -> Option<(ActorId, ActorId, &M)> {
-        self.outbox.letters.get(&letter).map(|(from, to, msg)| (*from, *to, msg))
+    pub fn message(&self, message: MessageId) -> Option<(ActorId, ActorId, &M)> {
+        self.outbox.in_flight.get(&message).map(|(from, to, msg)| (*from, *to, msg))
     }
 
     /// How many messages are on their way.
-    pub fn flying(&self) -> usize {
-        self.outbox.letters.len()
+    pub fn in_flight(&self) -> usize {
+        self.outbox.in_flight.len()
     }
 
     /// Whether an actor is up.
@@ -430,7 +438,7 @@ impl<M: Data> Live<M> {
     }
 }
 
-impl<M: Data> std::fmt::Debug for Live<M> {
+impl<M: Data> std::fmt::Debug for Runtime<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.nodes.iter().map(|node| node.local().text())).finish()
     }

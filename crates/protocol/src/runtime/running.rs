@@ -1,9 +1,9 @@
-//! A node that lives one life: its handlers run once for each thing that happens, and what they ask for is carried out by
+//! A node of one execution: its handlers run once for each thing that happens, and what they ask for is carried out by
 //! somebody else. This is where the types of an actor end, as in `node`, but nothing is remembered of the past.
 
+use super::node::{AnyLocal, Environment, Event, Local, LocalOf, Process, Stepped};
 use crate::actor::{Actor, After, Chooser, Data, Out};
 use crate::ids::ActorId;
-use crate::runtime::{AnyLocal, Environment, Event, Local, LocalOf, Process, Stepped};
 
 /// Who carries out what nodes ask for; timers are numbers.
 pub(crate) trait Outside<M> {
@@ -19,8 +19,8 @@ pub(crate) struct Ran {
     pub(crate) effective: bool,
 }
 
-/// A node that lives one life.
-pub(crate) trait Living<M>: Send {
+/// A node of one execution.
+pub(crate) trait RunningNode<M>: Send {
     fn name(&self) -> String;
     /// Lets something happen, if it means anything to the node. A timeout is of the timer with this number.
     fn execute(&mut self, event: Event<'_, M>, choose: Chooser, outside: &mut dyn Outside<M>) -> Option<Ran>;
@@ -28,7 +28,7 @@ pub(crate) trait Living<M>: Send {
     fn timer_text(&self, timer: usize) -> String;
 }
 
-pub(crate) struct LiveNode<A: Actor, D: Data> {
+pub(crate) struct TypedNode<A: Actor, D: Data> {
     process: Process<A, D>,
     local: LocalOf<A, D>,
     /// All timers that were ever set; the number of one is its place.
@@ -70,13 +70,13 @@ impl<A: Actor> Environment<A> for Numbered<'_, A::Msg, A::Timer> {
     }
 }
 
-impl<A: Actor, D: Data> LiveNode<A, D> {
+impl<A: Actor, D: Data> TypedNode<A, D> {
     pub(crate) fn new(process: Process<A, D>) -> Self {
         Self { process, local: Local::NotStarted, timers: Vec::new() }
     }
 }
 
-impl<A: Actor, D: Data> Living<A::Msg> for LiveNode<A, D> {
+impl<A: Actor, D: Data> RunningNode<A::Msg> for TypedNode<A, D> {
     fn name(&self) -> String {
         self.process.name()
     }
