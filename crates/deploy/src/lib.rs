@@ -69,5 +69,5 @@ pub use counters::{Count, Counters};
 pub use deployment::{Deployment, Peer, Transport};
 pub use error::Error;
 pub use node::{Node, run, run_durable, wire_bytes};
-pub use observer::Observer;
+pub use observer::{Observable, Observer};
 pub use watch::{Stage, WatchArguments};

@@ -1,6 +1,5 @@
 //! Runs the handlers of an actor: messages from the network, timers of the clock, choices at random.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -10,7 +9,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use simurgh_protocol::{Actor, ActorId, After, Command, Durable, Out};
+use simurgh_protocol::runtime::{Environment, NodeRuntime};
+use simurgh_protocol::{Actor, ActorId, After, Durable, Out};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -284,19 +284,19 @@ where
         }
         let begin = std::mem::replace(&mut self.begin, Box::new(|actor, out| actor.on_start(out)));
         let mut out = chance(self.me);
-        let state = begin(&self.actor, &mut out);
-        let mut running = Running { node: self, shared, state, timers: BTreeMap::new(), cut: Cut::default() };
+        let runtime = NodeRuntime::new(begin(&self.actor, &mut out));
+        let mut running = Running { runtime, place: Place { node: self, shared, cut: Cut::default() } };
         running.settle(out)?;
         loop {
-            let due =
-                running.timers.iter().min_by_key(|(_, due)| **due).map(|(timer, due)| (timer.clone(), *due));
+            let timers = running.runtime.timers.iter();
+            let due = timers.min_by_key(|(_, due)| **due).map(|(timer, due)| (timer.clone(), *due));
             let far = Instant::now() + Duration::from_secs(3600);
             tokio::select! {
                 () = &mut stop => break,
                 () = &mut crash => {
                     receiving.shutdown().await;
                     sending.shutdown().await;
-                    return Ok(running.shared.counters.clone());
+                    return Ok(running.place.shared.counters.clone());
                 }
                 () = sleep_until(due.as_ref().map_or(far, |(_, due)| *due)) => {
                     if let Some((timer, _)) = due {
@@ -305,14 +305,14 @@ where
                 }
                 Some((from, bytes)) = inbound.recv() => running.bytes(from, &bytes)?,
                 Some((request, answer)) = asked.recv() => drop(answer.send(running.observed(request))),
-                Some(message) = next(&mut inputs) => running.message(running.node.me, &message)?,
+                Some(message) = next(&mut inputs) => running.message(running.place.node.me, &message)?,
             }
         }
         receiving.shutdown().await;
-        running.shared.queues.iter().for_each(Queue::close);
+        running.place.shared.queues.iter().for_each(Queue::close);
         let _ = timeout(FAREWELL, async { while sending.join_next().await.is_some() {} }).await;
         sending.shutdown().await;
-        Ok(running.shared.counters.clone())
+        Ok(running.place.shared.counters.clone())
     }
 
     fn cannot_listen(&self, source: io::Error) -> Error {
@@ -327,12 +327,16 @@ where
     }
 }
 
-/// A node that lives.
+/// A node that runs.
 struct Running<A: Actor> {
+    runtime: NodeRuntime<A::State, A::Timer, Instant>,
+    place: Place<A>,
+}
+
+/// What is around it.
+struct Place<A: Actor> {
     node: Node<A>,
     shared: Arc<Shared>,
-    state: A::State,
-    timers: BTreeMap<A::Timer, Instant>,
     cut: Cut,
 }
 
@@ -344,86 +348,87 @@ where
         let understood =
             apart(bytes).and_then(|(cut, bytes)| Some((cut, bytes, postcard::take_from_bytes(bytes).ok()?)));
         let Some((cut, bytes, (message, []))) = understood else {
-            self.shared.counters.add(Count::NotUnderstood);
+            self.place.shared.counters.add(Count::NotUnderstood);
             return Ok(());
         };
         self.join(cut);
-        self.cut.comes(cut, from, bytes, self.node.deployment.queue_max);
+        self.place.cut.comes(cut, from, bytes, self.place.node.deployment.queue_max);
         self.message(from, &message)
     }
 
     /// Joins a cut, unless it is in this one or a later one.
     fn join(&mut self, cut: u64) {
-        let Self { node, state, timers, .. } = self;
+        let Self { runtime, place } = self;
         let record = || {
-            let timers: Vec<&A::Timer> = timers.keys().collect();
-            node.encode.as_ref()?(state, &timers)
+            let timers: Vec<&A::Timer> = runtime.timers.keys().collect();
+            place.node.encode.as_ref()?(&runtime.state, &timers)
         };
-        self.cut.join(cut, record);
+        place.cut.join(cut, record);
     }
 
     fn observed(&mut self, request: Request) -> Answer {
-        if self.node.encode.is_none() {
+        if self.place.node.encode.is_none() {
             return Answer::NotObservable;
         }
         match request {
-            Request::Join(cut) if cut < self.cut.number() => Answer::Overtaken,
+            Request::Join(cut) if cut < self.place.cut.number() => Answer::Overtaken,
             Request::Join(cut) => {
                 self.join(cut);
                 Answer::Joined
             }
-            Request::Collect(cut) => self.cut.collect(cut),
+            Request::Collect(cut) => self.place.cut.collect(cut),
         }
     }
 
     fn message(&mut self, from: ActorId, message: &A::Msg) -> Result<(), Error> {
-        self.shared.counters.add(Count::Received);
-        let mut out = chance(self.node.me);
-        self.node.actor.on_msg(&mut self.state, from, message, &mut out);
+        self.place.shared.counters.add(Count::Received);
+        let mut out = chance(self.place.node.me);
+        self.runtime.deliver(&self.place.node.actor, from, message, &mut out);
         self.settle(out)
     }
 
     fn timeout(&mut self, timer: &A::Timer) -> Result<(), Error> {
-        self.shared.counters.add(Count::Timeouts);
-        self.timers.remove(timer);
-        let mut out = chance(self.node.me);
-        self.node.actor.on_timeout(&mut self.state, timer, &mut out);
+        self.place.shared.counters.add(Count::Timeouts);
+        let mut out = chance(self.place.node.me);
+        self.runtime.timeout(&self.place.node.actor, timer, &mut out);
         self.settle(out)
     }
 
     /// Does what a handler asked for, once what it changed is on the disk.
     fn settle(&mut self, out: Out<A>) -> Result<(), Error> {
-        if let Some(store) = &mut self.node.store
-            && store(&self.node.actor, &self.state)?
+        let Place { node, shared, .. } = &mut self.place;
+        if let Some(store) = &mut node.store
+            && store(&node.actor, &self.runtime.state)?
         {
-            self.shared.counters.add(Count::Stored);
+            shared.counters.add(Count::Stored);
         }
-        if let Some(watch) = &mut self.node.watch {
-            watch(&self.state);
+        if let Some(watch) = &mut node.watch {
+            watch(&self.runtime.state);
         }
-        for command in out.into_commands() {
-            match command {
-                Command::Send { to, msg } => self.send(to, &msg),
-                Command::SetTimer { timer, after } => {
-                    self.timers.insert(timer, Instant::now() + drawn(&after));
-                }
-                Command::CancelTimer { timer } => {
-                    self.timers.remove(&timer);
-                }
-            }
-        }
+        self.runtime.carry_out(out, &mut self.place);
         Ok(())
     }
+}
 
-    fn send(&self, to: ActorId, message: &A::Msg) {
+impl<A: Actor> Environment<A> for Place<A>
+where
+    A::Msg: Serialize,
+{
+    type Due = Instant;
+
+    fn set_timer(&mut self, _: ActorId, _: &A::Timer, after: After) -> Instant {
+        Instant::now() + drawn(&after)
+    }
+
+    fn send(&mut self, from: ActorId, to: ActorId, message: A::Msg) {
         let counters = &self.shared.counters;
         let Some(queue) = self.shared.queues.get(to.index()) else { return counters.add(Count::NoSuchNode) };
-        let Ok(bytes) = postcard::to_stdvec(message) else { return counters.add(Count::NotUnderstood) };
+        let Ok(bytes) = postcard::to_stdvec(&message) else { return counters.add(Count::NotUnderstood) };
         if bytes.len() > self.shared.message_bytes_max {
             return counters.add(Count::TooLong);
         }
         let bytes = behind(self.cut.number(), &bytes);
-        if to == self.node.me {
+        if to == from {
             // Through the queue of what comes in, so that the handler ends first, as on any network.
             let sent = self.shared.inbound.try_send((to, bytes)).is_ok();
             counters.add(if sent { Count::Sent } else { Count::QueueFull });

@@ -28,6 +28,14 @@ const ON_THE_WAY: Duration = Duration::from_millis(50);
 /// The longest state that is taken.
 const PART_MAX: usize = 64 << 20;
 
+/// An actor of which a snapshot can be read.
+pub trait Observable: Actor<Msg: DeserializeOwned, State: DeserializeOwned, Timer: DeserializeOwned> {}
+
+impl<A> Observable for A where
+    A: Actor<Msg: DeserializeOwned, State: DeserializeOwned, Timer: DeserializeOwned>
+{
+}
+
 /// Somebody who has the key of a deployment, and looks at its nodes.
 pub struct Observer {
     runtime: tokio::runtime::Runtime,
@@ -65,12 +73,7 @@ impl Observer {
     /// # Errors
     /// If a node does not answer, was started in the middle, does not let itself be observed, or runs another program.
     #[allow(clippy::disallowed_methods, reason = "numbers of cuts go up, also from one observer to the next")]
-    pub fn snapshot<A: Actor>(&self) -> Result<Snapshot<A>, Error>
-    where
-        A::Msg: DeserializeOwned,
-        A::State: DeserializeOwned,
-        A::Timer: DeserializeOwned,
-    {
+    pub fn snapshot<A: Observable>(&self) -> Result<Snapshot<A>, Error> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let cut = now.as_micros() as u64;
         let parts = self.runtime.block_on(self.from.cut(cut))?;

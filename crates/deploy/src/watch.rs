@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
 use serde_json::json;
 use simurgh_protocol::{
     Actor, ActorId, Durable, Finding, Mode, Outcome, Report, Run, Schedule, Snapshot, System, Verdict,
@@ -17,7 +16,7 @@ use simurgh_protocol::{
 
 use crate::deployment::Deployment;
 use crate::error::Error;
-use crate::observer::Observer;
+use crate::observer::{Observable, Observer};
 
 /// What follows `watch` on the command line; a program has it as one of its commands.
 #[derive(Clone, Debug, clap::Args)]
@@ -83,12 +82,7 @@ struct Deployed {
     begin: Instant,
 }
 
-impl<A: Actor> Watched<A> for Deployed
-where
-    A::Msg: DeserializeOwned,
-    A::State: DeserializeOwned,
-    A::Timer: DeserializeOwned,
-{
+impl<A: Observable> Watched<A> for Deployed {
     fn at(&mut self, since_begin: Duration) -> Result<Snapshot<A>, Error> {
         std::thread::sleep(since_begin.saturating_sub(self.begin.elapsed()));
         self.observer.snapshot()
@@ -103,44 +97,29 @@ impl WatchArguments {
     /// [`WatchArguments::run_durable`].
     ///
     /// Exit code 0 if nothing was found in the time given, 1 if something was, 2 if it cannot run.
-    pub fn run<A: Actor>(
+    pub fn run<A: Observable>(
         &self,
         actors: impl Fn(Stage) -> Vec<A>,
         properties: impl Fn(System<A::Msg>) -> System<A::Msg>,
-    ) -> ExitCode
-    where
-        A::Msg: DeserializeOwned,
-        A::State: DeserializeOwned,
-        A::Timer: DeserializeOwned,
-    {
+    ) -> ExitCode {
         self.run_resumed(actors, properties, System::from_live)
     }
 
     /// The same for actors with disks: after a crash, they go on from what is stored.
-    pub fn run_durable<A: Durable>(
+    pub fn run_durable<A: Observable + Durable>(
         &self,
         actors: impl Fn(Stage) -> Vec<A>,
         properties: impl Fn(System<A::Msg>) -> System<A::Msg>,
-    ) -> ExitCode
-    where
-        A::Msg: DeserializeOwned,
-        A::State: DeserializeOwned,
-        A::Timer: DeserializeOwned,
-    {
+    ) -> ExitCode {
         self.run_resumed(actors, properties, System::from_live_durable)
     }
 
-    fn run_resumed<A: Actor>(
+    fn run_resumed<A: Observable>(
         &self,
         actors: impl Fn(Stage) -> Vec<A>,
         properties: impl Fn(System<A::Msg>) -> System<A::Msg>,
         resume: impl Fn(Vec<A>, Snapshot<A>) -> System<A::Msg>,
-    ) -> ExitCode
-    where
-        A::Msg: DeserializeOwned,
-        A::State: DeserializeOwned,
-        A::Timer: DeserializeOwned,
-    {
+    ) -> ExitCode {
         let checked = |live: Snapshot<A>| properties(resume(actors(Stage::Checked), live));
         let watched: Result<Box<dyn Watched<A>>, Error> = match &self.file {
             None => Ok(Box::new(Run::new(actors(Stage::Running), self.seed).loss(self.loss))),
@@ -279,12 +258,7 @@ pub enum Stage {
     Checked,
 }
 
-fn deployed<A: Actor>(file: &PathBuf, actors: usize) -> Result<Box<dyn Watched<A>>, Error>
-where
-    A::Msg: DeserializeOwned,
-    A::State: DeserializeOwned,
-    A::Timer: DeserializeOwned,
-{
+fn deployed<A: Observable>(file: &PathBuf, actors: usize) -> Result<Box<dyn Watched<A>>, Error> {
     let deployment = Deployment::read(file)?;
     let nodes = deployment.nodes().len();
     if nodes != actors {

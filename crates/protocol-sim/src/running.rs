@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use simurgh_kernel::random::Random;
 use simurgh_models::{ActionId, Change, Ended, Models, Outcome, Progress, Refused, Step, Transfer};
 use simurgh_platform::{HostId, ProfileBinding, ProfileTarget, Repeat};
-use simurgh_protocol::live::{LetterId, Live, Request};
+use simurgh_protocol::runtime::{MessageId, Request, Runtime, Watched};
 use simurgh_protocol::{ActorId, Data, Mode, States};
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ const CHOICES: u64 = 1 << 32;
 
 /// What a token of the models stands for.
 enum Awaited<M> {
-    Letter(LetterId),
+    Message(MessageId),
     Timer(ActorId, usize),
     Planned(Planned<M>),
     /// Only the date is waited for.
@@ -43,7 +43,7 @@ enum Fate {
 
 /// A simulation that goes on as far as it is told to.
 pub struct Running<M> {
-    live: Live<M>,
+    runtime: Runtime<M>,
     models: Models,
     hosts: Vec<HostId>,
     size: Size<M>,
@@ -57,7 +57,7 @@ pub struct Running<M> {
     tokens: u64,
     awaited: BTreeMap<u64, Awaited<M>>,
     timers: BTreeMap<(ActorId, usize), (u64, ActionId)>,
-    channels: BTreeMap<(ActorId, ActorId), VecDeque<(LetterId, Fate)>>,
+    channels: BTreeMap<(ActorId, ActorId), VecDeque<(MessageId, Fate)>>,
     step: Step,
     news: VecDeque<News>,
     counts: Counts,
@@ -67,15 +67,15 @@ pub struct Running<M> {
 
 impl<M: Data> Running<M> {
     pub(crate) fn start(
-        live: Live<M>,
+        runtime: Runtime<M>,
         models: Models,
         hosts: Vec<HostId>,
         (size, loss, duplication, seed): (Size<M>, f64, f64, u64),
         plan: Vec<(f64, Planned<M>)>,
     ) -> Result<Self, Error> {
-        let decided = vec![None; live.properties().len()];
+        let decided = vec![None; runtime.properties().len()];
         let mut running = Self {
-            live,
+            runtime,
             models,
             hosts,
             size,
@@ -100,7 +100,7 @@ impl<M: Data> Running<M> {
             running.set_timer(at, Awaited::Planned(planned));
         }
         running.events = running.hosts.len() as u64;
-        let requests = running.live.start(|actor| dice(seed, u64::from(actor.0)));
+        let requests = running.runtime.start(|actor| dice(seed, u64::from(actor.0)));
         running.settle(requests)?;
         for actor in running.actors().filter(|actor| !running.is_on(*actor)).collect::<Vec<_>>() {
             running.kill(actor)?;
@@ -122,7 +122,7 @@ impl<M: Data> Running<M> {
             if self.is_violated() {
                 return Ok(End::Violated);
             }
-            if stop(&self.live.states()) {
+            if stop(&self.runtime.states()) {
                 return Ok(End::Stopped);
             }
             match self.news.pop_front() {
@@ -157,13 +157,13 @@ impl<M: Data> Running<M> {
 
     /// The states of all actors.
     pub fn states(&self) -> States<'_> {
-        self.live.states()
+        self.runtime.states()
     }
 
     /// Whether an `always` was violated or a handler panicked.
     pub fn is_violated(&self) -> bool {
-        let violated = |at: usize| self.decided[at].is_some() && self.mode(at) == Mode::Always;
-        self.live.failures().next().is_some() || (0..self.decided.len()).any(violated)
+        let violated = |at: usize| self.decided[at].is_some() && self.runtime.mode(at) == Mode::Always;
+        self.runtime.failures().next().is_some() || (0..self.decided.len()).any(violated)
     }
 
     /// Gives an actor a message from outside, as if it had sent it to itself; one that is down does not get it.
@@ -173,7 +173,7 @@ impl<M: Data> Running<M> {
     pub fn input(&mut self, actor: ActorId, msg: &M) -> Result<(), Error> {
         self.counts.inputs += 1;
         let dice = self.dice();
-        let requests = self.live.input(actor, msg, dice);
+        let requests = self.runtime.input(actor, msg, dice);
         self.settle(requests)
     }
 
@@ -182,11 +182,11 @@ impl<M: Data> Running<M> {
     /// # Errors
     /// None that a crash can cause by itself.
     pub fn kill(&mut self, actor: ActorId) -> Result<(), Error> {
-        if !self.live.is_up(actor) {
+        if !self.runtime.is_up(actor) {
             return Ok(());
         }
         self.counts.crashes += 1;
-        let requests = self.live.crash(actor);
+        let requests = self.runtime.crash(actor);
         self.settle(requests)
     }
 
@@ -195,48 +195,44 @@ impl<M: Data> Running<M> {
     /// # Errors
     /// If a message that it sends then has no way to go.
     pub fn restart(&mut self, actor: ActorId) -> Result<(), Error> {
-        if self.live.is_up(actor) || !self.is_on(actor) {
+        if self.runtime.is_up(actor) || !self.is_on(actor) {
             return Ok(());
         }
         self.counts.recoveries += 1;
         let dice = self.dice();
-        let requests = self.live.recover(actor, dice);
+        let requests = self.runtime.recover(actor, dice);
         self.settle(requests)
     }
 
     /// What came of it so far.
     pub fn report(&self, end: End) -> Report {
         let platform = self.models.platform();
-        let property = |(watched, at): (simurgh_protocol::live::Watched, &Option<f64>)| Property {
+        let property = |(watched, at): (Watched, &Option<f64>)| Property {
             name: watched.name,
             mode: watched.mode,
             at: *at,
         };
         let node = |actor: ActorId| Node {
-            name: self.live.name(actor),
+            name: self.runtime.name(actor),
             host: platform.host(self.hosts[actor.index()]).name.to_owned(),
-            is_up: self.live.is_up(actor),
-            state: self.live.text(actor),
+            is_up: self.runtime.is_up(actor),
+            state: self.runtime.text(actor),
         };
         Report {
             end: if self.is_violated() { End::Violated } else { end },
             clock: self.now(),
             counts: self.counts,
-            flying: self.live.flying() as u64,
-            properties: self.live.properties().into_iter().zip(&self.decided).map(property).collect(),
-            failures: self.live.failures().map(|(actor, why)| (actor, why.to_owned())).collect(),
+            flying: self.runtime.in_flight() as u64,
+            properties: self.runtime.properties().into_iter().zip(&self.decided).map(property).collect(),
+            failures: self.runtime.failures().map(|(actor, why)| (actor, why.to_owned())).collect(),
             nodes: self.actors().map(node).collect(),
-            schedule: self.live.schedule().cloned(),
+            schedule: self.runtime.schedule().cloned(),
             dates: self.dates.clone(),
         }
     }
 
     fn actors(&self) -> impl Iterator<Item = ActorId> + use<M> {
         (0..self.hosts.len()).map(ActorId::from)
-    }
-
-    fn mode(&self, property: usize) -> Mode {
-        self.live.mode(property)
     }
 
     fn is_on(&self, actor: ActorId) -> bool {
@@ -274,14 +270,14 @@ impl<M: Data> Running<M> {
         // What was cancelled at this very instant is no longer awaited.
         match self.awaited.remove(&ended.token) {
             None | Some(Awaited::Date) => Ok(()),
-            Some(Awaited::Letter(letter)) => {
-                self.arrived(letter, if ended.outcome == Outcome::Done { Fate::Arrived } else { Fate::Gone })
+            Some(Awaited::Message(message)) => {
+                self.arrived(message, if ended.outcome == Outcome::Done { Fate::Arrived } else { Fate::Gone })
             }
             Some(Awaited::Timer(actor, timer)) => {
                 self.timers.remove(&(actor, timer));
                 self.counts.timeouts += 1;
                 let dice = self.dice();
-                let requests = self.live.timeout(actor, timer, dice);
+                let requests = self.runtime.timeout(actor, timer, dice);
                 self.settle(requests)
             }
             Some(Awaited::Planned(Planned::Crash(actor))) => self.kill(actor),
@@ -301,52 +297,52 @@ impl<M: Data> Running<M> {
     }
 
     /// A message has come to the end of its way. In an ordered network, it waits there for those before it.
-    fn arrived(&mut self, letter: LetterId, fate: Fate) -> Result<(), Error> {
-        let ends = self.live.message(letter).map(|(from, to, _)| (from, to));
+    fn arrived(&mut self, message: MessageId, fate: Fate) -> Result<(), Error> {
+        let ends = self.runtime.message(message).map(|(from, to, _)| (from, to));
         let ends = ends.expect("a message that is awaited is on its way");
-        if !self.live.is_ordered() {
-            return self.handed(letter, fate);
+        if !self.runtime.is_ordered() {
+            return self.handed(message, fate);
         }
         let channel = self.channels.entry(ends).or_default();
-        if let Some((_, place)) = channel.iter_mut().find(|(other, _)| *other == letter) {
+        if let Some((_, place)) = channel.iter_mut().find(|(other, _)| *other == message) {
             *place = fate;
         }
-        while let Some((letter, fate)) = self.channels.get_mut(&ends).and_then(|channel| {
+        while let Some((message, fate)) = self.channels.get_mut(&ends).and_then(|channel| {
             channel.front().is_some_and(|(_, fate)| *fate != Fate::Travelling).then(|| channel.pop_front())?
         }) {
-            self.handed(letter, fate)?;
+            self.handed(message, fate)?;
         }
         Ok(())
     }
 
-    fn handed(&mut self, letter: LetterId, fate: Fate) -> Result<(), Error> {
+    fn handed(&mut self, message: MessageId, fate: Fate) -> Result<(), Error> {
         if fate == Fate::Gone {
             self.counts.lost += 1;
-            self.live.lose(letter);
+            self.runtime.lose(message);
             return self.settle(Vec::new());
         }
-        let to = self.live.message(letter).map(|(_, to, _)| to);
-        if to.is_some_and(|to| self.live.is_up(to)) {
+        let to = self.runtime.message(message).map(|(_, to, _)| to);
+        if to.is_some_and(|to| self.runtime.is_up(to)) {
             self.counts.received += 1;
         } else {
             self.counts.missed += 1;
         }
         let dice = self.dice();
-        let requests = self.live.deliver(letter, dice);
+        let requests = self.runtime.deliver(message, dice);
         self.settle(requests)
     }
 
     /// Does what the handlers asked for, and notes what the properties came to.
     fn settle(&mut self, requests: Vec<Request>) -> Result<(), Error> {
         let now = self.now();
-        for property in self.live.take_decided() {
+        for property in self.runtime.take_decided() {
             self.decided[property] = Some(now);
         }
-        let steps = self.live.schedule().map_or(0, |schedule| schedule.steps.len());
+        let steps = self.runtime.schedule().map_or(0, |schedule| schedule.steps.len());
         self.dates.resize(steps, now);
         for request in requests {
             match request {
-                Request::Send { from, to, letter } => self.send(from, to, letter)?,
+                Request::Send { from, to, message } => self.send(from, to, message)?,
                 Request::SetTimer { at, timer, after } => {
                     self.cancel(at, timer);
                     let (least, most) = (after.0.start.as_secs_f64(), after.0.end.as_secs_f64());
@@ -367,8 +363,8 @@ impl<M: Data> Running<M> {
         }
     }
 
-    fn send(&mut self, from: ActorId, to: ActorId, letter: LetterId) -> Result<(), Error> {
-        let Some((_, _, msg)) = self.live.message(letter) else { return Ok(()) };
+    fn send(&mut self, from: ActorId, to: ActorId, message: MessageId) -> Result<(), Error> {
+        let Some((_, _, msg)) = self.runtime.message(message) else { return Ok(()) };
         let bytes = (self.size)(msg);
         self.counts.sent += 1;
         self.counts.bytes += bytes;
@@ -376,31 +372,31 @@ impl<M: Data> Running<M> {
         let unlucky = self.losses.next_f64() < self.loss;
         if unlucky && from != to {
             self.counts.lost += 1;
-            self.live.lose(letter);
+            self.runtime.lose(message);
             return self.settle(Vec::new());
         }
-        let doubled = self.doubles.next_f64() < self.duplication && from != to && !self.live.is_ordered();
-        if let Some(copy) = doubled.then(|| self.live.double(letter)).flatten() {
+        let doubled = self.doubles.next_f64() < self.duplication && from != to && !self.runtime.is_ordered();
+        if let Some(copy) = doubled.then(|| self.runtime.double(message)).flatten() {
             self.counts.doubled += 1;
             self.carry(from, to, copy, bytes)?;
         }
-        self.carry(from, to, letter, bytes)
+        self.carry(from, to, message, bytes)
     }
 
     /// Lets the network carry a message.
-    fn carry(&mut self, from: ActorId, to: ActorId, letter: LetterId, bytes: u64) -> Result<(), Error> {
-        if self.live.is_ordered() {
-            self.channels.entry((from, to)).or_default().push_back((letter, Fate::Travelling));
+    fn carry(&mut self, from: ActorId, to: ActorId, message: MessageId, bytes: u64) -> Result<(), Error> {
+        if self.runtime.is_ordered() {
+            self.channels.entry((from, to)).or_default().push_back((message, Fate::Travelling));
         }
         let way = Transfer::new(self.hosts[from.index()], self.hosts[to.index()], bytes as f64);
-        let token = self.token(Awaited::Letter(letter));
+        let token = self.token(Awaited::Message(message));
         match self.models.transfer(way, token) {
             Ok(_) => Ok(()),
             Err(refused) => {
                 self.awaited.remove(&token);
-                let names = (self.live.name(from), self.live.name(to));
+                let names = (self.runtime.name(from), self.runtime.name(to));
                 match refused {
-                    Refused::Off(_) => self.arrived(letter, Fate::Gone),
+                    Refused::Off(_) => self.arrived(message, Fate::Gone),
                     Refused::NoRoute(source) => {
                         Err(Error::NoRoute { from: names.0, to: names.1, source: Box::new(source) })
                     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simurgh_models::{Config, Models};
 use simurgh_platform::{HostId, Platform};
-use simurgh_protocol::live::Live;
+use simurgh_protocol::runtime::Runtime;
 use simurgh_protocol::{ActorId, Data, System};
 
 use crate::error::Error;
@@ -136,8 +136,8 @@ impl<M: Data> Simulation<M> {
                 return Err(Error::Probability { what, probability });
             }
         }
-        let mut live = Live::new(Arc::clone(&self.system)).map_err(Error::System)?;
-        let actors = simurgh_protocol::LocalStates::count(&live);
+        let mut runtime = Runtime::new(Arc::clone(&self.system)).map_err(Error::System)?;
+        let actors = simurgh_protocol::LocalStates::count(&runtime);
         for (at, planned) in &self.plan {
             check(*at, planned, actors)?;
         }
@@ -150,10 +150,11 @@ impl<M: Data> Simulation<M> {
         }
         let models = Models::new(Arc::clone(&self.platform), &config).map_err(wrong)?;
         if self.recorded {
-            live.record();
+            runtime.record();
         }
         let placed = (0..actors).map(|actor| hosts[actor % hosts.len()]).collect();
-        Running::start(live, models, placed, (self.size, self.loss, self.duplication, self.seed), self.plan)
+        let settings = (self.size, self.loss, self.duplication, self.seed);
+        Running::start(runtime, models, placed, settings, self.plan)
     }
 
     fn find_hosts(&self) -> Result<Vec<HostId>, Error> {

@@ -97,34 +97,30 @@ pub enum Command<A: Actor + ?Sized> {
     },
 }
 
-/// Who decides what [`Out::choose`] gives.
-enum Chooser {
-    /// The first choices are given, all further ones are the first option; how many options there were is noted.
-    Scripted { script: Vec<usize>, options: Vec<usize> },
-    /// Somebody outside, such as a random generator.
-    Asked { choose: Box<dyn FnMut(usize) -> usize + Send>, chosen: Vec<usize> },
-}
-
 /// What a handler may ask for: messages, timers, choices. Nothing of it happens before the handler has ended.
 pub struct Out<A: Actor + ?Sized> {
     me: ActorId,
-    commands: Vec<Command<A>>,
+    pub(crate) commands: Vec<Command<A>>,
     chooser: Chooser,
+    pub(crate) chosen: Vec<usize>,
+    /// How many options each choice had.
+    pub(crate) options: Vec<usize>,
 }
+
+/// Who answers [`Out::choose`]: gives a number below the one that it is given.
+pub(crate) type Chooser = Box<dyn FnMut(usize) -> usize + Send>;
 
 impl<A: Actor + ?Sized> Out<A> {
     /// For those who drive actors themselves: what `me` is about to ask for, with `choose` to answer [`Out::choose`].
     pub fn new(me: ActorId, choose: impl FnMut(usize) -> usize + Send + 'static) -> Self {
-        Self {
-            me,
-            commands: Vec::new(),
-            chooser: Chooser::Asked { choose: Box::new(choose), chosen: Vec::new() },
-        }
+        let chooser = Box::new(choose);
+        Self { me, commands: Vec::new(), chooser, chosen: Vec::new(), options: Vec::new() }
     }
 
-    /// What a checker uses: the choices are prescribed as far as the script goes.
+    /// What a checker uses: the choices are prescribed as far as the script goes, and the first option is taken from there on.
     pub(crate) fn scripted(me: ActorId, script: Vec<usize>) -> Self {
-        Self { me, commands: Vec::new(), chooser: Chooser::Scripted { script, options: Vec::new() } }
+        let mut script = script.into_iter();
+        Self::new(me, move |_| script.next().unwrap_or(0))
     }
 
     /// Who is asking.
@@ -160,39 +156,16 @@ impl<A: Actor + ?Sized> Out<A> {
     /// If there is nothing to choose from.
     pub fn choose(&mut self, options: usize) -> usize {
         assert!(options > 0, "a choice needs at least one option");
-        match &mut self.chooser {
-            Chooser::Scripted { script, options: seen } => {
-                let chosen = script.get(seen.len()).copied().unwrap_or(0);
-                seen.push(options);
-                chosen
-            }
-            Chooser::Asked { choose, chosen } => {
-                let which = choose(options);
-                assert!(which < options, "{which} was chosen out of {options}");
-                chosen.push(which);
-                which
-            }
-        }
+        let which = (self.chooser)(options);
+        assert!(which < options, "{which} was chosen out of {options}");
+        self.chosen.push(which);
+        self.options.push(options);
+        which
     }
 
     /// What was asked for, in order.
     pub fn into_commands(self) -> Vec<Command<A>> {
         self.commands
-    }
-
-    /// What was asked for, and the choices that were made by whoever was asked.
-    pub(crate) fn into_asked(self) -> (Vec<Command<A>>, Vec<usize>) {
-        let Chooser::Asked { chosen, .. } = self.chooser else { unreachable!("nothing was prescribed") };
-        (self.commands, chosen)
-    }
-
-    /// The choices that were made, and how many options each had.
-    pub(crate) fn into_parts(self) -> (Vec<Command<A>>, Vec<usize>, Vec<usize>) {
-        let Chooser::Scripted { mut script, options } = self.chooser else {
-            unreachable!("checkers prescribe choices")
-        };
-        script.resize(options.len(), 0);
-        (self.commands, script, options)
     }
 }
 

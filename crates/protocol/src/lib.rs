@@ -8,13 +8,13 @@
 //! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
 //! - [`Snapshot`]: where a running system was found, to go on from there; [`Run`]: one that runs in a simulated network.
 //! - [`linearizability`]: whether what clients were answered can be explained.
-//! - [`live`]: one life of a system, for whoever has a network and a clock, such as a simulation.
+//! - [`runtime`]: one execution of a system, for whoever has a network and a clock, such as a simulation; and of one node.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
 //!
-//! Inside, in reading order: `node` runs handlers and knows local states by numbers; `space` remembers what came of them;
-//! `successors` says what can happen next; `visited` remembers states by fingerprints; `evaluate` asks the conditions; `session`
-//! is what searches share; `symmetry` looks whether actors are alike; `bfs`, `dfs` and `liveness` search all of it;
-//! [`mod@local`] searches local states.
+//! Inside, in reading order: `runtime::node` runs handlers; `node` knows local states by numbers; `space` remembers what came of them;
+//! `successors` says what can happen next; `evaluate` asks the conditions; `session` is what searches share, and the space
+//! of states that the engines of `simurgh_search` go through; `symmetry` looks whether actors are alike; `stepping` is a protocol
+//! as a system of steps, for partial order reductions and walks; [`mod@local`] searches local states.
 //!
 //! Two clients want one lock, and its server forgets to look whether it is free:
 //!
@@ -76,14 +76,13 @@ mod inert;
 mod intern;
 mod limits;
 pub mod linearizability;
-pub mod live;
-mod living;
 pub mod local;
 mod network;
 mod node;
 mod property;
 mod replay;
 mod report;
+pub mod runtime;
 mod schedule;
 mod session;
 mod snapshot;

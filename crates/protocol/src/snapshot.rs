@@ -10,8 +10,9 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::actor::{Actor, After, Command, Durable, Out};
+use crate::actor::{Actor, After, Durable, Out};
 use crate::ids::ActorId;
+use crate::runtime::{Environment, NodeRuntime};
 use crate::system::System;
 
 /// Where an actor was found.
@@ -137,17 +138,8 @@ impl Random {
 
 /// What is going to happen.
 enum Coming<A: Actor> {
-    Message {
-        from: ActorId,
-        to: ActorId,
-        msg: A::Msg,
-    },
-    /// A timer; it was set anew or cancelled if another number is known for it.
-    Timer {
-        at: ActorId,
-        timer: A::Timer,
-        number: u64,
-    },
+    Message { from: ActorId, to: ActorId, msg: A::Msg },
+    Timer { at: ActorId, timer: A::Timer, number: u64 },
 }
 
 /// Actors that run in a simulated network: messages take some time, and some are lost; timers take theirs.
@@ -182,8 +174,14 @@ enum Coming<A: Actor> {
 /// ```
 pub struct Run<A: Actor> {
     actors: Vec<A>,
-    states: Vec<A::State>,
-    timers: BTreeMap<(ActorId, A::Timer), u64>,
+    /// A timer is known by its number: it was set anew or cancelled if what is coming has another.
+    nodes: Vec<NodeRuntime<A::State, A::Timer, u64>>,
+    around: Around<A>,
+}
+
+/// The simulated network, and the clock.
+struct Around<A: Actor> {
+    actors: usize,
     /// By when it happens, and the order in which it came to be expected.
     coming: BTreeMap<(Duration, u64), Coming<A>>,
     clock: Duration,
@@ -193,13 +191,42 @@ pub struct Run<A: Actor> {
     delays: Range<Duration>,
 }
 
+impl<A: Actor> Environment<A> for Around<A> {
+    type Due = u64;
+
+    fn send(&mut self, from: ActorId, to: ActorId, msg: A::Msg) {
+        let is_lost = self.random.fraction() < self.loss && to != from;
+        if !is_lost && to.index() < self.actors {
+            let delay = self.random.within(&self.delays);
+            self.expect(delay, Coming::Message { from, to, msg });
+        }
+    }
+
+    fn set_timer(&mut self, at: ActorId, timer: &A::Timer, After(range): After) -> u64 {
+        let (delay, number) = (self.random.within(&range), self.count);
+        self.expect(delay, Coming::Timer { at, timer: timer.clone(), number });
+        number
+    }
+}
+
+impl<A: Actor> Around<A> {
+    fn out(&mut self, me: ActorId) -> Out<A> {
+        let mut random = Random(self.random.next());
+        Out::new(me, move |options| (random.next() % options as u64) as usize)
+    }
+
+    fn expect(&mut self, delay: Duration, coming: Coming<A>) {
+        self.coming.insert((self.clock + delay, self.count), coming);
+        self.count += 1;
+    }
+}
+
 impl<A: Actor> Run<A> {
     /// Starts actors; the same seed always gives the same run.
     pub fn new(actors: impl IntoIterator<Item = A>, seed: u64) -> Self {
-        let mut run = Self {
-            actors: actors.into_iter().collect(),
-            states: Vec::new(),
-            timers: BTreeMap::new(),
+        let actors: Vec<A> = actors.into_iter().collect();
+        let mut around = Around {
+            actors: actors.len(),
             coming: BTreeMap::new(),
             clock: Duration::ZERO,
             count: 0,
@@ -207,112 +234,74 @@ impl<A: Actor> Run<A> {
             loss: 0.0,
             delays: Duration::from_millis(1)..Duration::from_millis(100),
         };
-        for place in 0..run.actors.len() {
+        let start = |(place, actor): (usize, &A)| {
             let me = ActorId::from(place);
-            let mut out = run.out(me);
-            let state = run.actors[place].on_start(&mut out);
-            run.states.push(state);
-            run.settle(me, out);
-        }
-        run
+            let mut out = around.out(me);
+            let mut node = NodeRuntime::new(actor.on_start(&mut out));
+            node.carry_out(out, &mut around);
+            node
+        };
+        Self { nodes: actors.iter().enumerate().map(start).collect(), actors, around }
     }
 
     /// Loses this part of the messages that are sent from now on, from 0 to 1; never those of an actor to itself.
     #[must_use]
     pub fn loss(mut self, part: f64) -> Self {
-        self.loss = part;
+        self.around.loss = part;
         self
     }
 
     /// Lets messages that are sent from now on take so long; 1 to 100 ms unless told.
     #[must_use]
     pub fn delays(mut self, delays: Range<Duration>) -> Self {
-        self.delays = delays;
+        self.around.delays = delays;
         self
     }
 
     /// How long it has run.
     pub fn clock(&self) -> Duration {
-        self.clock
+        self.around.clock
     }
 
     /// Runs until so long after the start.
     pub fn advance(&mut self, until: Duration) {
-        while let Some(entry) = self.coming.first_entry().filter(|entry| entry.key().0 <= until) {
+        while let Some(entry) = self.around.coming.first_entry().filter(|entry| entry.key().0 <= until) {
             let ((when, _), coming) = entry.remove_entry();
-            self.clock = when;
-            self.happen(coming);
+            self.around.clock = when;
+            self.happen(&coming);
         }
-        self.clock = self.clock.max(until);
+        self.around.clock = self.around.clock.max(until);
     }
 
-    fn happen(&mut self, coming: Coming<A>) {
+    fn happen(&mut self, coming: &Coming<A>) {
+        let (Coming::Message { to: at, .. } | Coming::Timer { at, .. }) = coming;
+        let (actor, node) = (&self.actors[at.index()], &mut self.nodes[at.index()]);
+        if let Coming::Timer { timer, number, .. } = coming
+            && node.timers.get(timer) != Some(number)
+        {
+            return;
+        }
+        let mut out = self.around.out(*at);
         match coming {
-            Coming::Message { from, to, msg } => {
-                let mut out = self.out(to);
-                self.actors[to.index()].on_msg(&mut self.states[to.index()], from, &msg, &mut out);
-                self.settle(to, out);
-            }
-            Coming::Timer { at, timer, number } => {
-                let key = (at, timer);
-                if self.timers.get(&key) == Some(&number) {
-                    self.timers.remove(&key);
-                    let mut out = self.out(at);
-                    self.actors[at.index()].on_timeout(&mut self.states[at.index()], &key.1, &mut out);
-                    self.settle(at, out);
-                }
-            }
+            Coming::Message { from, msg, .. } => node.deliver(actor, *from, msg, &mut out),
+            Coming::Timer { timer, .. } => node.timeout(actor, timer, &mut out),
         }
-    }
-
-    fn out(&mut self, me: ActorId) -> Out<A> {
-        let mut random = Random(self.random.next());
-        Out::new(me, move |options| (random.next() % options as u64) as usize)
-    }
-
-    fn settle(&mut self, me: ActorId, out: Out<A>) {
-        for command in out.into_commands() {
-            match command {
-                Command::Send { to, msg } => {
-                    let is_lost = self.random.fraction() < self.loss && to != me;
-                    if !is_lost && to.index() < self.actors.len() {
-                        let delay = self.random.within(&self.delays);
-                        self.expect(delay, Coming::Message { from: me, to, msg });
-                    }
-                }
-                Command::SetTimer { timer, after: After(range) } => {
-                    let (delay, number) = (self.random.within(&range), self.count);
-                    self.timers.insert((me, timer.clone()), number);
-                    self.expect(delay, Coming::Timer { at: me, timer, number });
-                }
-                Command::CancelTimer { timer } => {
-                    self.timers.remove(&(me, timer));
-                }
-            }
-        }
-    }
-
-    fn expect(&mut self, delay: Duration, coming: Coming<A>) {
-        self.coming.insert((self.clock + delay, self.count), coming);
-        self.count += 1;
+        node.carry_out(out, &mut self.around);
     }
 
     /// Where it is now. Nothing happens meanwhile, so that every cut is consistent.
     pub fn live(&self) -> Snapshot<A> {
-        let timers = |me: ActorId| {
-            self.timers.keys().filter(|(at, _)| *at == me).map(|(_, timer)| timer.clone()).collect()
-        };
-        let node = |(place, state): (usize, &A::State)| NodeSnapshot {
-            state: state.clone(),
-            timers: timers(ActorId::from(place)),
+        let node = |node: &NodeRuntime<A::State, A::Timer, u64>| NodeSnapshot {
+            state: node.state.clone(),
+            timers: node.timers.keys().cloned().collect(),
         };
         let flying = |coming: &Coming<A>| match coming {
             Coming::Message { from, to, msg } => Some((*from, *to, msg.clone())),
             Coming::Timer { .. } => None,
         };
         Snapshot {
-            nodes: self.states.iter().enumerate().map(node).collect(),
-            in_flight: self.coming.values().filter_map(flying).collect(),
+            nodes: self.nodes.iter().map(node).collect(),
+            in_flight: self.around.coming.values().filter_map(flying).collect(),
         }
     }
 }

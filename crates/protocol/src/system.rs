@@ -1,14 +1,14 @@
 //! Systems: which actors there are, what the network may do to them, and what is to be true.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::actor::{Actor, Data, Durable};
 use crate::history::{self, Happened, Recorder};
 use crate::ids::ActorId;
 use crate::network::Network;
-use crate::node::{Anew, FromDisk, Kept, Kind, Recovery};
+use crate::node::Kind;
 use crate::property::{Condition, Mode, Property};
+use crate::runtime::node::Kept;
 
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;
@@ -54,7 +54,7 @@ impl<M: Data> System<M> {
     /// Adds an actor; the first is number 0. Actors of any kinds may be added, as long as they speak the same language.
     #[must_use]
     pub fn actor<A: Actor<Msg = M>>(self, actor: A) -> Self {
-        self.keep::<A, Anew>(actor, None)
+        self.keep(Kept::anew(actor, None))
     }
 
     /// Adds several actors of one kind.
@@ -66,13 +66,13 @@ impl<M: Data> System<M> {
     /// Adds an actor with a disk, which survives crashes.
     #[must_use]
     pub fn durable<A: Durable<Msg = M>>(self, actor: A) -> Self {
-        self.keep::<A, FromDisk>(actor, None)
+        self.keep(Kept::durable(actor, None))
     }
 
     /// Adds an actor that is in the middle of something: as it was found in a running system, with the timers that are set.
     #[must_use]
     pub fn resumed<A: Actor<Msg = M>>(self, actor: A, state: A::State, timers: Vec<A::Timer>) -> Self {
-        self.keep::<A, Anew>(actor, Some((state, timers)))
+        self.keep(Kept::anew(actor, Some((state, timers))))
     }
 
     /// Adds an actor with a disk that is in the middle of something.
@@ -83,15 +83,11 @@ impl<M: Data> System<M> {
         state: A::State,
         timers: Vec<A::Timer>,
     ) -> Self {
-        self.keep::<A, FromDisk>(actor, Some((state, timers)))
+        self.keep(Kept::durable(actor, Some((state, timers))))
     }
 
-    fn keep<A: Actor<Msg = M>, R: Recovery<A>>(
-        mut self,
-        actor: A,
-        resumed: Option<(A::State, Vec<A::Timer>)>,
-    ) -> Self {
-        self.kinds.push(Box::new(Kept::<A, R> { actor: Arc::new(actor), resumed, recovery: PhantomData }));
+    fn keep<A: Actor<Msg = M>, D: Data>(mut self, kept: Kept<A, D>) -> Self {
+        self.kinds.push(Box::new(Arc::new(kept)));
         self
     }
 

@@ -1,35 +1,11 @@
 //! What has no effect, and what nobody has to do: verdicts of `eventually` and histories that were wrong once.
 
-use std::time::Duration;
+mod common;
 
+use common::{SECOND, Timed, deaf, walker};
 use simurgh_protocol::{
     Actor, ActorId, Fairness, Happened, Network, Out, System, Verdict, World, history, local, world,
 };
-
-const SECOND: Duration = Duration::from_secs(1);
-
-/// Goes from its first number to its second when its timer goes off.
-struct Walker {
-    from: u8,
-    to: u8,
-}
-
-impl Actor for Walker {
-    type Msg = ();
-    type State = u8;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u8 {
-        out.set_timer((), SECOND);
-        self.from
-    }
-
-    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {}
-
-    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
-        *state = self.to;
-    }
-}
 
 /// Does nothing.
 struct Stuck;
@@ -79,90 +55,46 @@ fn nobody_has_to_crash_and_nothing_has_to_be_lost() {
 }
 
 /// Chooses whether it is done; if not, all stays as it is.
-struct Hesitant;
-
-impl Actor for Hesitant {
-    type Msg = ();
-    type State = u8;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u8 {
-        out.set_timer((), SECOND);
-        0
-    }
-
-    fn on_msg(&self, state: &mut u8, _: ActorId, (): &(), out: &mut Out<Self>) {
-        self.on_timeout(state, &(), out);
-    }
-
-    fn on_timeout(&self, state: &mut u8, (): &(), out: &mut Out<Self>) {
-        match out.choose(2) {
-            0 => *state = 1,
-            _ => out.set_timer((), SECOND),
-        }
-    }
+fn hesitant() -> Timed<u8> {
+    let hesitate = |state: &mut u8, out: &mut Out<Timed<u8>>| match out.choose(2) {
+        0 => *state = 1,
+        _ => out.set_timer((), SECOND),
+    };
+    Timed { first: 0, on_msg: hesitate, on_timeout: hesitate }
 }
 
 /// Its timer goes off again and again, without any effect.
-struct Idle;
-
-impl Actor for Idle {
-    type Msg = ();
-    type State = ();
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) {
-        out.set_timer((), SECOND);
-    }
-
-    fn on_msg(&self, (): &mut (), _: ActorId, (): &(), _: &mut Out<Self>) {}
-
-    fn on_timeout(&self, (): &mut (), (): &(), out: &mut Out<Self>) {
-        out.set_timer((), SECOND);
-    }
+fn idle() -> Timed<()> {
+    deaf((), |(), out| out.set_timer((), SECOND))
 }
 
 #[test]
 fn what_has_no_effect_may_go_on_for_ever() {
     let done = || local(|state: &u8| *state == 1);
-    let hesitant = System::new().actor(Hesitant).eventually("done", done());
+    let hesitant = System::new().actor(hesitant()).eventually("done", done());
     assert_eq!(eventually(&hesitant), [Verdict::Violated; 3]);
     let found = hesitant.checker().bfs();
     assert_eq!(found.assert_violated("done").to_string(), "again and again\ntimeout[1] 0: ()\n");
     // Whoever does nothing again and again keeps others from moving, where there is no fairness.
-    let starved = System::new().actor(Walker { from: 0, to: 1 }).actor(Idle).eventually("done", done());
+    let starved = System::new().actor(walker(0)).actor(idle()).eventually("done", done());
     assert_eq!(eventually(&starved), [Verdict::Violated, Verdict::Holds, Verdict::Holds]);
 }
 
 /// Ignores a message until its timer has gone off.
-struct Later;
-
-impl Actor for Later {
-    type Msg = ();
-    type State = u8;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u8 {
-        out.set_timer((), SECOND);
-        0
-    }
-
-    fn on_msg(&self, state: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {
+fn later() -> Timed<u8> {
+    let on_msg = |state: &mut u8, _: &mut Out<Timed<u8>>| {
         if *state == 1 {
             *state = 2;
         }
-    }
-
-    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
-        *state = 1;
-    }
+    };
+    Timed { first: 0, on_msg, on_timeout: |state, _| *state = 1 }
 }
 
 #[test]
 fn a_message_that_was_ignored_arrived_again() {
     let late = || {
         let done = local(|state: &u8| *state == 2);
-        System::new().actor(Later).in_flight(ActorId(0), ActorId(0), ()).eventually("done", done)
+        System::new().actor(later()).in_flight(ActorId(0), ActorId(0), ()).eventually("done", done)
     };
     for network in [Network::Unordered, Network::Ordered] {
         let system = late().network(network);
@@ -187,7 +119,7 @@ fn what_is_ignored_counts_as_not_received() {
         (Network::Ordered, Verdict::Violated),
     ] {
         let system = System::new()
-            .actor(Idle)
+            .actor(idle())
             .in_flight(ActorId(0), ActorId(0), ())
             .network(network)
             .history(0_u8, |()| true, count)

@@ -7,9 +7,9 @@ use simurgh_protocol::{
     Actor, ActorId, Network, Out, System, Verdict, World, agree, global, local, pairwise, world,
 };
 
-/// Two that pass a number to and fro: each adds one, and each begins once, with whatever it has heard of.
+/// Each calls the others once, with the number after the highest that it has heard of.
 struct Caller {
-    other: ActorId,
+    others: Vec<ActorId>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,25 +35,25 @@ impl Actor for Caller {
     fn on_timeout(&self, state: &mut Heard, (): &(), out: &mut Out<Self>) {
         state.has_called = true;
         state.number += 1;
-        out.send(self.other, state.number);
+        out.broadcast(self.others.iter().copied(), state.number);
     }
 }
 
-fn callers() -> System<u32> {
+fn callers(count: u32) -> System<u32> {
+    let others = |me: u32| (0..count).filter(|other| *other != me).map(ActorId).collect();
     System::new()
-        .actor(Caller { other: ActorId(1) })
-        .actor(Caller { other: ActorId(0) })
-        .always("no more than two", local(|state: &Heard| state.number <= 2))
+        .actors((0..count).map(|me| Caller { others: others(me) }))
+        .always("no higher than callers", local(move |state: &Heard| state.number <= count))
 }
 
 #[test]
 fn who_hears_of_what_it_has_not_done_counts_for_ever() {
-    callers().checker().bfs().assert_properties();
-    let found = callers().checker().local();
+    callers(2).checker().bfs().assert_properties();
+    let found = callers(2).checker().local();
     found.assert_properties();
     assert_eq!(found.suspicions, 0, "{found}");
     let alone = Options { company: false, ..Options::default() };
-    let found = callers().checker().states_max(500).local_options(alone).local();
+    let found = callers(2).checker().states_max(500).local_options(alone).local();
     assert_eq!(found.verdict, Verdict::NotExhausted, "{found}");
 }
 
@@ -137,52 +137,19 @@ fn fewer_system_states_are_made_for_conditions_that_say_more() {
     assert_eq!((by_all.system_states, all.system_states), (4, 4));
 }
 
-/// Each opens one round, the next after the highest that it has heard of, and tells the others.
-struct Opener {
-    others: Vec<ActorId>,
-}
-
-impl Actor for Opener {
-    type Msg = u32;
-    type State = Heard;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> Heard {
-        out.set_timer((), Duration::from_secs(1));
-        Heard::default()
-    }
-
-    fn on_msg(&self, state: &mut Heard, _: ActorId, number: &u32, _: &mut Out<Self>) {
-        state.number = state.number.max(*number);
-    }
-
-    fn on_timeout(&self, state: &mut Heard, (): &(), out: &mut Out<Self>) {
-        state.has_called = true;
-        state.number += 1;
-        out.broadcast(self.others.iter().copied(), state.number);
-    }
-}
-
-fn openers() -> System<u32> {
-    let others = |me: u32| (0..3).filter(|other| *other != me).map(ActorId).collect();
-    System::new()
-        .actors((0..3).map(|me| Opener { others: others(me) }))
-        .always("no more rounds than openers", local(|state: &Heard| state.number <= 3))
-}
-
-/// Round two may be open while the first has opened nothing, and while the second has opened nothing, but not while both
-/// have opened nothing: who knows pairs only goes on to round four, and so on.
+/// Somebody may have heard of two while the first has not called, and while the second has not, but not while neither has: who
+/// knows pairs only goes on to four, and so on.
 #[test]
 fn pasts_tell_where_three_contradict_each_other() {
-    openers().checker().bfs().assert_properties();
+    callers(3).checker().bfs().assert_properties();
     let with_pairs = |states_max: u64| {
         let pairs = Options { pasts_from: usize::MAX, ..Options::default() };
-        openers().checker().states_max(states_max).local_options(pairs).local()
+        callers(3).checker().states_max(states_max).local_options(pairs).local()
     };
     assert_eq!(with_pairs(1_000).verdict, Verdict::NotExhausted);
     for pasts_from in [0, 10, 100] {
         let options = Options { pasts_from, ..Options::default() };
-        openers().checker().states_max(2_000).local_options(options).local().assert_properties();
+        callers(3).checker().states_max(2_000).local_options(options).local().assert_properties();
     }
 }
 
@@ -191,7 +158,7 @@ fn pasts_tell_where_three_contradict_each_other() {
 fn a_local_search_asks_often_whether_to_stop() {
     let (mut asked, mut last, mut most) = (0_u32, 0, 0);
     let pairs = Options { pasts_from: usize::MAX, early: false, ..Options::default() };
-    let found = openers()
+    let found = callers(3)
         .checker()
         .states_max(2_000)
         .local_options(pairs)

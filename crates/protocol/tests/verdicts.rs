@@ -1,39 +1,15 @@
 //! Verdicts that were wrong once, each named after what went wrong.
 
-use std::time::Duration;
+mod common;
 
+use common::{SECOND, Timed, deaf, walker};
 use simurgh_protocol::{
-    Actor, ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
+    ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
     projected,
 };
 
-const SECOND: Duration = Duration::from_secs(1);
-
-/// Goes from its first number to its second when its timer goes off.
-struct Walker {
-    from: u8,
-    to: u8,
-}
-
-impl Actor for Walker {
-    type Msg = ();
-    type State = u8;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u8 {
-        out.set_timer((), SECOND);
-        self.from
-    }
-
-    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), _: &mut Out<Self>) {}
-
-    fn on_timeout(&self, state: &mut u8, (): &(), _: &mut Out<Self>) {
-        *state = self.to;
-    }
-}
-
 fn walkers(count: usize) -> System<()> {
-    System::new().actors((0..count).map(|_| Walker { from: 1, to: 0 }))
+    System::new().actors((0..count).map(|_| walker(1)))
 }
 
 fn all_searches(system: &System<()>) -> [Report; 5] {
@@ -70,30 +46,17 @@ fn local_search_took_one_key_alone_for_all_keys() {
 }
 
 /// Counts to a thousand, and fails there.
-struct LongFuse;
-
-impl Actor for LongFuse {
-    type Msg = ();
-    type State = u32;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u32 {
-        out.set_timer((), SECOND);
-        0
-    }
-
-    fn on_msg(&self, _: &mut u32, _: ActorId, (): &(), _: &mut Out<Self>) {}
-
-    fn on_timeout(&self, state: &mut u32, (): &(), out: &mut Out<Self>) {
+fn long_fuse() -> Timed<u32> {
+    deaf(0, |state, out| {
         *state += 1;
         assert!(*state < 1_000, "a thousand is too much");
         out.set_timer((), SECOND);
-    }
+    })
 }
 
 #[test]
 fn a_search_that_was_cut_did_not_know_that_no_handler_panics() {
-    let system = System::new().actor(LongFuse).sometimes("moves", local(|state: &u32| *state == 1));
+    let system = System::new().actor(long_fuse()).sometimes("moves", local(|state: &u32| *state == 1));
     for found in [
         system.checker().states_max(10).bfs(),
         system.checker().states_max(10).dfs(),
@@ -211,8 +174,8 @@ fn a_condition_that_panics_took_the_checker_with_it() {
 fn a_history_that_panics_took_the_checker_with_it() {
     let system = |concerns: bool| {
         System::new()
-            .actor(Walker { from: 1, to: 0 })
-            .actor(Sender)
+            .actor(walker(1))
+            .actor(sender())
             .history(
                 0_u8,
                 move |()| {
@@ -232,57 +195,28 @@ fn a_history_that_panics_took_the_checker_with_it() {
 }
 
 /// Sends when its timer goes off.
-struct Sender;
-
-impl Actor for Sender {
-    type Msg = ();
-    type State = ();
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) {
-        out.set_timer((), SECOND);
-    }
-
-    fn on_msg(&self, (): &mut (), _: ActorId, (): &(), _: &mut Out<Self>) {}
-
-    fn on_timeout(&self, (): &mut (), (): &(), out: &mut Out<Self>) {
-        out.send(ActorId(0), ());
-    }
+fn sender() -> Timed<()> {
+    deaf((), |(), out| out.send(ActorId(0), ()))
 }
+
+const RACERS: [ActorId; 3] = [ActorId(0), ActorId(1), ActorId(2)];
 
 /// Whoever moves first gets all the way.
-struct Racer {
-    others: [ActorId; 3],
-}
-
-impl Actor for Racer {
-    type Msg = ();
-    type State = u8;
-    type Timer = ();
-
-    fn on_start(&self, out: &mut Out<Self>) -> u8 {
-        out.set_timer((), SECOND);
-        0
-    }
-
-    fn on_msg(&self, _: &mut u8, _: ActorId, (): &(), out: &mut Out<Self>) {
-        out.cancel_timer(());
-    }
-
-    fn on_timeout(&self, state: &mut u8, (): &(), out: &mut Out<Self>) {
+fn racer() -> Timed<u8> {
+    let on_timeout = |state: &mut u8, out: &mut Out<Timed<u8>>| {
         *state += 1;
         if *state == 1 {
-            out.broadcast(self.others, ());
+            out.broadcast(RACERS, ());
         }
         if *state < 3 {
             out.set_timer((), SECOND);
         }
-    }
+    };
+    Timed { first: 0, on_msg: |_, out| out.cancel_timer(()), on_timeout }
 }
 
 fn racers() -> System<()> {
-    let all = [0, 1, 2].map(ActorId);
-    System::new().actors((0..3).map(|_| Racer { others: all })).symmetric(all)
+    System::new().actors((0..3).map(|_| racer())).symmetric(RACERS)
 }
 
 #[test]
@@ -316,15 +250,14 @@ fn symmetric_said_nothing_of_conditions_that_name_an_actor() {
 
 #[test]
 fn symmetric_had_to_be_said_before_the_history() {
-    let all = [0, 1, 2].map(ActorId);
     let tell = |told: &mut Option<ActorId>, happened: Happened<'_, ()>| {
         if let Happened::Sent { from, .. } = happened {
             *told = Some(from);
         }
     };
-    let actors = || System::new().actors((0..3).map(|_| Racer { others: all }));
-    let before = actors().symmetric(all).history(None, |()| true, tell);
-    let after = actors().history(None, |()| true, tell).symmetric(all);
+    let actors = || System::new().actors((0..3).map(|_| racer()));
+    let before = actors().symmetric(RACERS).history(None, |()| true, tell);
+    let after = actors().history(None, |()| true, tell).symmetric(RACERS);
     assert_eq!(after.checker().bfs().states, before.checker().bfs().states);
 }
 

@@ -1,9 +1,12 @@
-//! One life of a system: what happens is said by whoever has a network, a clock and dice, such as a simulation; the
+//! One execution of a system: what happens is said by whoever has a network, a clock and dice, such as a simulation; the
 //! handlers run, and the properties are looked at after each of them.
+//!
+//! - [`Runtime`], [`Request`]: a system of several kinds of actors, and what is to be done for it.
+//! - [`NodeRuntime`], [`Environment`]: one node, for whoever knows the type of its actor, such as a deployment.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use simurgh_protocol::live::{Live, Request};
+//! use simurgh_protocol::runtime::{Request, Runtime};
 //! use simurgh_protocol::{Actor, ActorId, Out, System, local};
 //!
 //! struct Counter;
@@ -24,19 +27,22 @@
 //! let system = System::new()
 //!     .actors([Counter, Counter])
 //!     .sometimes("something arrives", local(|seen: &u32| *seen > 0));
-//! let mut live = Live::new(Arc::new(system))?;
-//! let mut letters = Vec::new();
-//! for request in live.start(|_| |_| 0) {
-//!     if let Request::Send { letter, .. } = request {
-//!         letters.push(letter);
+//! let mut runtime = Runtime::new(Arc::new(system))?;
+//! let mut sent = Vec::new();
+//! for request in runtime.start(|_| |_| 0) {
+//!     if let Request::Send { message, .. } = request {
+//!         sent.push(message);
 //!     }
 //! }
-//! live.lose(letters[0]);
-//! live.deliver(letters[1], |_| 0);
-//! assert_eq!(live.states().get::<u32>(ActorId(0)), Some(&1));
-//! assert_eq!(live.take_decided(), [0]);
+//! runtime.lose(sent[0]);
+//! runtime.deliver(sent[1], |_| 0);
+//! assert_eq!(runtime.states().get::<u32>(ActorId(0)), Some(&1));
+//! assert_eq!(runtime.take_decided(), [0]);
 //! # Ok::<(), String>(())
 //! ```
+
+pub(crate) mod node;
+pub(crate) mod running;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -45,30 +51,32 @@ use std::sync::Arc;
 use crate::actor::{After, Data};
 use crate::history::Recorder;
 use crate::ids::ActorId;
-use crate::living::{Living, Ran, Wish};
 use crate::network::Network;
-use crate::node::{Event, Health};
 use crate::property::{Kind, LocalStates, Mode, States, Whole, World};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
+use node::{Event, Health};
+use running::{Outside, Ran, RunningNode};
+
+pub use node::{Environment, NodeRuntime};
 
 /// A message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LetterId(u64);
+pub struct MessageId(u64);
 
 /// What is to be done for an actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Bring a message to its receiver, or lose it: by [`Live::deliver`] or [`Live::lose`].
+    /// Bring a message to its receiver, or lose it: by [`Runtime::deliver`] or [`Runtime::lose`].
     Send {
         /// By whom.
         from: ActorId,
         /// To whom.
         to: ActorId,
-        /// Which; see [`Live::message`].
-        letter: LetterId,
+        /// Which; see [`Runtime::message`].
+        message: MessageId,
     },
-    /// Let a timer go off, by [`Live::timeout`]; if it is set, it starts again.
+    /// Let a timer go off, by [`Runtime::timeout`]; if it is set, it starts again.
     SetTimer {
         /// Whose.
         at: ActorId,
@@ -86,6 +94,11 @@ pub enum Request {
     },
 }
 
+/// What answers the choices of a handler: gives a number below the one that it is given.
+pub trait Dice: FnMut(usize) -> usize + Send + 'static {}
+
+impl<F: FnMut(usize) -> usize + Send + 'static> Dice for F {}
+
 /// A property, and whether it has been decided so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
@@ -97,51 +110,79 @@ pub struct Watched {
     pub decided: bool,
 }
 
-/// One life of a system.
-pub struct Live<M> {
+/// One execution of a system.
+pub struct Runtime<M> {
     system: Arc<System<M>>,
-    nodes: Vec<Box<dyn Living<M>>>,
-    letters: BTreeMap<LetterId, (ActorId, ActorId, M)>,
-    letters_made: u64,
-    recorder: Option<Box<dyn Recorder<M>>>,
-    /// Whether the history is another one than when it was looked at last.
-    told: bool,
+    nodes: Vec<Box<dyn RunningNode<M>>>,
+    outbox: Outbox<M>,
     decided: Vec<bool>,
     news: Vec<usize>,
     schedule: Option<Schedule>,
 }
 
-/// What properties look at.
-struct Moment<'a, M>(&'a Live<M>);
+/// What is on its way, and what is still to be done.
+struct Outbox<M> {
+    in_flight: BTreeMap<MessageId, (ActorId, ActorId, M)>,
+    count: u64,
+    requests: Vec<Request>,
+    recorder: Option<Box<dyn Recorder<M>>>,
+    /// Whether the history is another one than when it was looked at last.
+    told: bool,
+}
 
-impl<M: Data> LocalStates for Moment<'_, M> {
-    fn count(&self) -> usize {
-        self.0.count()
+impl<M: Data> Outbox<M> {
+    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> MessageId {
+        let message = MessageId(self.count);
+        self.count += 1;
+        self.in_flight.insert(message, (from, to, msg));
+        message
     }
-    fn state(&self, actor: usize) -> Option<&dyn Any> {
-        self.0.state(actor)
+
+    /// Tells the history what was sent or received.
+    fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.concerns(msg)
+        {
+            let history = recorder.record(0, from, to, msg, received);
+            recorder.forget_others(history);
+            self.told = true;
+        }
     }
 }
 
-impl<M: Data> LocalStates for Live<M> {
+impl<M: Data> Outside<M> for Outbox<M> {
+    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
+        self.tell(from, to, &msg, false);
+        let message = self.post(from, to, msg);
+        self.requests.push(Request::Send { from, to, message });
+    }
+    fn set_timer(&mut self, at: ActorId, timer: usize, after: After) {
+        self.requests.push(Request::SetTimer { at, timer, after });
+    }
+    fn cancel_timer(&mut self, at: ActorId, timer: usize) {
+        self.requests.push(Request::CancelTimer { at, timer });
+    }
+}
+
+impl<M: Data> LocalStates for Runtime<M> {
     fn count(&self) -> usize {
         self.nodes.len()
     }
     fn state(&self, actor: usize) -> Option<&dyn Any> {
-        self.nodes[actor].state()
+        self.nodes[actor].local().state()
     }
 }
 
-impl<M: Data> Whole<M> for Moment<'_, M> {
+impl<M: Data> Whole<M> for Runtime<M> {
     fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
-        self.0.letters.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
+        self.outbox.in_flight.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
     }
     fn history(&self) -> Option<&dyn Any> {
-        self.0.recorder.as_ref().map(|recorder| recorder.value(0))
+        self.outbox.recorder.as_ref().map(|recorder| recorder.value(0))
     }
 }
 
-impl<M: Data> Live<M> {
+impl<M: Data> Runtime<M> {
     /// A system in which nothing has happened.
     ///
     /// # Errors
@@ -151,13 +192,16 @@ impl<M: Data> Live<M> {
             return Err(mistake);
         }
         let count = system.kinds.len();
-        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.living(ActorId::from(at), count));
+        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.running(ActorId::from(at), count));
         Ok(Self {
             nodes: nodes.collect(),
-            letters: BTreeMap::new(),
-            letters_made: 0,
-            recorder: system.recorder.as_ref().map(|make| make(system.permutations())),
-            told: true,
+            outbox: Outbox {
+                in_flight: BTreeMap::new(),
+                count: 0,
+                requests: Vec::new(),
+                recorder: system.recorder.as_ref().map(|make| make(system.permutations())),
+                told: true,
+            },
             decided: vec![false; system.properties.len()],
             news: Vec::new(),
             schedule: None,
@@ -186,70 +230,49 @@ impl<M: Data> Live<M> {
         self.system.network == Network::Ordered
     }
 
-    /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices: a number below the
-    /// one that it is given.
-    pub fn start<C>(&mut self, mut dice: impl FnMut(ActorId) -> C) -> Vec<Request>
-    where
-        C: FnMut(usize) -> usize + Send + 'static,
-    {
-        let mut requests = Vec::new();
+    /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
+    pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
         for (from, to, msg) in self.system.flying.clone() {
-            let letter = self.post(from, to, msg);
-            requests.push(Request::Send { from, to, letter });
+            let message = self.outbox.post(from, to, msg);
+            self.outbox.requests.push(Request::Send { from, to, message });
         }
         for actor in (0..self.nodes.len()).map(ActorId::from) {
-            let ran = self.nodes[actor.index()].start(Box::new(dice(actor)));
-            self.grant(actor, ran.wishes, &mut requests);
+            self.nodes[actor.index()].execute(Event::Start, Box::new(dice(actor)), &mut self.outbox);
         }
         self.look(None);
-        requests
+        std::mem::take(&mut self.outbox.requests)
     }
 
     /// Brings a message to its receiver. If that is down, nothing happens, and the message is no longer on its way.
-    pub fn deliver(
-        &mut self,
-        letter: LetterId,
-        dice: impl FnMut(usize) -> usize + Send + 'static,
-    ) -> Vec<Request> {
-        let Some((from, to, msg)) = self.letters.remove(&letter) else { return Vec::new() };
+    pub fn deliver(&mut self, message: MessageId, dice: impl Dice) -> Vec<Request> {
+        let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) else { return Vec::new() };
         if !self.is_up(to) {
             self.note_loss(from, to, &msg, 0);
             self.look(None);
             return Vec::new();
         }
-        let ran = self.nodes[to.index()].execute(Event::Deliver(from, &msg), Box::new(dice));
-        self.tell(from, to, &msg, true);
-        let ordered = self.is_ordered();
-        self.happened(to, ran, ordered, |_, choices| {
-            let msg = format!("{msg:?}");
-            Step::Deliver { from, to, msg, choices }
-        })
+        self.outbox.tell(from, to, &msg, true);
+        self.happen(to, Event::Deliver(from, &msg), dice)
     }
 
     /// Gives an actor a message from outside, as if it had sent it to itself; it is not part of the schedule.
-    pub fn input(
-        &mut self,
-        to: ActorId,
-        msg: &M,
-        dice: impl FnMut(usize) -> usize + Send + 'static,
-    ) -> Vec<Request> {
-        let ran = self.nodes[to.index()].execute(Event::Deliver(to, msg), Box::new(dice));
+    pub fn input(&mut self, to: ActorId, msg: &M, dice: impl Dice) -> Vec<Request> {
         self.schedule = None;
-        self.happened(to, ran, false, |_, choices| Step::Recover { at: to, choices })
+        self.happen(to, Event::Deliver(to, msg), dice)
     }
 
     /// Doubles a message that is on its way: the copy may be delivered or lost by itself.
-    pub fn double(&mut self, letter: LetterId) -> Option<LetterId> {
-        let (from, to, msg) = self.letters.get(&letter)?.clone();
-        Some(self.post(from, to, msg))
+    pub fn double(&mut self, message: MessageId) -> Option<MessageId> {
+        let (from, to, msg) = self.outbox.in_flight.get(&message)?.clone();
+        Some(self.outbox.post(from, to, msg))
     }
 
     /// Loses a message.
-    pub fn lose(&mut self, letter: LetterId) {
-        if let Some((from, to, msg)) = self.letters.remove(&letter) {
+    pub fn lose(&mut self, message: MessageId) {
+        if let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) {
             let same = |other: &&(ActorId, ActorId, M)| (other.0, other.1, &other.2) == (from, to, &msg);
             let after = if self.is_ordered() {
-                self.letters.range(..letter).filter(|(_, other)| same(other)).count()
+                self.outbox.in_flight.range(..message).filter(|(_, other)| same(other)).count()
             } else {
                 0
             };
@@ -259,48 +282,33 @@ impl<M: Data> Live<M> {
     }
 
     /// Lets a timer go off.
-    pub fn timeout(
-        &mut self,
-        at: ActorId,
-        timer: usize,
-        dice: impl FnMut(usize) -> usize + Send + 'static,
-    ) -> Vec<Request> {
-        let ran = self.nodes[at.index()].execute(Event::Timeout(timer), Box::new(dice));
-        self.happened(at, ran, false, |node, choices| {
-            let timer = node.timer_text(timer);
-            Step::Timeout { at, timer, choices }
-        })
+    pub fn timeout(&mut self, at: ActorId, timer: usize, dice: impl Dice) -> Vec<Request> {
+        self.happen(at, Event::Timeout(timer), dice)
     }
 
     /// Crashes an actor: its timers are forgotten, and nothing reaches it.
     pub fn crash(&mut self, at: ActorId) -> Vec<Request> {
-        let ran = self.nodes[at.index()].execute(Event::Crash, Box::new(|_| 0));
-        self.happened(at, ran, false, |_, _| Step::Crash { at })
+        self.happen(at, Event::Crash, |_| 0)
     }
 
     /// Starts an actor that is down: from its disk if it has one, anew otherwise.
-    pub fn recover(
-        &mut self,
-        at: ActorId,
-        dice: impl FnMut(usize) -> usize + Send + 'static,
-    ) -> Vec<Request> {
-        let ran = self.nodes[at.index()].execute(Event::Recover, Box::new(dice));
-        self.happened(at, ran, false, |_, choices| Step::Recover { at, choices })
+    pub fn recover(&mut self, at: ActorId, dice: impl Dice) -> Vec<Request> {
+        self.happen(at, Event::Recover, dice)
     }
 
     /// A message on its way: from whom, to whom, and what.
-    pub fn message(&self, letter: LetterId) -> Option<(ActorId, ActorId, &M)> {
-        self.letters.get(&letter).map(|(from, to, msg)| (*from, *to, msg))
+    pub fn message(&self, message: MessageId) -> Option<(ActorId, ActorId, &M)> {
+        self.outbox.in_flight.get(&message).map(|(from, to, msg)| (*from, *to, msg))
     }
 
     /// How many messages are on their way.
-    pub fn flying(&self) -> usize {
-        self.letters.len()
+    pub fn in_flight(&self) -> usize {
+        self.outbox.in_flight.len()
     }
 
     /// Whether an actor is up.
     pub fn is_up(&self, actor: ActorId) -> bool {
-        self.nodes[actor.index()].health() == Health::Up
+        self.nodes[actor.index()].local().health() == Health::Up
     }
 
     /// The states of all actors.
@@ -315,12 +323,15 @@ impl<M: Data> Live<M> {
 
     /// The state of an actor, as it prints.
     pub fn text(&self, actor: ActorId) -> String {
-        self.nodes[actor.index()].text()
+        self.nodes[actor.index()].local().text()
     }
 
     /// The actors whose handlers have panicked, and what they said.
     pub fn failures(&self) -> impl Iterator<Item = (ActorId, &str)> {
-        self.nodes.iter().enumerate().filter_map(|(at, node)| Some((ActorId::from(at), node.failure()?)))
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(at, node)| Some((ActorId::from(at), node.local().failure()?)))
     }
 
     /// The properties, and whether they have been decided.
@@ -344,64 +355,31 @@ impl<M: Data> Live<M> {
         std::mem::take(&mut self.news)
     }
 
-    fn happened(
-        &mut self,
-        at: ActorId,
-        ran: Ran<M>,
-        always_effective: bool,
-        step: impl FnOnce(&dyn Living<M>, Vec<usize>) -> Step,
-    ) -> Vec<Request> {
-        if ran.effective || always_effective {
-            self.note(|nodes| step(nodes[at.index()].as_ref(), ran.choices));
+    fn happen(&mut self, at: ActorId, event: Event<'_, M>, dice: impl Dice) -> Vec<Request> {
+        let node = &mut self.nodes[at.index()];
+        let ran = node.execute(event, Box::new(dice), &mut self.outbox);
+        // A message that is ignored has left its queue all the same.
+        let unqueued = matches!(event, Event::Deliver(..)) && self.system.network == Network::Ordered;
+        if let (Some(schedule), Some(Ran { choices, effective })) = (&mut self.schedule, ran)
+            && (effective || unqueued)
+        {
+            schedule.steps.push(match event {
+                Event::Deliver(from, msg) => Step::Deliver { from, to: at, msg: format!("{msg:?}"), choices },
+                Event::Timeout(timer) => Step::Timeout { at, timer: node.timer_text(timer), choices },
+                Event::Crash => Step::Crash { at },
+                Event::Start | Event::Recover => Step::Recover { at, choices },
+            });
         }
-        let mut requests = Vec::new();
-        self.grant(at, ran.wishes, &mut requests);
         self.look(Some(at.index()));
-        requests
+        std::mem::take(&mut self.outbox.requests)
     }
 
     /// Where messages may come any number of times, all that are equal are one, and the loss of one is nothing that happens.
     fn note_loss(&mut self, from: ActorId, to: ActorId, msg: &M, after: usize) {
-        if self.system.network != Network::Duplicating {
-            self.note(|_| Step::Lose { from, to, msg: format!("{msg:?}"), after });
-        }
-    }
-
-    fn note(&mut self, step: impl FnOnce(&[Box<dyn Living<M>>]) -> Step) {
-        if let Some(schedule) = &mut self.schedule {
-            schedule.steps.push(step(&self.nodes));
-        }
-    }
-
-    fn grant(&mut self, at: ActorId, wishes: Vec<Wish<M>>, requests: &mut Vec<Request>) {
-        for wish in wishes {
-            requests.push(match wish {
-                Wish::Send(to, msg) => {
-                    self.tell(at, to, &msg, false);
-                    let letter = self.post(at, to, msg);
-                    Request::Send { from: at, to, letter }
-                }
-                Wish::SetTimer(timer, after) => Request::SetTimer { at, timer, after },
-                Wish::CancelTimer(timer) => Request::CancelTimer { at, timer },
-            });
-        }
-    }
-
-    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> LetterId {
-        let letter = LetterId(self.letters_made);
-        self.letters_made += 1;
-        self.letters.insert(letter, (from, to, msg));
-        letter
-    }
-
-    /// Tells the history what was sent or received.
-    fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
-        if let Some(recorder) = &mut self.recorder
-            && recorder.concerns(msg)
+        if let Some(schedule) = &mut self.schedule
+            && self.system.network != Network::Duplicating
         {
-            let history = recorder.record(0, from, to, msg, received);
-            recorder.forget_others(history);
-            self.told = true;
+            schedule.steps.push(Step::Lose { from, to, msg: format!("{msg:?}"), after });
         }
     }
 
@@ -415,7 +393,7 @@ impl<M: Data> Live<M> {
                 self.news.push(property);
             }
         }
-        self.told = false;
+        self.outbox.told = false;
     }
 
     fn decides(&self, property: usize, changed: Option<usize>) -> bool {
@@ -423,9 +401,8 @@ impl<M: Data> Live<M> {
         let actors = self.nodes.len();
         let range = if mode == Mode::Eventually { None } else { changed };
         let range = range.map_or(0..actors, |actor| actor..actor + 1);
-        let moment = Moment(self);
         let of = |actor: usize, kind: std::any::TypeId| {
-            self.nodes[actor].state().filter(|state| (*state).type_id() == kind)
+            LocalStates::state(self, actor).filter(|state| (*state).type_id() == kind)
         };
         // A `sometimes` asks for some actor or pair, `always` and `eventually` for all.
         let decided = |answers: &mut dyn Iterator<Item = bool>| {
@@ -453,16 +430,16 @@ impl<M: Data> Live<M> {
             }
             Kind::Global(holds) => decided(&mut std::iter::once(holds(&self.states()))),
             Kind::History(holds) => {
-                let history = self.recorder.as_ref().filter(|_| self.told);
+                let history = self.outbox.recorder.as_ref().filter(|_| self.outbox.told);
                 history.is_some_and(|recorder| decided(&mut std::iter::once(holds(recorder.value(0)))))
             }
-            Kind::World(holds) => decided(&mut std::iter::once(holds(&World::new(&moment)))),
+            Kind::World(holds) => decided(&mut std::iter::once(holds(&World::new(self)))),
         }
     }
 }
 
-impl<M: Data> std::fmt::Debug for Live<M> {
+impl<M: Data> std::fmt::Debug for Runtime<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.nodes.iter().map(|node| node.text())).finish()
+        f.debug_list().entries(self.nodes.iter().map(|node| node.local().text())).finish()
     }
 }

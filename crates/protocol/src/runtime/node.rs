@@ -1,0 +1,305 @@
+//! What happens to a node, and what the commands of its handlers mean: the one place that knows, for all who run actors.
+//!
+//! A checker, a simulation, a [`Run`](crate::Run) and a deployed node differ in what is around a node: who carries its messages,
+//! what its clock is, and who answers its choices. They give that as an [`Environment`] and an [`Out`]. [`NodeRuntime`] is a node
+//! that is up. [`Local`] is a node that may also crash, recover and fail, as long as it is in memory; [`Process::step`]
+//! leads from one to the next. Deployed nodes crash and recover as processes of the system do, and have real disks.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use crate::actor::{Actor, After, Command, Data, Durable, Out};
+use crate::ids::ActorId;
+
+/// What is around nodes: a network and a clock.
+pub trait Environment<A: Actor> {
+    /// What is remembered of a timer that is set, such as when it goes off.
+    type Due;
+
+    /// Takes a message; whether it arrives is up to the network.
+    fn send(&mut self, from: ActorId, to: ActorId, msg: A::Msg);
+
+    /// Sets a timer; if it is set already, it starts again.
+    fn set_timer(&mut self, at: ActorId, timer: &A::Timer, after: After) -> Self::Due;
+
+    /// Forgets a timer that was set.
+    fn cancel_timer(&mut self, at: ActorId, timer: &A::Timer) {
+        let _ = (at, timer);
+    }
+}
+
+/// A node that is up.
+///
+/// First a handler runs, then what it asked for is carried out: in between, whoever has a disk stores what has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NodeRuntime<S, T, D = ()> {
+    /// What the actor remembers.
+    pub state: S,
+    /// The timers that are set.
+    pub timers: BTreeMap<T, D>,
+}
+
+impl<S, T: Ord, D> NodeRuntime<S, T, D> {
+    /// A node that has started or recovered, in the state that its handler gave.
+    pub fn new(state: S) -> Self {
+        Self { state, timers: BTreeMap::new() }
+    }
+
+    /// Lets the actor handle a message.
+    pub fn deliver<A>(&mut self, actor: &A, from: ActorId, msg: &A::Msg, out: &mut Out<A>)
+    where
+        A: Actor<State = S, Timer = T>,
+    {
+        actor.on_msg(&mut self.state, from, msg, out);
+    }
+
+    /// Lets the actor handle a timer that goes off; it is no longer set.
+    pub fn timeout<A: Actor<State = S, Timer = T>>(&mut self, actor: &A, timer: &T, out: &mut Out<A>) {
+        self.timers.remove(timer);
+        actor.on_timeout(&mut self.state, timer, out);
+    }
+
+    /// Does what a handler asked for, in order.
+    pub fn carry_out<A: Actor<State = S, Timer = T>>(
+        &mut self,
+        out: Out<A>,
+        environment: &mut impl Environment<A, Due = D>,
+    ) {
+        let me = out.me();
+        for command in out.into_commands() {
+            match command {
+                Command::Send { to, msg } => environment.send(me, to, msg),
+                Command::SetTimer { timer, after } => {
+                    let due = environment.set_timer(me, &timer, after);
+                    self.timers.insert(timer, due);
+                }
+                Command::CancelTimer { timer } => {
+                    if self.timers.remove(&timer).is_some() {
+                        environment.cancel_timer(me, &timer);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What can happen to a node.
+pub(crate) enum Event<'a, M> {
+    Start,
+    Deliver(ActorId, &'a M),
+    /// The timer at this place among those that are set goes off.
+    Timeout(usize),
+    Crash,
+    Recover,
+}
+
+impl<M> Clone for Event<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Event<'_, M> {}
+
+/// How a node is, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Up,
+    Down,
+    Failed,
+}
+
+/// Where a node is, with all that it has in memory and on its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Local<S, T, D> {
+    NotStarted,
+    Up(NodeRuntime<S, T>),
+    Down(D),
+    Failed(String),
+}
+
+pub(crate) type LocalOf<A, D> = Local<<A as Actor>::State, <A as Actor>::Timer, D>;
+
+/// A local state of whatever types.
+pub(crate) trait AnyLocal {
+    fn health(&self) -> Health;
+    /// The state of a node that is up.
+    fn state(&self) -> Option<&dyn Any>;
+    /// Why it has failed, if it has.
+    fn failure(&self) -> Option<&str>;
+    /// How it prints, without its timers.
+    fn text(&self) -> String;
+}
+
+impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
+    fn health(&self) -> Health {
+        match self {
+            Self::Up(_) => Health::Up,
+            Self::NotStarted | Self::Down(_) => Health::Down,
+            Self::Failed(_) => Health::Failed,
+        }
+    }
+
+    fn state(&self) -> Option<&dyn Any> {
+        self.up().map(|node| &node.state as &dyn Any)
+    }
+
+    fn failure(&self) -> Option<&str> {
+        if let Self::Failed(why) = self { Some(why) } else { None }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::NotStarted => "not started".to_owned(),
+            Self::Up(node) => format!("{:?}", node.state),
+            Self::Down(stored) => format!("down, stored {stored:?}"),
+            Self::Failed(why) => format!("failed: {why}"),
+        }
+    }
+}
+
+impl<S, T, D> Local<S, T, D> {
+    pub(crate) fn up(&self) -> Option<&NodeRuntime<S, T>> {
+        if let Self::Up(node) = self { Some(node) } else { None }
+    }
+}
+
+/// An actor, where it starts from if that is not its beginning, and what becomes of it in a crash.
+pub(crate) struct Kept<A: Actor, D> {
+    actor: A,
+    resumed: Option<(A::State, Vec<A::Timer>)>,
+    stored: fn(&A, &A::State) -> D,
+    recover: fn(&A, &D, &mut Out<A>) -> A::State,
+}
+
+impl<A: Actor> Kept<A, ()> {
+    /// It starts anew.
+    pub(crate) fn anew(actor: A, resumed: Option<(A::State, Vec<A::Timer>)>) -> Self {
+        Self { actor, resumed, stored: |_, _| (), recover: |actor, (), out| actor.on_start(out) }
+    }
+}
+
+impl<A: Durable> Kept<A, A::Stored> {
+    /// It starts from what is on its disk.
+    pub(crate) fn durable(actor: A, resumed: Option<(A::State, Vec<A::Timer>)>) -> Self {
+        Self { actor, resumed, stored: A::stored, recover: A::on_recover }
+    }
+}
+
+/// An actor at its place in a system.
+pub(crate) struct Process<A: Actor, D> {
+    pub(crate) me: ActorId,
+    pub(crate) actors: usize,
+    pub(crate) kept: Arc<Kept<A, D>>,
+}
+
+/// What came of an event.
+pub(crate) struct Stepped<L> {
+    pub(crate) local: L,
+    pub(crate) choices: Vec<usize>,
+    /// How many options each choice had.
+    pub(crate) options: Vec<usize>,
+}
+
+impl<A: Actor, D: Data> Process<A, D> {
+    pub(crate) fn name(&self) -> String {
+        self.kept.actor.name()
+    }
+
+    /// Where an event leads from a local state; nothing if it means nothing there. A handler that panics, or sends to an actor
+    /// that is not there, leaves a node that has failed: what it asked for does not happen.
+    pub(crate) fn step(
+        &self,
+        local: &LocalOf<A, D>,
+        event: Event<'_, A::Msg>,
+        mut out: Out<A>,
+        environment: &mut impl Environment<A, Due = ()>,
+    ) -> Option<Stepped<LocalOf<A, D>>> {
+        let handled = quietly(|| self.handle(local, event, &mut out));
+        let (choices, options) = (mem::take(&mut out.chosen), mem::take(&mut out.options));
+        let stranger = out.commands.iter().find_map(|command| match command {
+            Command::Send { to, .. } if to.index() >= self.actors => Some(*to),
+            _ => None,
+        });
+        let mut next = match (handled, stranger) {
+            (Err(why), _) => Local::Failed(why),
+            (Ok(None), _) => return None,
+            (Ok(_), Some(to)) => {
+                Local::Failed(format!("a message to actor {to}, but there are {} actors", self.actors))
+            }
+            (Ok(Some(next)), None) => next,
+        };
+        if let Local::Up(node) = &mut next {
+            node.carry_out(out, environment);
+        } else if let Local::Up(node) = local {
+            node.timers.keys().for_each(|timer| environment.cancel_timer(self.me, timer));
+        }
+        Some(Stepped { local: next, choices, options })
+    }
+
+    fn handle(
+        &self,
+        local: &LocalOf<A, D>,
+        event: Event<'_, A::Msg>,
+        out: &mut Out<A>,
+    ) -> Option<LocalOf<A, D>> {
+        let actor = &self.kept.actor;
+        let node = match (local, event) {
+            (Local::NotStarted, Event::Start) => NodeRuntime::new(match self.kept.resumed.clone() {
+                None => actor.on_start(out),
+                Some((state, timers)) => {
+                    let soon = Duration::ZERO..Duration::from_secs(1);
+                    timers.into_iter().for_each(|timer| out.set_timer(timer, soon.clone()));
+                    state
+                }
+            }),
+            (Local::Up(node), Event::Deliver(from, msg)) => {
+                let mut node = node.clone();
+                node.deliver(actor, from, msg, out);
+                node
+            }
+            (Local::Up(node), Event::Timeout(place)) => {
+                let (mut node, timer) = (node.clone(), node.timers.keys().nth(place)?);
+                node.timeout(actor, timer, out);
+                node
+            }
+            (Local::Up(node), Event::Crash) => {
+                return Some(Local::Down((self.kept.stored)(actor, &node.state)));
+            }
+            (Local::Down(stored), Event::Recover) => {
+                NodeRuntime::new((self.kept.recover)(actor, stored, out))
+            }
+            // Nothing reaches a node that is down, and nothing happens to one that has failed.
+            _ => return None,
+        };
+        Some(Local::Up(node))
+    }
+}
+
+thread_local! {
+    static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs code of a user; if it panics, gives what it said instead of printing it, since a checker comes by here often.
+pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = QUIET.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(outer);
+    result.map_err(|payload| match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => payload.downcast::<&str>().map_or("a panic".to_owned(), |text| (*text).to_owned()),
+    })
+}
