@@ -13,24 +13,24 @@
 //! executions that were seen in the end agree that nobody can rescue it; in programs where each mailbox has one sender and one
 //! receiver nothing can, and nothing is begun in vain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use smallvec::SmallVec;
 
 use super::graph::{Post, PostId, admits};
 use super::order::Node;
 use super::search::{Search, Stage};
-use super::{Mailbox, Network};
+use super::{Mailbox, Network, Side};
 
 /// What a process does to a mailbox in one execution, at most.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     /// How many messages it sends.
     pub sends: u32,
     /// How many receives it posts.
     pub receives: u32,
-    /// How many of its messages it takes back, or might.
-    pub withdrawn_sends: u32,
-    /// How many of its receives it takes back, or might.
-    pub withdrawn_receives: u32,
+    /// Which of its posts it takes back, or might.
+    pub revocable: BTreeSet<u32>,
 }
 
 impl Traffic {
@@ -38,29 +38,13 @@ impl Traffic {
         if is_send { self.sends } else { self.receives }
     }
 
-    fn withdrawn(&self, is_send: bool) -> u32 {
-        if is_send { self.withdrawn_sends } else { self.withdrawn_receives }
-    }
-
-    fn most(self, other: Self) -> Self {
-        Self {
-            sends: self.sends.max(other.sends),
-            receives: self.receives.max(other.receives),
-            withdrawn_sends: self.withdrawn_sends.max(other.withdrawn_sends),
-            withdrawn_receives: self.withdrawn_receives.max(other.withdrawn_receives),
-        }
-    }
-
-    fn count(&mut self, post: &Post) {
-        // Where it met somebody in time, it is not taken back; in another execution it may be.
-        let taken_back = u32::from(post.withdrawn.is_some() || post.revocable);
-        if post.is_send() {
-            self.sends += 1;
-            self.withdrawn_sends += taken_back;
-        } else {
-            self.receives += 1;
-            self.withdrawn_receives += taken_back;
-        }
+    /// Adds what another knows; whether that is more.
+    fn add(&mut self, other: &Self) -> bool {
+        let before = (self.sends, self.receives, self.revocable.len());
+        self.sends = self.sends.max(other.sends);
+        self.receives = self.receives.max(other.receives);
+        self.revocable.extend(&other.revocable);
+        before != (self.sends, self.receives, self.revocable.len())
     }
 }
 
@@ -80,8 +64,8 @@ pub struct Posters {
     cuts: BTreeMap<(Mailbox, bool), Cut>,
 }
 
-/// What a process was seen to do to a mailbox, as a row: mailbox, process, and the numbers of its traffic.
-pub type TrafficRow = (u32, u32, [u32; 4]);
+/// What a process was seen to do to a mailbox, as a row: mailbox, process, sends, receives, and which it may take back.
+pub type TrafficRow = (u32, u32, u32, u32, Vec<u32>);
 
 /// Where choices were cut, as a row: mailbox, whether sends were missing, and whose did not count.
 pub type CutRow = (u32, bool, Option<u32>);
@@ -90,8 +74,8 @@ impl Posters {
     /// All that is known, as rows of numbers.
     pub fn rows(&self) -> (Vec<TrafficRow>, Vec<CutRow>) {
         let traffic = self.traffic.iter().map(|(&(mailbox, process), traffic)| {
-            let Traffic { sends, receives, withdrawn_sends, withdrawn_receives } = *traffic;
-            (mailbox.0, process, [sends, receives, withdrawn_sends, withdrawn_receives])
+            let revocable = traffic.revocable.iter().copied().collect();
+            (mailbox.0, process, traffic.sends, traffic.receives, revocable)
         });
         let cuts = self.cuts.iter().map(|(&(mailbox, is_send), &cut)| match cut {
             Cut::All => (mailbox.0, is_send, None),
@@ -102,9 +86,9 @@ impl Posters {
 
     /// The same from its rows.
     pub fn from_rows(traffic: &[TrafficRow], cuts: &[CutRow]) -> Self {
-        let traffic = traffic.iter().map(|&(mailbox, process, [sends, receives, ws, wr])| {
-            let traffic = Traffic { sends, receives, withdrawn_sends: ws, withdrawn_receives: wr };
-            ((Mailbox(mailbox), process), traffic)
+        let traffic = traffic.iter().map(|(mailbox, process, sends, receives, revocable)| {
+            let revocable = revocable.iter().copied().collect();
+            ((Mailbox(*mailbox), *process), Traffic { sends: *sends, receives: *receives, revocable })
         });
         let mut posters = Self { traffic: traffic.collect(), cuts: BTreeMap::new() };
         for &(mailbox, is_send, excepted) in cuts {
@@ -128,7 +112,7 @@ impl Posters {
     }
 
     /// Whether it would have mattered to know that a process does more than was known.
-    fn matters(&self, mailbox: Mailbox, process: u32, known: Traffic, seen: Traffic) -> bool {
+    fn matters(&self, mailbox: Mailbox, process: u32, known: &Traffic, seen: &Traffic) -> bool {
         let cut = |is_send: bool| match self.cuts.get(&(mailbox, is_send)) {
             Some(Cut::All) => true,
             Some(Cut::AllBut(excepted)) => *excepted != process,
@@ -137,9 +121,7 @@ impl Posters {
         let any_cut = self.cuts.contains_key(&(mailbox, true)) || self.cuts.contains_key(&(mailbox, false));
         (seen.sends > known.sends && cut(true))
             || (seen.receives > known.receives && cut(false))
-            || ((seen.withdrawn_sends > known.withdrawn_sends
-                || seen.withdrawn_receives > known.withdrawn_receives)
-                && any_cut)
+            || (!seen.revocable.is_subset(&known.revocable) && any_cut)
     }
 
     /// Adds what another knows, and where it cut. Says whether one of the two would have gone on otherwise, had it known.
@@ -152,14 +134,13 @@ impl Posters {
             self.note_cut(mailbox, is_send, excepted);
         }
         let mut mattered = false;
-        let keys: Vec<_> = self.traffic.keys().chain(other.traffic.keys()).copied().collect();
+        let keys: BTreeSet<_> = self.traffic.keys().chain(other.traffic.keys()).copied().collect();
         for key in keys {
-            let known = self.traffic.get(&key).copied().unwrap_or_default();
-            let others = other.traffic.get(&key).copied().unwrap_or_default();
-            let most = known.most(others);
-            mattered |= most != known && self.matters(key.0, key.1, known, most);
-            mattered |= most != others && other.matters(key.0, key.1, others, most);
-            self.traffic.insert(key, most);
+            let known = self.traffic.get(&key).cloned().unwrap_or_default();
+            let others = other.traffic.get(&key).cloned().unwrap_or_default();
+            mattered |= self.matters(key.0, key.1, &known, &others);
+            mattered |= other.matters(key.0, key.1, &others, &known);
+            self.traffic.entry(key).or_default().add(&others);
         }
         mattered
     }
@@ -182,13 +163,17 @@ impl Search {
     pub(super) fn learn(&mut self, post: PostId) {
         let Post { mailbox, process, .. } = self.graph.posts[post as usize];
         let mut seen = Traffic::default();
-        let posts = self.graph.posts.iter();
-        posts.filter(|p| p.process == process && p.mailbox == mailbox).for_each(|p| seen.count(p));
+        for own in self.graph.posts.iter().filter(|own| own.process == process && own.mailbox == mailbox) {
+            *(if own.is_send() { &mut seen.sends } else { &mut seen.receives }) += 1;
+            // Where it met somebody in time, it is not taken back; in another execution it may be.
+            if own.withdrawn.is_some() || own.revocable {
+                seen.revocable.insert(own.handle);
+            }
+        }
         let known = self.posters.traffic.entry((mailbox, process)).or_default();
-        let (before, most) = (*known, known.most(seen));
-        if most != before {
-            *known = most;
-            self.learned |= self.posters.matters(mailbox, process, before, most);
+        let before = known.clone();
+        if known.add(&seen) {
+            self.learned |= self.posters.matters(mailbox, process, &before, &seen);
         }
     }
 
@@ -246,9 +231,11 @@ impl Search {
         self.limits.eager || self.can_be_met(need)
     }
 
-    /// Whether all that was passed over or left may still come to a good end.
+    /// Whether all that was passed over or left may still come to a good end: each of it, and all of it together.
     pub(super) fn needs_can_be_met(&mut self) -> bool {
-        self.limits.eager || (0..self.needs.len()).all(|index| self.can_be_met(self.needs[index]))
+        self.limits.eager
+            || (0..self.needs.len()).all(|index| self.can_be_met(self.needs[index]))
+                && self.needs_can_be_met_together()
     }
 
     fn can_be_met(&mut self, need: Need) -> bool {
@@ -273,50 +260,134 @@ impl Search {
 
     /// Whether somebody may take a post, before some moment if there is one, or its own process may take it back.
     fn can_be_taken(&mut self, post: &Post, before: Option<Node>) -> bool {
-        let is_send = !post.is_send();
-        let goes_on = |search: &Search, process: u32| {
-            search
-                .processes
-                .get(process as usize)
-                .is_none_or(|record| record.stage != Stage::Over || search.current == Some(process))
-        };
-        let used = |search: &Search, process: u32, count: &dyn Fn(&Post) -> bool| {
-            let posts = search.graph.posts.iter();
-            posts.filter(|p| p.process == process && p.mailbox == post.mailbox && count(p)).count() as u32
-        };
-        // What arrives in order cannot overtake.
-        let in_order = is_send && self.graph.network() == Network::Pairwise;
-        let owner = before
-            .and_then(|before| self.graph.posts.iter().find(|p| p.arrives == before))
-            .map(|p| p.process);
-        let in_time = |search: &Search, process: u32| {
-            let (Some(record), Some(before)) = (search.processes.get(process as usize), before) else {
-                return true;
-            };
-            record.last != before
-                && !search.graph.order.before(before, record.last)
-                && !(in_order && owner == Some(process))
-        };
-        let comes = self.posters.of(post.mailbox).any(|(process, traffic)| {
-            traffic.posts(is_send) > 0
-                && goes_on(self, process)
-                && in_time(self, process)
-                && used(self, process, &|p| p.is_send() == is_send) < traffic.posts(is_send)
-        });
-        let taken_back = || {
-            let traffic =
-                self.posters.traffic.get(&(post.mailbox, post.process)).copied().unwrap_or_default();
-            let most = traffic.withdrawn(post.is_send());
-            most > 0
-                && goes_on(self, post.process)
-                && used(self, post.process, &|p| p.is_send() == post.is_send() && p.withdrawn.is_some())
-                    < most
-        };
-        let can = comes || taken_back();
+        let can = self.takers(post, before).next().is_some() || self.may_be_taken_back(post);
         if !can {
+            let is_send = !post.is_send();
+            let owner = before.and_then(|before| self.owner(before));
             let excepted = if self.graph.network() == Network::Unordered && is_send { None } else { owner };
             self.posters.note_cut(post.mailbox, is_send, excepted);
         }
         can
+    }
+
+    fn may_be_taken_back(&self, post: &Post) -> bool {
+        let traffic = self.posters.traffic.get(&(post.mailbox, post.process));
+        traffic.is_some_and(|traffic| traffic.revocable.contains(&post.handle)) && self.goes_on(post.process)
+    }
+
+    fn goes_on(&self, process: u32) -> bool {
+        let record = self.processes.get(process as usize);
+        record.is_none_or(|record| record.stage != Stage::Over || self.current == Some(process))
+    }
+
+    /// Whose post is in its mailbox from this moment on.
+    fn owner(&self, moment: Node) -> Option<u32> {
+        self.graph.posts.iter().find(|post| post.arrives == moment).map(|post| post.process)
+    }
+
+    /// Who may take a post, before some moment if there is one, and how many posts of that kind each has left.
+    fn takers(&self, post: &Post, before: Option<Node>) -> impl Iterator<Item = (u32, u32)> {
+        let (mailbox, is_send) = (post.mailbox, !post.is_send());
+        // What arrives in order cannot overtake.
+        let in_order = is_send && self.graph.network() == Network::Pairwise;
+        let owner = before.filter(|_| in_order).and_then(|before| self.owner(before));
+        let in_time = move |process: u32| {
+            let (Some(record), Some(before)) = (self.processes.get(process as usize), before) else {
+                return true;
+            };
+            record.last != before && !self.graph.order.before(before, record.last) && owner != Some(process)
+        };
+        let used = move |process: u32| {
+            let is_used = |p: &&Post| p.process == process && p.mailbox == mailbox && p.is_send() == is_send;
+            self.graph.posts.iter().filter(is_used).count() as u32
+        };
+        self.posters.of(mailbox).filter_map(move |(process, traffic)| {
+            let most = traffic.posts(is_send);
+            if most == 0 || !self.goes_on(process) || !in_time(process) {
+                return None;
+            }
+            Some((process, most.saturating_sub(used(process)))).filter(|(_, left)| *left > 0)
+        })
+    }
+
+    /// Whether there are enough posts to come for all that somebody has to take, each of them for one only.
+    fn needs_can_be_met_together(&mut self) -> bool {
+        let mut needy: BTreeMap<PostId, SmallVec<[Option<Node>; 2]>> = BTreeMap::new();
+        for index in 0..self.needs.len() {
+            let (left, before) = match self.needs[index] {
+                Need::Before(left, before) => (left, Some(before)),
+                Need::Awaited(left) => (left, None),
+                Need::Beside(one, two) => {
+                    let (a, b) = (self.graph.posts[one as usize], self.graph.posts[two as usize]);
+                    // Where one of them cannot be taken, it has to be the other.
+                    if !a.is_free() || !b.is_free() {
+                        continue;
+                    } else if !self.can_be_taken(&a, Some(b.arrives)) {
+                        (two, Some(a.arrives))
+                    } else if !self.can_be_taken(&b, Some(a.arrives)) {
+                        (one, Some(b.arrives))
+                    } else {
+                        continue;
+                    }
+                }
+            };
+            let post = &self.graph.posts[left as usize];
+            if post.is_free() && !self.may_be_taken_back(post) {
+                needy.entry(left).or_default().push(before);
+            }
+        }
+        if needy.len() < 2 {
+            return true;
+        }
+        // A matching of those who need with what comes, by augmenting paths.
+        let mut taken: BTreeMap<(Mailbox, bool, u32), Vec<usize>> = BTreeMap::new();
+        let mut offers: Vec<(PostId, Vec<(u32, u32)>)> = Vec::new();
+        for (&left, befores) in &needy {
+            let post = &self.graph.posts[left as usize];
+            let mut takers: Vec<(u32, u32)> = self.takers(post, befores[0]).collect();
+            for before in &befores[1..] {
+                let others: Vec<(u32, u32)> = self.takers(post, *before).collect();
+                takers.retain(|taker| others.contains(taker));
+            }
+            offers.push((left, takers));
+        }
+        for needs in 0..offers.len() {
+            if !self.augment(needs, &offers, &mut taken, &mut BTreeSet::new()) {
+                let Post { mailbox, side, .. } = self.graph.posts[offers[needs].0 as usize];
+                self.posters.note_cut(mailbox, !matches!(side, Side::Send(_)), None);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn augment(
+        &self,
+        needs: usize,
+        offers: &[(PostId, Vec<(u32, u32)>)],
+        taken: &mut BTreeMap<(Mailbox, bool, u32), Vec<usize>>,
+        seen: &mut BTreeSet<(Mailbox, bool, u32)>,
+    ) -> bool {
+        let (left, takers) = &offers[needs];
+        let post = &self.graph.posts[*left as usize];
+        for &(process, most) in takers {
+            let key = (post.mailbox, post.is_send(), process);
+            if !seen.insert(key) {
+                continue;
+            }
+            let count = taken.get(&key).map_or(0, Vec::len);
+            if count < most as usize {
+                taken.entry(key).or_default().push(needs);
+                return true;
+            }
+            for place in 0..count {
+                let other = taken[&key][place];
+                if self.augment(other, offers, taken, seen) {
+                    taken.entry(key).or_default()[place] = needs;
+                    return true;
+                }
+            }
+        }
+        false
     }
 }
