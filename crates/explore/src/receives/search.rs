@@ -597,8 +597,8 @@ impl Search {
     }
 
     /// The choices until now, and where those go that are somebody else's.
-    pub(super) fn made(&mut self) -> (&Graph, &mut [Choice], &mut Vec<(usize, Pick)>) {
-        (&self.graph, &mut self.choices[..self.depth], &mut self.offered)
+    pub(super) fn made(&mut self) -> (&mut [Choice], &mut Vec<(usize, Pick)>) {
+        (&mut self.choices[..self.depth], &mut self.offered)
     }
 
     /// What part of the search is behind, if all branches of its tree were alike.

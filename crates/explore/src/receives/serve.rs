@@ -294,23 +294,10 @@ impl Search {
 
     /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
     pub(super) fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
-        let (graph, choices, offered) = self.made();
+        let (choices, offered) = self.made();
         for (depth, choice) in choices.iter_mut().enumerate() {
             if choice.late.is_empty() {
                 continue;
-            }
-            if let Some((mailbox, node)) = comes {
-                let is_consequence = |end: Option<Node>| end.is_some_and(|end| graph.order.before(end, node));
-                let post = choice.post.map(|post| &graph.posts[post as usize]);
-                let partner =
-                    post.and_then(|post| post.partner).map(|partner| &graph.posts[partner as usize]);
-                if !choice.late.iter().any(|(awaited, _)| *awaited == mailbox)
-                    || is_consequence(choice.wait)
-                    || is_consequence(post.and_then(|post| post.completed))
-                    || is_consequence(partner.and_then(|partner| partner.completed))
-                {
-                    continue;
-                }
             }
             let mut late = std::mem::take(&mut choice.late);
             late.retain(|(awaited, pick)| {
