@@ -238,7 +238,7 @@ impl Search {
                 && self.needs_can_be_met_together()
     }
 
-    fn can_be_met(&mut self, need: Need) -> bool {
+    pub(super) fn can_be_met(&mut self, need: Need) -> bool {
         match need {
             Need::Before(left, before) => {
                 let post = self.graph.posts[left as usize];

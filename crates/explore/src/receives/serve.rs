@@ -265,10 +265,8 @@ impl Search {
             *met = Some(tried);
         }
         choice.picks.reverse();
-        if may_give_up || (may_be_left && (choice.picks.is_empty() || *refused || self.limits.eager)) {
+        if may_give_up || may_be_left {
             choice.picks.push(Pick::Later);
-        } else if may_be_left {
-            choice.late.push((own.mailbox, Pick::Later));
         }
         choice
     }
@@ -338,16 +336,13 @@ impl Search {
     }
 
     /// The members of a set that are complete, and those that may be later.
-    fn members(&self, process: u32, set: &[Handle]) -> Choice {
-        let record = &self.processes[process as usize];
+    fn members(&mut self, process: u32, set: &[Handle]) -> Choice {
         let mut choice = Choice::default();
-        for (index, &handle) in set.iter().enumerate() {
-            let pick = Pick::Member(index as u32);
-            match record.posts[handle as usize].filter(|_| !self.is_complete(record, handle)) {
-                Some(post) if !self.limits.eager => {
-                    choice.late.push((self.graph.posts[post as usize].mailbox, pick));
-                }
-                _ => choice.picks.push(pick),
+        for (index, &handle) in (0..).zip(set) {
+            let record = &self.processes[process as usize];
+            let open = record.posts[handle as usize].filter(|_| !self.is_complete(record, handle));
+            if open.is_none_or(|post| self.limits.eager || self.can_be_met(Need::Awaited(post))) {
+                choice.picks.push(Pick::Member(index));
             }
         }
         choice
