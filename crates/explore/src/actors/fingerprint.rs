@@ -1,14 +1,15 @@
 //! A state as a number: equal for states that nobody can tell apart.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::fast::FixedState;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope};
 
 use super::Actors;
 use crate::dependence;
-use crate::transition::{Post, Side};
+use crate::transition::Post;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Two numbers in one: states that differ have the same hardly ever, however many there are.
@@ -17,7 +18,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     fn fold_state_by(&self, seed: u64) -> u64 {
-        let mut hasher = foldhash::fast::FixedState::with_seed(seed).build();
+        let mut hasher = FixedState::with_seed(seed).build_hasher();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
             let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
@@ -45,7 +46,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let folds = self.processes[actor.index()].unclaimed.iter().map(|(id, posted)| {
             let met = self.partner(*id, posted);
             // Who sends is told that somebody received, and not who.
-            let told = if posted.side == Side::Recv { met } else { None };
+            let told = if posted.side.is_send() { None } else { met };
             fold(&(posted.post, met.is_some(), told, self.is_over(*id)))
         });
         folds.fold(0, u64::wrapping_add)
@@ -57,7 +58,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let activities = self.kernel.activities();
         let queues = self.kernel.mailbox(mailbox);
         let mut sum = 0u64;
-        for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
+        for (queue, is_send) in [(queues.sends, true), (queues.receives, false)] {
             let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
             for id in queue.iter(activities) {
                 let (Some(comm), Some(Activity::Comm(posted))) =
@@ -65,12 +66,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 else {
                     unreachable!("a mailbox holds communications")
                 };
-                let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
-                sum = sum.wrapping_add(fold(&(post, side)));
+                let post = if is_send { comm.send } else { comm.recv }.expect("posted here");
+                sum = sum.wrapping_add(fold(&(post, is_send)));
                 for (before, envelope, criteria) in &earlier {
-                    let seen = match side {
-                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
-                        Side::Recv => dependence::overlap(criteria, &posted.criteria()),
+                    let seen = match is_send {
+                        true => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
+                        false => dependence::overlap(criteria, &posted.criteria()),
                     };
                     if seen {
                         sum = sum.wrapping_add(fold(&(*before, post)));
@@ -83,19 +84,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 }
 
-trait Build {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static>;
-}
-
-impl Build for foldhash::fast::FixedState {
-    fn build(&self) -> foldhash::fast::FoldHasher<'static> {
-        std::hash::BuildHasher::build_hasher(self)
-    }
-}
-
 /// A number for a value, the same in every run.
 pub(super) fn fold(value: &impl Hash) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::default().build();
-    value.hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one(value)
 }
