@@ -372,3 +372,45 @@ fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn to_lock_for_no_time_is_to_try() {
+        let take = |simcall: Simcall| match simcall.operation() {
+            Operation::Take(token, patience) => (token, patience),
+            other => panic!("{other:?}"),
+        };
+        let lock = |timeout| take(Simcall::Lock(MutexId(1), timeout));
+        assert_eq!(lock(Some(0.0)), take(Simcall::TryLock(MutexId(1))));
+        assert_eq!(lock(None), (Token::Mutex(MutexId(1)), Patience::Forever));
+        assert_eq!(lock(Some(2.0)).1, Patience::Timed(OnTimeout::GiveUp));
+    }
+
+    #[test]
+    fn a_wait_of_no_time_may_time_out_and_a_test_is_no_wait() {
+        let patience = |simcall: Simcall| match simcall.operation() {
+            Operation::Wait { patience, .. } => patience,
+            other => panic!("{other:?}"),
+        };
+        let (activities, on_timeout) = (ActivitySet::new(), OnTimeout::Keep);
+        let wait = Simcall::WaitAny { activities, timeout: Some(0.0), on_timeout, release: false };
+        assert_eq!(patience(wait), Patience::Timed(OnTimeout::Keep));
+        assert_eq!(patience(Simcall::TestAny { activities: ActivitySet::new() }), Patience::Now);
+    }
+
+    #[test]
+    fn tokens_in_words() {
+        let (lock, semaphore) = (Token::Mutex(MutexId(1)), Token::Semaphore(SemaphoreId(2)));
+        assert_eq!(
+            [format!("{lock}"), format!("{lock:#}"), lock.given()],
+            ["lock 1", "lock 1", "lock 1 back"]
+        );
+        assert_eq!(
+            [format!("{semaphore}"), format!("{semaphore:#}"), semaphore.given()],
+            ["semaphore 2", "one of semaphore 2", "one to semaphore 2"]
+        );
+    }
+}
