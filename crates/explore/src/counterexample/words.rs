@@ -63,16 +63,9 @@ pub(super) struct Asked {
     does: String,
 }
 
-/// What a step does, before it has a number.
-#[derive(Default)]
-struct Told {
-    kind: &'static str,
-    does: String,
-    mailbox: Option<u32>,
-    message: Option<u32>,
-    other: Option<u32>,
-    bytes: Option<f64>,
-    after: Vec<usize>,
+/// A step that does this, before it has a number.
+fn plain(kind: &'static str, does: impl Into<String>) -> Taken {
+    Taken { kind, does: does.into(), ..Taken::default() }
 }
 
 impl<'a> Teller<'a> {
@@ -195,36 +188,24 @@ impl<'a> Teller<'a> {
     pub(super) fn describe(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
         let place = asked.place;
         let mut told = self.told(number, step, kind, asked);
-        let actor = (step.actor != Step::NETWORK).then_some(step.actor);
-        if let Some(actor) = actor {
-            if !self.last_step.contains_key(&actor) {
-                told.after.extend(self.created.get(&actor));
+        (told.number, told.step, told.place) = (number, step, place);
+        if step.actor != Step::NETWORK {
+            told.actor = Some(step.actor);
+            if self.last_step.insert(step.actor, number).is_none() {
+                told.after.extend(self.created.get(&step.actor));
             }
-            self.last_step.insert(actor, number);
         }
         told.after.sort_unstable();
         told.after.dedup();
-        Taken {
-            number,
-            step,
-            actor,
-            kind: told.kind,
-            does: told.does,
-            mailbox: told.mailbox.map(|mailbox| (self.mailboxes)(MailboxId(mailbox))),
-            message: told.message,
-            other: told.other,
-            bytes: told.bytes,
-            after: told.after,
-            place,
-            said: Vec::new(),
-            shows: Vec::new(),
-            fails: None,
-        }
+        told
     }
 
-    fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Told {
+    fn named(&self, mailbox: u32) -> Option<String> {
+        Some((self.mailboxes)(MailboxId(mailbox)))
+    }
+
+    fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
         let actor = step.actor;
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
         match *kind {
             Kind::Send { post, .. } => self.sends(number, post, Fate::Kept, &asked),
             Kind::Submit { post, fate, .. } => self.sends(number, post, fate, &asked),
@@ -236,20 +217,20 @@ impl<'a> Teller<'a> {
                     message.number
                 });
                 let again = if post.is_copy() { " again" } else { "" };
-                Told {
+                Taken {
                     kind: "arrive",
                     does: format!("m{name} arrives{again} at {}", self.mailbox(mailbox)),
-                    mailbox: Some(mailbox),
+                    mailbox: self.named(mailbox),
                     message: Some(name),
                     other: Some(post.actor),
                     after: vec![sent],
-                    ..Told::default()
+                    ..Taken::default()
                 }
             }
             Kind::Recv { post, mailbox, .. } => {
                 self.receives.insert(post, number);
                 let does = format!("posts a receive at {}", self.mailbox(mailbox));
-                Told { kind: "post", does, mailbox: Some(mailbox), ..Told::default() }
+                Taken { kind: "post", does, mailbox: self.named(mailbox), ..Taken::default() }
             }
             Kind::Wait { ref awaited, taken, outcome, .. } => self.wait(awaited, taken, outcome),
             Kind::Withdraw(ref posts) => {
@@ -258,39 +239,42 @@ impl<'a> Teller<'a> {
                     None if step.choice == Step::OTHERWISE => "stops an activity, which was over".to_owned(),
                     None => "stops an activity".to_owned(),
                 };
-                Told { mailbox: posts.first().map(|taken| taken.mailbox), ..plain("cancel", does) }
+                Taken {
+                    mailbox: posts.first().and_then(|taken| self.named(taken.mailbox)),
+                    ..plain("cancel", does)
+                }
             }
             Kind::Probe { mailbox, .. } => {
                 let does = format!("looks into {}", self.mailbox(mailbox));
-                Told { mailbox: Some(mailbox), ..plain("probe", does) }
+                Taken { mailbox: self.named(mailbox), ..plain("probe", does) }
             }
             Kind::Choose => plain("choose", asked.does),
             Kind::Spawn { child } => {
                 self.created.insert(child, number);
-                Told { other: Some(child), ..plain("spawn", asked.does) }
+                Taken { other: Some(child), ..plain("spawn", asked.does) }
             }
             Kind::Join { target, timeout, .. } => {
                 let after = self.ended.get(&target).copied().filter(|_| !timeout).into_iter().collect();
                 let verb = if timeout { "stops to wait for" } else { "sees the end of" };
                 let does = format!("{verb} {}", self.actor(target));
-                Told { other: Some(target), after, ..plain("join", does) }
+                Taken { other: Some(target), after, ..plain("join", does) }
             }
             Kind::IsAlive { target } => {
                 let does = format!("looks whether {} has ended", self.actor(target));
-                Told { other: Some(target), ..plain("is alive", does) }
+                Taken { other: Some(target), ..plain("is alive", does) }
             }
             Kind::Expose { .. } => plain("expose", asked.does),
             Kind::Exit { .. } => {
                 self.ended.insert(actor, number);
-                plain("end", "ends".to_owned())
+                plain("end", "ends")
             }
-            Kind::Interfere => Told { other: asked.other, ..plain("interfere", asked.does) },
+            Kind::Interfere => Taken { other: asked.other, ..plain("interfere", asked.does) },
             _ => self.synchronisation(number, actor, kind, asked),
         }
     }
 
     /// A message is sent, and this becomes of it.
-    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Told {
+    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Taken {
         self.sent += 1;
         let message = self.sent;
         self.messages.insert(post, Message { number: message, there: number });
@@ -305,13 +289,12 @@ impl<'a> Teller<'a> {
         };
         let does = format!("sends m{message} to {}{becomes}", self.mailbox(mailbox));
         let kind = if fate == Fate::Lost { "lose" } else { "send" };
-        let (mailbox, message) = (Some(mailbox), Some(message));
-        Told { kind, does, mailbox, message, bytes: asked.bytes, ..Told::default() }
+        let (mailbox, message) = (self.named(mailbox), Some(message));
+        Taken { kind, does, mailbox, message, bytes: asked.bytes, ..Taken::default() }
     }
 
     /// Locks, semaphores, conditions and barriers.
-    fn synchronisation(&mut self, number: usize, actor: u32, kind: &Kind, asked: Asked) -> Told {
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
+    fn synchronisation(&mut self, number: usize, actor: u32, kind: &Kind, asked: Asked) -> Taken {
         let by_token = |token, mutex, semaphore, does: String| {
             plain(if matches!(token, Token::Mutex(_)) { mutex } else { semaphore }, does)
         };
@@ -326,7 +309,7 @@ impl<'a> Teller<'a> {
             Kind::TakeWait { token, timeout: true, .. } => {
                 by_token(token, "lock", "acquire", format!("stops to wait for {token}"))
             }
-            Kind::TakeWait { token, .. } => Told {
+            Kind::TakeWait { token, .. } => Taken {
                 after: self.since_queued(actor, Thing::Token(token)),
                 ..by_token(token, "lock", "acquire", format!("has {token:#}"))
             },
@@ -345,7 +328,7 @@ impl<'a> Teller<'a> {
             Kind::ConditionWait { condition, lock, .. } => {
                 let mut after = self.since_queued(actor, Thing::Condition(condition));
                 after.extend(self.since_queued(actor, Thing::Token(lock)));
-                Told { after, ..plain("condition", format!("was notified and has {lock} again")) }
+                Taken { after, ..plain("condition", format!("was notified and has {lock} again")) }
             }
             Kind::Notify(condition) => {
                 self.given.insert(Thing::Condition(condition), number);
@@ -356,7 +339,7 @@ impl<'a> Teller<'a> {
                 self.given.insert(Thing::Barrier(barrier), number);
                 plain("barrier", format!("comes to barrier {barrier}"))
             }
-            Kind::BarrierWait { barrier, .. } => Told {
+            Kind::BarrierWait { barrier, .. } => Taken {
                 after: self.since_queued(actor, Thing::Barrier(barrier)),
                 ..plain("barrier", format!("passes barrier {barrier}"))
             },
@@ -371,8 +354,7 @@ impl<'a> Teller<'a> {
     }
 
     /// What a wait or a test came to.
-    fn wait(&self, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Told {
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
+    fn wait(&self, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Taken {
         match outcome {
             Outcome::Timeout => match awaited {
                 [alone] => {
@@ -380,22 +362,22 @@ impl<'a> Teller<'a> {
                         Side::Recv(_) => format!("times out at {}", self.mailbox(alone.mailbox)),
                         Side::Send(_) => format!("times out with {}", self.own(alone)),
                     };
-                    Told { mailbox: Some(alone.mailbox), ..plain("timeout", does) }
+                    Taken { mailbox: self.named(alone.mailbox), ..plain("timeout", does) }
                 }
-                [] => plain("timeout", "times out".to_owned()),
+                [] => plain("timeout", "times out"),
                 several => plain("timeout", format!("times out with {} activities", several.len())),
             },
             Outcome::Nothing => match awaited {
-                [alone] => Told {
-                    mailbox: Some(alone.mailbox),
+                [alone] => Taken {
+                    mailbox: self.named(alone.mailbox),
                     ..plain("test", format!("tests {}: not over", self.own(alone)))
                 },
-                [] => plain("test", "tests an activity: not over".to_owned()),
+                [] => plain("test", "tests an activity: not over"),
                 several => plain("test", format!("tests {}: none is over", several.len())),
             },
             Outcome::Taken => {
                 let Some(over) = awaited.iter().find(|one| Some(one.post) == taken) else {
-                    return plain("wait", "sees the end of an activity".to_owned());
+                    return plain("wait", "sees the end of an activity");
                 };
                 self.over(over)
             }
@@ -403,38 +385,36 @@ impl<'a> Teller<'a> {
     }
 
     /// A communication is over for the actor.
-    fn over(&self, over: &Awaited) -> Told {
-        let mailbox = Some(over.mailbox);
-        if over.lost {
-            let does = format!("takes {} for received", self.own(over));
-            return Told { kind: "wait", does, mailbox, ..Told::default() };
-        }
-        let Some(partner) = over.partner else {
-            let does = format!("sees that {} was given up", self.own(over));
-            return Told { kind: "wait", does, mailbox, ..Told::default() };
+    fn over(&self, over: &Awaited) -> Taken {
+        let mailbox = self.named(over.mailbox);
+        let Some(partner) = over.partner.filter(|_| !over.lost) else {
+            let own = self.own(over);
+            let lost = format!("takes {own} for received");
+            let does = if over.lost { lost } else { format!("sees that {own} was given up") };
+            return Taken { mailbox, ..plain("wait", does) };
         };
         match over.side {
             Side::Recv(_) => {
                 let message = self.message(partner);
                 let name = message.map_or_else(|| "a message".to_owned(), |m| format!("m{}", m.number));
                 let again = if partner.is_copy() { " again" } else { "" };
-                Told {
+                Taken {
                     kind: "receive",
                     does: format!("receives {name} of {}{again}", self.actor(partner.actor)),
                     mailbox,
                     message: message.map(|message| message.number),
                     other: Some(partner.actor),
                     after: message.map(|message| message.there).into_iter().collect(),
-                    ..Told::default()
+                    ..Taken::default()
                 }
             }
-            Side::Send(_) => Told {
+            Side::Send(_) => Taken {
                 kind: "sent",
                 does: format!("sees that {} has {}", self.actor(partner.actor), self.own(over)),
                 mailbox,
                 other: Some(partner.actor),
                 after: self.receives.get(&partner).copied().into_iter().collect(),
-                ..Told::default()
+                ..Taken::default()
             },
         }
     }
