@@ -18,9 +18,10 @@
 //! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
 //! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
 
-use simurgh_kernel::simcall::{Criteria, Envelope};
+use simurgh_kernel::operation::{Side, Token};
+use simurgh_kernel::simcall::Criteria;
 
-use crate::transition::{Awaited, Crowd, Kind, Outcome, Post, Side, Transition};
+use crate::transition::{Awaited, Crowd, Kind, Outcome, Post, Transition};
 use crate::verdict::Step;
 use simurgh_search::Reversal;
 
@@ -52,7 +53,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
                 Probe { mailbox: m, criteria } => mailbox == m && criteria.admits(envelope),
                 // Spec: "send-wait", "send-withdraw".
                 Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
-                    completed(set, *post, |a| a.side == Side::Recv && accepts(a, *mailbox, envelope))
+                    completed(set, *post, |a| may_meet(a, *mailbox, Side::Send(*envelope)))
                 }
                 _ => false,
             }
@@ -71,7 +72,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
             }
             // Spec: "recv-wait", "recv-withdraw".
             Wait { awaited: set, .. } | Withdraw(set) | Exit { withdrawn: set, .. } => {
-                completed(set, *post, |a| a.side == Side::Send && is_accepted(a, *mailbox, criteria))
+                completed(set, *post, |a| may_meet(a, *mailbox, Side::Recv(*criteria)))
             }
             _ => false,
         },
@@ -85,35 +86,31 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
         Choose => false,
         // Locking is a post to a queue: two of them are ordered as theorem 3's sends are; locking and unlocking are
         // independent as theorem 2's send and receive are, since the oldest in the queue is served.
-        Lock(lock) => matches!(b.kind, Lock(l) | TryLock(l) if l == *lock),
-        TryLock(lock) => matches!(b.kind, TryLock(l) | Unlock(l) if l == *lock),
+        Take(token) => matches!(b.kind, Take(t) | TryTake(t) if t == *token),
+        TryTake(token) => matches!(b.kind, TryTake(t) | Give(t) if t == *token),
         // The lock is had because it was given back; giving up leaves the queue before it is given back, or does not.
-        LockWait { lock, .. } => matches!(b.kind, Unlock(l) if l == *lock),
-        Unlock(_) => false,
-        Acquire(semaphore) => matches!(b.kind, Acquire(s) | TryAcquire(s) if s == *semaphore),
-        TryAcquire(semaphore) => matches!(b.kind, TryAcquire(s) | Release(s) if s == *semaphore),
-        AcquireWait { semaphore, .. } => matches!(b.kind, Release(s) if s == *semaphore),
-        Release(_) => false,
+        TakeWait { token, .. } => matches!(b.kind, Give(t) if t == *token),
+        Give(_) => false,
         // To wait for a condition is to give a lock back and to post to the condition's queue. Whoever is notified posts
         // to the queue of a lock, and a notification does not say of which: it depends on all that queues for locks.
         ConditionPost { condition, lock } => match &b.kind {
             ConditionPost { condition: c, .. } => c == condition,
-            TryLock(l) | LockWait { lock: l, .. } => l == lock,
-            ConditionWait { lock: l, .. } => l == lock,
+            TryTake(t) | TakeWait { token: t, .. } | ConditionWait { lock: t, .. } => t == lock,
             Notify(c) => c == condition,
             _ => false,
         },
         ConditionWait { condition, lock, timeout, .. } => match &b.kind {
-            Unlock(l) => l == lock,
+            Give(t) => t == lock,
             Notify(c) => c == condition,
-            Lock(l) | TryLock(l) => *timeout && l == lock,
-            LockWait { lock: l, timeout: t, .. } => (*timeout || *t) && l == lock,
-            ConditionWait { lock: l, timeout: t, .. } => (*timeout || *t) && l == lock,
+            Take(t) | TryTake(t) => *timeout && t == lock,
+            TakeWait { token: t, timeout: up, .. } | ConditionWait { lock: t, timeout: up, .. } => {
+                (*timeout || *up) && t == lock
+            }
             _ => false,
         },
         Notify(condition) => match &b.kind {
-            Notify(_) | Lock(_) | TryLock(_) => true,
-            ConditionWait { .. } => true,
+            Take(Token::Mutex(_)) | TryTake(Token::Mutex(_)) => true,
+            Notify(_) | ConditionWait { .. } => true,
             ConditionPost { condition: c, .. } => c == condition,
             _ => false,
         },
@@ -157,30 +154,24 @@ fn completed(set: &[Awaited], post: Post, may_meet: impl Fn(&Awaited) -> bool) -
     })
 }
 
-/// Whether a receive may meet a message.
-fn accepts(receive: &Awaited, mailbox: u32, envelope: &Envelope) -> bool {
-    receive.mailbox == mailbox && receive.criteria.admits(envelope)
-}
-
-/// Whether a message may meet a receive.
-fn is_accepted(send: &Awaited, mailbox: u32, criteria: &Criteria) -> bool {
-    send.mailbox == mailbox && criteria.admits(&send.envelope)
+/// Whether a post may meet one that comes to a mailbox.
+fn may_meet(posted: &Awaited, mailbox: u32, side: Side) -> bool {
+    posted.mailbox == mailbox && posted.side.meets(&side)
 }
 
 /// Whether taking these posts back matters to a step: it might have met one of them, or seen it, or waits for it.
 fn withdrawn(posts: &[Awaited], step: &Transition) -> bool {
     posts.iter().filter(|taken| taken.partner.is_none() && !taken.lost).any(|taken| match &step.kind {
-        Kind::Send { mailbox, envelope, .. } => {
-            taken.side == Side::Recv && accepts(taken, *mailbox, envelope)
-        }
+        Kind::Send { mailbox, envelope, .. } => may_meet(taken, *mailbox, Side::Send(*envelope)),
         Kind::Arrive { mailbox, post, envelope, .. } => {
-            (taken.side == Side::Recv && accepts(taken, *mailbox, envelope)) || *post == taken.post
+            may_meet(taken, *mailbox, Side::Send(*envelope)) || *post == taken.post
         }
         Kind::Recv { mailbox, criteria, .. } | Kind::Probe { mailbox, criteria } => {
-            taken.side == Side::Send && is_accepted(taken, *mailbox, criteria)
+            may_meet(taken, *mailbox, Side::Recv(*criteria))
         }
-        Kind::Wait { awaited, .. } => awaited.iter().any(|a| a.post == taken.post),
-        Kind::Withdraw(others) => others.iter().any(|a| a.post == taken.post),
+        Kind::Wait { awaited: others, .. } | Kind::Withdraw(others) => {
+            others.iter().any(|a| a.post == taken.post)
+        }
         _ => false,
     })
 }
@@ -221,16 +212,13 @@ pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
         (_, Wait { .. }) => Reversal::Look,
         (Submit { .. }, Arrive { .. }) => Reversal::Never,
         // Whoever gave the lock back, or ended, made it possible.
-        (Unlock(_), LockWait { timed: false, .. })
+        (Give(Token::Mutex(_)), TakeWait { timed: false, .. })
         | (Exit { last: false, .. }, Join { timed: false, .. }) => Reversal::Never,
         // Another may have given what this one got, or notified it, or come to the barrier in its stead.
         (BarrierPost { crowd: Crowd(false), .. }, BarrierWait { .. }) => Reversal::Never,
         // In which round it comes may change.
         (BarrierPost { crowd: Crowd(true), .. }, BarrierPost { .. }) => Reversal::Look,
-        (
-            _,
-            LockWait { .. } | Join { .. } | AcquireWait { .. } | ConditionWait { .. } | BarrierWait { .. },
-        ) => Reversal::Look,
+        (_, TakeWait { .. } | Join { .. } | ConditionWait { .. } | BarrierWait { .. }) => Reversal::Look,
         // Actors are numbered in the order of their creation.
         (Spawn { .. }, Spawn { .. }) => Reversal::Look,
         (Spawn { child }, _) if second.step.actor == *child => Reversal::Never,

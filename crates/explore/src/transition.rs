@@ -1,5 +1,6 @@
 //! The steps of actors as an engine sees them: plain data, with all that their dependence needs.
 
+use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::{Criteria, Envelope};
 use smallvec::SmallVec;
 
@@ -46,15 +47,6 @@ pub enum Fate {
     Twice,
 }
 
-/// Which end of a communication.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Side {
-    /// The sending end.
-    Send,
-    /// The receiving end.
-    Recv,
-}
-
 /// A post that an actor waits for, or takes back.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Awaited {
@@ -62,12 +54,8 @@ pub struct Awaited {
     pub post: Post,
     /// Where.
     pub mailbox: u32,
-    /// Which end.
+    /// Which side, with what others may choose it by.
     pub side: Side,
-    /// What is written on it, if it is the sending end.
-    pub envelope: Envelope,
-    /// Which messages it accepts, if it is the receiving end.
-    pub criteria: Criteria,
     /// The post that it met, if it has.
     pub partner: Option<Post>,
     /// Whether it is a message that the network has lost.
@@ -211,49 +199,34 @@ pub enum Kind {
     },
     /// Chooses a number.
     Choose,
-    /// Queues for a lock.
-    Lock(u32),
-    /// Takes a lock if it is free.
-    TryLock(u32),
-    /// Has a lock that it queued for, or has waited too long for it.
-    LockWait {
+    /// Queues for a lock, or for one from a semaphore.
+    Take(Token),
+    /// Takes it if it is there.
+    TryTake(Token),
+    /// Has what it queued for, or has waited too long for it.
+    TakeWait {
         /// Which.
-        lock: u32,
+        token: Token,
         /// Whether it may give up.
         timed: bool,
         /// Whether it did.
         timeout: bool,
     },
-    /// Gives a lock back.
-    Unlock(u32),
-    /// Queues for one from a semaphore.
-    Acquire(u32),
-    /// Takes one from a semaphore if there is one.
-    TryAcquire(u32),
-    /// Has one that it queued for, or has waited too long for it.
-    AcquireWait {
-        /// Which.
-        semaphore: u32,
-        /// Whether it may give up.
-        timed: bool,
-        /// Whether it did.
-        timeout: bool,
-    },
-    /// Gives one to a semaphore.
-    Release(u32),
+    /// Gives it back.
+    Give(Token),
     /// Gives a lock back and queues for a notification.
     ConditionPost {
         /// Which.
         condition: u32,
         /// The lock.
-        lock: u32,
+        lock: Token,
     },
     /// Was notified and has its lock back, or stops to wait for the notification.
     ConditionWait {
         /// Which.
         condition: u32,
         /// The lock.
-        lock: u32,
+        lock: Token,
         /// Whether it may give up.
         timed: bool,
         /// Whether it did; what remains is to get the lock back.

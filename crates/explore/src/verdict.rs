@@ -70,7 +70,7 @@ impl Finding for Violation {
 }
 
 /// One step of a schedule: which actor's request is served, and which of its outcomes is taken.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Step {
     /// The actor; the network itself when a message under way arrives.
     pub actor: u32,

@@ -1,8 +1,9 @@
 //! Steps in words, for people.
 
+use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::{Criteria, Envelope};
 
-use crate::transition::{Awaited, Kind, Side};
+use crate::transition::{Awaited, Kind};
 
 impl Kind {
     /// What is asked for, as a noun: "a send to mailbox m". Mailboxes are named by whoever knows their names.
@@ -24,12 +25,13 @@ impl Kind {
                 format!("a look into mailbox {}{}", mailbox(*m), chosen(criteria))
             }
             Kind::Choose => "a choice".to_owned(),
-            Kind::Lock(_) | Kind::LockWait { .. } => "a lock".to_owned(),
-            Kind::TryLock(_) => "a lock that is free".to_owned(),
-            Kind::Unlock(_) => "a lock to be given back".to_owned(),
-            Kind::Acquire(_) | Kind::AcquireWait { .. } => "one from a semaphore".to_owned(),
-            Kind::TryAcquire(_) => "one from a semaphore that has some".to_owned(),
-            Kind::Release(_) => "a semaphore to be released".to_owned(),
+            Kind::Take(token) | Kind::TakeWait { token, .. } => {
+                by_token(token, "a lock", "one from a semaphore")
+            }
+            Kind::TryTake(token) => {
+                by_token(token, "a lock that is free", "one from a semaphore that has some")
+            }
+            Kind::Give(token) => by_token(token, "a lock to be given back", "a semaphore to be released"),
             Kind::ConditionPost { .. } | Kind::ConditionWait { .. } => "a notification".to_owned(),
             Kind::Notify(_) => "others to be notified".to_owned(),
             Kind::BarrierPost { .. } | Kind::BarrierWait { .. } => "a barrier".to_owned(),
@@ -41,6 +43,10 @@ impl Kind {
             Kind::Interfere => "another actor to be killed, halted or resumed".to_owned(),
         }
     }
+}
+
+fn by_token(token: &Token, mutex: &str, semaphore: &str) -> String {
+    if matches!(token, Token::Mutex(_)) { mutex } else { semaphore }.to_owned()
 }
 
 fn labelled(envelope: &Envelope) -> String {
@@ -55,8 +61,8 @@ fn chosen(criteria: &Criteria) -> String {
 
 fn waiting(awaited: &[Awaited], mailbox: &dyn Fn(u32) -> String) -> String {
     let one = |awaited: &Awaited| match awaited.side {
-        Side::Send => format!("its message to mailbox {}", mailbox(awaited.mailbox)),
-        Side::Recv => format!("a message from mailbox {}", mailbox(awaited.mailbox)),
+        Side::Send(_) => format!("its message to mailbox {}", mailbox(awaited.mailbox)),
+        Side::Recv(_) => format!("a message from mailbox {}", mailbox(awaited.mailbox)),
     };
     match awaited {
         [] => "the end of an activity".to_owned(),

@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`ids`](mod@ids): identities.
 //! - [`simcall`](mod@simcall): the kernel's door, what actors may ask and what they are answered.
+//! - [`operation`]: what a simcall means to a search.
 //! - [`context`]: how the code of an actor runs up to its next simcall.
 //! - [`activity`], [`mailbox`]: what was started, and where sends and receives meet.
 //! - [`kernel`]: the state machine that serves simcalls. It does not know who drives it.
@@ -19,6 +20,7 @@ pub mod exposed;
 pub mod ids;
 pub mod kernel;
 pub mod mailbox;
+pub mod operation;
 mod platform_requests;
 pub use simurgh_random as random;
 pub mod simcall;

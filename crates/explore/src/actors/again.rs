@@ -2,11 +2,10 @@
 
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{ActivitySet, Simcall};
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait};
 use super::{Actors, Next};
-use crate::transition::{Kind, Outcome, Transition};
+use crate::transition::{Kind, Transition};
 use crate::verdict::{Divergence, Step};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -27,27 +26,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Next::Nothing => false,
             Next::Queued(_) if process.granted => step.choice == 0,
             Next::Queued(_) => process.timer && step.choice == OTHERWISE,
-            Next::Ask(simcall) => self.is_outcome(simcall, step.choice),
-        }
-    }
-
-    /// Whether a request can be served now with this outcome.
-    fn is_outcome(&self, simcall: &Simcall, choice: u32) -> bool {
-        let one_over = |set: &ActivitySet, timed: bool| match choice {
-            OTHERWISE => timed && !set.iter().any(|&id| self.is_over(id)),
-            index => set.get(index as usize).is_some_and(|&id| self.may_be_over(id)),
-        };
-        match simcall {
-            Simcall::WaitAny { activities, timeout, .. } => one_over(activities, timeout.is_some()),
-            Simcall::TestAny { activities } => one_over(activities, true),
-            Simcall::Choose(n) => choice < (*n).max(1),
-            Simcall::Cancel(id) => choice == 0 || (choice == OTHERWISE && self.is_at_work(*id)),
-            Simcall::Send(request, _) => choice == 0 || self.fates(request).any(|(other, _)| other == choice),
-            Simcall::Join(target, timeout) => {
-                let alive = target.index() < self.count && self.kernel.is_alive(*target);
-                if alive { timeout.is_some() && choice == OTHERWISE } else { choice == 0 }
+            Next::Ask(simcall) => {
+                let mut possible = false;
+                self.outcomes(&simcall.operation(), |choice| possible |= choice == step.choice);
+                possible
             }
-            _ => choice == 0,
         }
     }
 
@@ -77,26 +60,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         match &process.next {
             Next::Nothing => None,
-            Next::Queued(queued) => Some(kind_of_wait(*queued, process.timed, false)),
-            Next::Ask(Simcall::WaitAny { activities, timeout, .. }) => Some(Kind::Wait {
-                awaited: self.awaited_set(activities),
-                taken: None,
-                outcome: Outcome::Nothing,
-                timed: timeout.is_some(),
-                single: activities.len() == 1,
-            }),
-            Next::Ask(Simcall::TestAny { activities }) => Some(Kind::Wait {
-                awaited: self.awaited_set(activities),
-                taken: None,
-                outcome: Outcome::Nothing,
-                timed: true,
-                single: activities.len() == 1,
-            }),
-            Next::Ask(Simcall::Choose(_)) => Some(Kind::Choose),
-            Next::Ask(Simcall::Join(target, timeout)) => {
-                Some(Kind::Join { target: target.0, timed: timeout.is_some(), timeout: false })
-            }
-            Next::Ask(simcall) => Some(self.kind_of_request(actor, simcall)),
+            Next::Queued(wait) => Some(kind_of_wait(wait, process.timed, false)),
+            Next::Ask(simcall) => Some(self.kind_of(actor, &simcall.operation(), OTHERWISE)),
         }
     }
 }

@@ -3,11 +3,13 @@
 use simurgh_kernel::activity::{Kind as Activity, State};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
+use simurgh_kernel::operation::{Noted, Operation, Patience, Side, Token};
+use simurgh_kernel::simcall::Note;
 use smallvec::SmallVec;
 
-use super::{Actors, Message, Network, Next, Queued};
-use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
+use super::faults::fate_of;
+use super::{Actors, Message, Network, Next};
+use crate::transition::{Awaited, Kind, Outcome, Post, Transition};
 use crate::verdict::Step;
 
 /// The choice that stands for a timeout, or for nothing being over.
@@ -67,84 +69,52 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         match &process.next {
             Next::Nothing => {}
-            Next::Queued(queued) => self.enabled_queued(actor, *queued, into),
-            Next::Ask(simcall) => self.enabled_request(actor, simcall, into),
+            Next::Queued(wait) if process.granted => {
+                into.push(transition(actor, 0, kind_of_wait(wait, process.timed, false)));
+            }
+            Next::Queued(wait) if process.timer => {
+                into.push(transition(actor, OTHERWISE, kind_of_wait(wait, true, true)));
+            }
+            Next::Queued(_) => {}
+            Next::Ask(simcall) => {
+                let operation = simcall.operation();
+                self.outcomes(&operation, |choice| {
+                    into.push(transition(actor, choice, self.kind_of(actor, &operation, choice)));
+                });
+            }
         }
     }
 
-    fn enabled_queued(&self, actor: ActorId, queued: Queued, into: &mut Vec<Transition>) {
-        let process = &self.processes[actor.index()];
-        if process.granted {
-            into.push(transition(actor, 0, kind_of_wait(queued, process.timed, false)));
-        } else if process.timer {
-            into.push(transition(actor, OTHERWISE, kind_of_wait(queued, true, true)));
-        }
-    }
-
-    fn enabled_request(&self, actor: ActorId, simcall: &Simcall, into: &mut Vec<Transition>) {
-        match simcall {
-            Simcall::WaitAny { activities, timeout, .. } => {
-                self.enabled_wait(actor, activities, timeout.is_some(), Outcome::Timeout, into);
+    /// The outcomes with which an operation can be served now.
+    pub(super) fn outcomes(&self, operation: &Operation<'_>, mut each: impl FnMut(u32)) {
+        match *operation {
+            // One for each of the set that is over, or may be; and otherwise, if none is for certain, and it may give up.
+            Operation::Wait { set, patience } => {
+                let mut some = false;
+                for (index, &id) in set.iter().enumerate().filter(|(_, id)| self.may_be_over(**id)) {
+                    some |= self.is_over(id);
+                    each(index as u32);
+                }
+                if !some && patience != Patience::Forever {
+                    each(OTHERWISE);
+                }
             }
-            Simcall::TestAny { activities } => {
-                self.enabled_wait(actor, activities, true, Outcome::Nothing, into);
-            }
-            Simcall::Choose(n) => {
-                into.extend((0..(*n).max(1)).map(|choice| transition(actor, choice, Kind::Choose)));
-            }
-            Simcall::Join(target, timeout) => {
-                let alive = target.index() < self.count && self.kernel.is_alive(*target);
-                let (timed, target) = (timeout.is_some(), target.0);
+            Operation::Choose(n) => (0..n).for_each(each),
+            Operation::Join { target, timed } => {
+                let alive = target.index() < self.count && self.kernel.is_alive(target);
                 if !alive {
-                    into.push(transition(actor, 0, Kind::Join { target, timed, timeout: false }));
+                    each(0);
                 } else if timed {
-                    into.push(transition(actor, OTHERWISE, Kind::Join { target, timed, timeout: true }));
+                    each(OTHERWISE);
                 }
             }
             // It is stopped, or was over before.
-            Simcall::Cancel(id) if self.is_at_work(*id) => {
-                let kind = self.kind_of_request(actor, simcall);
-                into.push(transition(actor, 0, kind.clone()));
-                into.push(transition(actor, OTHERWISE, kind));
+            Operation::Cancel(id) if self.is_at_work(id) => [0, OTHERWISE].into_iter().for_each(each),
+            Operation::Post { message: Some(message), .. } => {
+                each(0);
+                self.fates(message).for_each(each);
             }
-            Simcall::Send(request, _) => {
-                into.push(transition(actor, 0, self.kind_of_request(actor, simcall)));
-                let fates = self.fates(request);
-                into.extend(
-                    fates.map(|(choice, fate)| transition(actor, choice, self.kind_of_submit(actor, fate))),
-                );
-            }
-            _ => into.push(transition(actor, 0, self.kind_of_request(actor, simcall))),
-        }
-    }
-
-    /// One outcome for each of the set that is over, or may be; `otherwise` if none is for certain, and that is possible.
-    fn enabled_wait(
-        &self,
-        actor: ActorId,
-        set: &[ActivityId],
-        timed: bool,
-        otherwise: Outcome,
-        into: &mut Vec<Transition>,
-    ) {
-        if !timed && !set.iter().any(|&id| self.may_be_over(id)) {
-            return;
-        }
-        let awaited = self.awaited_set(set);
-        let single = set.len() == 1;
-        let mut some = false;
-        for (index, &id) in set.iter().enumerate() {
-            if self.may_be_over(id) {
-                some |= self.is_over(id);
-                let taken = self.awaited(id).map(|awaited| awaited.post);
-                let (awaited, outcome) = (awaited.clone(), Outcome::Taken);
-                let kind = Kind::Wait { awaited, taken, outcome, timed, single };
-                into.push(transition(actor, index as u32, kind));
-            }
-        }
-        if !some && timed {
-            let kind = Kind::Wait { awaited, taken: None, outcome: otherwise, timed, single };
-            into.push(transition(actor, OTHERWISE, kind));
+            _ => each(0),
         }
     }
 
@@ -171,24 +141,24 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let activity = self.kernel.activities().get(id)?;
         let Activity::Comm(posted) = &activity.kind else { return None };
         let comm = self.comm(id)?;
-        let (post, side, partner) = if id.is_receiving() {
-            (comm.recv?, Side::Recv, comm.send)
+        let (post, partner, side) = if id.is_receiving() {
+            (comm.recv?, comm.send, Side::Recv(posted.criteria()))
         } else {
-            (comm.send?, Side::Send, comm.recv)
+            (comm.send?, comm.recv, Side::Send(posted.envelope()))
         };
         // Once it has met somebody, what it would have accepted matters to nobody, and is not the same in every order.
-        let (mut envelope, mut criteria) = (Envelope::default(), Criteria::default());
-        match side {
-            Side::Send if partner.is_none() => envelope = posted.envelope(),
-            Side::Recv if partner.is_none() => criteria = posted.criteria(),
-            _ => {}
-        }
+        let side = match partner {
+            Some(_) if side.is_send() => Side::GIVE,
+            Some(_) => Side::TAKE,
+            None => side,
+        };
         // Nothing else is over that neither met somebody nor failed.
-        let lost = partner.is_none() && side == Side::Send && activity.state == State::Over(Ok(()));
-        Some(Awaited { post, mailbox: comm.mailbox, side, envelope, criteria, partner, lost })
+        let lost = partner.is_none() && side.is_send() && activity.state == State::Over(Ok(()));
+        Some(Awaited { post, mailbox: comm.mailbox, side, partner, lost })
     }
 
-    pub(super) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+    /// The communications of a set, as whoever waits for it sees them.
+    pub(crate) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
         match set {
             // Almost always.
             [id] => self.awaited(*id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),
@@ -213,12 +183,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// What a post has met, also where the kernel has forgotten it since.
     pub(super) fn partner(&self, id: ActivityId, posted: &Awaited) -> Option<Post> {
-        match (self.comm(id), posted.side) {
-            (Some(comm), Side::Send) => comm.recv,
-            (Some(comm), Side::Recv) => comm.send,
-            (None, side) => self.meetings.iter().rev().find_map(|&(recv, send)| match side {
-                Side::Send => (send == posted.post).then_some(recv),
-                Side::Recv => (recv == posted.post).then_some(send),
+        let is_send = posted.side.is_send();
+        match self.comm(id) {
+            Some(comm) if is_send => comm.recv,
+            Some(comm) => comm.send,
+            None => self.meetings.iter().rev().find_map(|&(recv, send)| {
+                let (own, partner) = if is_send { (send, recv) } else { (recv, send) };
+                (own == posted.post).then_some(partner)
             }),
         }
     }
@@ -228,61 +199,59 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         (0..self.count).any(|other| self.kernel.is_daemon(ActorId::from_index(other)))
     }
 
-    /// What a request does that can always be served, in one way.
-    pub(super) fn kind_of_request(&self, actor: ActorId, simcall: &Simcall) -> Kind {
-        let at_once = |timeout: &Option<f64>| timeout.is_some_and(|seconds| seconds <= 0.0);
+    /// What an operation does with this outcome.
+    pub(super) fn kind_of(&self, actor: ActorId, operation: &Operation<'_>, choice: u32) -> Kind {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
-        match simcall {
-            Simcall::Send(request, _) if self.network == Network::Mailbox => {
-                let mailbox = request.mailbox.0;
-                Kind::Send { post, mailbox, envelope: request.envelope, observers: self.observers(mailbox) }
+        match *operation {
+            Operation::Post { mailbox, side: Side::Recv(criteria), .. } => {
+                Kind::Recv { post, mailbox: mailbox.0, criteria }
             }
-            Simcall::Send(..) => self.kind_of_submit(actor, Fate::Kept),
-            Simcall::Recv(request, _) => {
-                Kind::Recv { post, mailbox: request.mailbox.0, criteria: request.criteria }
+            Operation::Post { mailbox, side: Side::Send(envelope), .. }
+                if self.network == Network::Mailbox =>
+            {
+                let (mailbox, observers) = (mailbox.0, self.observers(mailbox.0));
+                Kind::Send { post, mailbox, envelope, observers }
             }
-            Simcall::Cancel(id) => Kind::Withdraw(self.awaited(*id).into_iter().collect()),
-            Simcall::Spawn(_) => Kind::Spawn { child: self.count as u32 },
-            Simcall::Exit => Kind::Exit {
+            Operation::Post { .. } => self.kind_of_submit(post, fate_of(choice)),
+            Operation::Wait { set, patience } => Kind::Wait {
+                awaited: self.awaited_set(set),
+                taken: set.get(choice as usize).and_then(|&id| self.awaited(id)).map(|one| one.post),
+                outcome: match patience {
+                    _ if choice != OTHERWISE => Outcome::Taken,
+                    Patience::Now => Outcome::Nothing,
+                    _ => Outcome::Timeout,
+                },
+                timed: patience != Patience::Forever,
+                single: set.len() == 1,
+            },
+            Operation::Cancel(id) => Kind::Withdraw(self.awaited(id).into_iter().collect()),
+            Operation::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria },
+            Operation::Take(token, Patience::Now) => Kind::TryTake(token),
+            Operation::Take(token, _) => Kind::Take(token),
+            Operation::Give(token) => Kind::Give(token),
+            Operation::WaitCondition { condition, lock, .. } => {
+                Kind::ConditionPost { condition: condition.0, lock: Token::Mutex(lock) }
+            }
+            Operation::Notify(condition, _) => Kind::Notify(condition.0),
+            Operation::Arrive { barrier, told } => {
+                let (round, crowd) = self.next_round(barrier.0);
+                Kind::BarrierPost { barrier: barrier.0, round, told, crowd }
+            }
+            Operation::Choose(_) => Kind::Choose,
+            Operation::Expose(slot, _) => Kind::Expose { slot: slot.0, invariants: self.watched(slot) },
+            Operation::Spawn(_) => Kind::Spawn { child: self.count as u32 },
+            Operation::Join { target, timed } => {
+                Kind::Join { target: target.0, timed, timeout: choice == OTHERWISE }
+            }
+            Operation::IsAlive(target) => Kind::IsAlive { target: target.0 },
+            Operation::Interfere(..) | Operation::BecomeDaemon => Kind::Interfere,
+            Operation::Exit => Kind::Exit {
                 withdrawn: self.left_behind(actor),
                 last: !self.kernel.is_daemon(actor) && (self.spawned_daemons || self.has_daemons()),
             },
-            Simcall::IsAlive(target) => Kind::IsAlive { target: target.0 },
-            Simcall::Lock(lock, timeout) if at_once(timeout) => Kind::TryLock(lock.0),
-            Simcall::Lock(lock, _) => Kind::Lock(lock.0),
-            Simcall::TryLock(lock) => Kind::TryLock(lock.0),
-            Simcall::Unlock(lock) => Kind::Unlock(lock.0),
-            Simcall::Acquire(semaphore, timeout) if at_once(timeout) => Kind::TryAcquire(semaphore.0),
-            Simcall::Acquire(semaphore, _) => Kind::Acquire(semaphore.0),
-            Simcall::Release(semaphore) => Kind::Release(semaphore.0),
-            Simcall::WaitCondition(condition, lock, _) => {
-                Kind::ConditionPost { condition: condition.0, lock: lock.0 }
+            Operation::Work(_) | Operation::Adjust | Operation::Local => {
+                unreachable!("what is local is never pending")
             }
-            Simcall::Notify(condition, _) => Kind::Notify(condition.0),
-            Simcall::Arrive { barrier, told } => {
-                let (round, crowd) = self.next_round(barrier.0);
-                Kind::BarrierPost { barrier: barrier.0, round, told: *told, crowd }
-            }
-            Simcall::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria: *criteria },
-            Simcall::Expose(slot, _) => Kind::Expose { slot: slot.0, invariants: self.watched(*slot) },
-            Simcall::Kill(_)
-            | Simcall::KillAll
-            | Simcall::Suspend(_)
-            | Simcall::Resume(_)
-            | Simcall::BecomeDaemon => Kind::Interfere,
-            Simcall::WaitAny { .. } | Simcall::TestAny { .. } | Simcall::Choose(_) | Simcall::Join(..) => {
-                unreachable!("these have several outcomes, or none")
-            }
-            Simcall::Execute(..)
-            | Simcall::Access(..)
-            | Simcall::Parallel(..)
-            | Simcall::Sleep(_)
-            | Simcall::Yield
-            | Simcall::Pause(_)
-            | Simcall::Continue(_)
-            | Simcall::Remaining(_)
-            | Simcall::Migrate(..)
-            | Simcall::Platform(_) => unreachable!("what is local is never pending"),
         }
     }
 }
@@ -297,19 +266,15 @@ pub(super) fn arrival_step(post: Post) -> Step {
 }
 
 pub(super) fn kind_of_return(note: &Note) -> Kind {
-    match note {
-        Note::Unlock(lock) => Kind::Unlock(lock.0),
-        Note::Release(semaphore) => Kind::Release(semaphore.0),
-        _ => unreachable!("other notes are served at once"),
-    }
+    let Noted::Give(token) = note.tokens() else { unreachable!("other notes are served at once") };
+    Kind::Give(token)
 }
 
-pub(super) fn kind_of_wait(queued: Queued, timed: bool, timeout: bool) -> Kind {
-    match queued {
-        Queued::Lock(lock) => Kind::LockWait { lock, timed, timeout },
-        Queued::Semaphore(semaphore) => Kind::AcquireWait { semaphore, timed, timeout },
-        Queued::Condition { condition, lock } => Kind::ConditionWait { condition, lock, timed, timeout },
-        Queued::Barrier { barrier, round } => Kind::BarrierWait { barrier, round },
-        Queued::Resume => Kind::Interfere,
+/// The end of a wait in a queue: whether it might have been given up, and whether it was.
+pub(super) fn kind_of_wait(wait: &Kind, may_give_up: bool, gives_up: bool) -> Kind {
+    let mut kind = wait.clone();
+    if let Kind::TakeWait { timed, timeout, .. } | Kind::ConditionWait { timed, timeout, .. } = &mut kind {
+        (*timed, *timeout) = (may_give_up, gives_up);
     }
+    kind
 }

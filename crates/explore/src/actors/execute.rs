@@ -2,11 +2,10 @@
 
 use simurgh_kernel::activity::Held;
 use simurgh_kernel::context::{Place, Resumed, part};
-use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId};
+use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId, MailboxId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
-use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Note, PlatformAnswer, PlatformRequest, Simcall, SpawnRequest,
-};
+use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side};
+use simurgh_kernel::simcall::{Answer, Note, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
 
 use simurgh_search::fingerprint::fingerprint;
@@ -14,9 +13,9 @@ use simurgh_search::fingerprint::fingerprint;
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::faults::fate_of;
 use super::traffic::Traffic;
-use super::{Actors, Comm, Failure, Message, Network, Next, Process, Queued};
+use super::{Actors, Comm, Failure, Message, Network, Next, Process};
 use crate::endless::{LOCAL_MAX, endless};
-use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side, Transition};
+use crate::transition::{Awaited, Fate, Kind, Post, Transition};
 use crate::verdict::{Step, Violation};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -64,7 +63,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         match std::mem::take(&mut process.next) {
             Next::Nothing => unreachable!("an actor acts that has something to do"),
-            Next::Queued(queued) => self.leave_queue(actor, queued, choice),
+            Next::Queued(wait) => self.leave_queue(actor, wait, choice),
             Next::Ask(simcall) => self.serve(actor, simcall, choice),
         }
     }
@@ -83,12 +82,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// An actor goes on with what it queued for, or gives up.
-    fn leave_queue(&mut self, actor: ActorId, queued: Queued, choice: u32) -> Transition {
+    fn leave_queue(&mut self, actor: ActorId, wait: Kind, choice: u32) -> Transition {
         let timeout = choice == OTHERWISE;
-        let timed = self.processes[actor.index()].timed;
+        let kind = kind_of_wait(&wait, self.processes[actor.index()].timed, timeout);
         if timeout {
             self.processes[actor.index()].timer = false;
-            self.processes[actor.index()].next = Next::Queued(queued);
+            self.processes[actor.index()].next = Next::Queued(wait);
             // A condition's lock must be had again before the actor goes on; all else goes on now.
             self.kernel.timer_fired(actor);
             self.settle();
@@ -99,99 +98,59 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.processes[actor.index()].next = Next::Nothing;
             self.advance(actor, answer, 0);
         }
-        transition(actor, choice, kind_of_wait(queued, timed, timeout))
+        transition(actor, choice, kind)
     }
 
     /// Serves a request with one of its outcomes.
-    fn serve(&mut self, actor: ActorId, simcall: Simcall, choice: u32) -> Transition {
-        match simcall {
-            Simcall::WaitAny { activities, timeout, on_timeout, release } => {
-                let kind = self.kind_of_outcome(&activities, timeout.is_some(), choice, Outcome::Timeout);
-                self.let_end(&activities, choice);
-                let (activities, timeout) = match choice {
-                    OTHERWISE => (activities, Some(0.0)),
-                    index => (ActivitySet::from_slice(&[activities[index as usize]]), timeout),
-                };
-                let served =
-                    self.kernel.serve(actor, Simcall::WaitAny { activities, timeout, on_timeout, release });
-                self.completed(actor, served, choice, &kind);
-                transition(actor, choice, kind)
-            }
-            Simcall::TestAny { activities } => {
-                let kind = self.kind_of_outcome(&activities, true, choice, Outcome::Nothing);
-                self.let_end(&activities, choice);
-                let activities = match choice {
-                    OTHERWISE => activities,
-                    index => ActivitySet::from_slice(&[activities[index as usize]]),
-                };
-                let served = self.kernel.serve(actor, Simcall::TestAny { activities });
-                self.completed(actor, served, choice, &kind);
-                transition(actor, choice, kind)
-            }
-            Simcall::Choose(_) => {
-                self.advance(actor, Some(Answer::Chosen(choice)), 0);
-                transition(actor, choice, Kind::Choose)
-            }
-            Simcall::Join(target, timeout) => {
-                let given_up = choice == OTHERWISE;
-                self.advance(actor, Some(Answer::Flag(!given_up)), 0);
-                let kind = Kind::Join { target: target.0, timed: timeout.is_some(), timeout: given_up };
-                transition(actor, choice, kind)
-            }
-            Simcall::Send(request, follow) => {
-                let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
-                let place = self.processes[actor.index()].place;
-                self.traffic.iter_mut().for_each(|traffic| traffic.sent(post, &request, place));
-                self.note_unrepeatable(&request, place);
-                let simcall = Simcall::Send(request, follow);
-                let fate = fate_of(choice);
-                let kind = match self.network {
-                    Network::Mailbox => self.kind_of_request(actor, &simcall),
-                    _ => self.kind_of_submit(actor, fate),
-                };
+    fn serve(&mut self, actor: ActorId, mut simcall: Simcall, choice: u32) -> Transition {
+        let operation = simcall.operation();
+        let kind = self.kind_of(actor, &operation, choice);
+        match kind {
+            Kind::Wait { .. } => {
+                if let Operation::Wait { set, .. } = operation {
+                    self.let_end(set, choice);
+                }
+                match choice {
+                    OTHERWISE => simcall.wait_no_longer(),
+                    index => simcall.wait_only_for(index),
+                }
                 let served = self.kernel.serve(actor, simcall);
-                self.take_message(actor, fate);
+                self.completed(actor, served, choice, &kind);
+            }
+            Kind::Choose => self.advance(actor, Some(Answer::Chosen(choice)), 0),
+            Kind::Join { timeout, .. } => self.advance(actor, Some(Answer::Flag(!timeout)), 0),
+            Kind::Send { post, .. } | Kind::Submit { post, .. } => {
+                if let Operation::Post { message: Some(message), .. } = operation {
+                    let place = self.processes[actor.index()].place;
+                    self.traffic.iter_mut().for_each(|traffic| traffic.sent(post, message, place));
+                    self.note_unrepeatable(message, place);
+                }
+                let served = self.kernel.serve(actor, simcall);
+                self.take_message(post, fate_of(choice));
                 self.posted(actor, served);
-                transition(actor, choice, kind)
             }
-            Simcall::Recv(..) => {
-                let kind = self.kind_of_request(actor, &simcall);
+            Kind::Recv { post, mailbox, criteria } => {
                 let served = self.kernel.serve(actor, simcall);
-                let Kind::Recv { mailbox, criteria, .. } = kind else { unreachable!("a receive") };
                 self.observe(mailbox, &criteria);
-                self.note_receive(actor, mailbox, criteria, &served);
+                self.note_receive(post, mailbox, Side::Recv(criteria), &served);
                 self.posted(actor, served);
-                transition(actor, choice, kind)
             }
+            Kind::Expose { slot, .. } => self.expose(actor, ExposedId(slot), simcall),
             _ => {
-                let kind = self.kind_of_request(actor, &simcall);
-                if self.keeps_posts && matches!(simcall, Simcall::Exit) {
-                    self.kernel.disown(actor);
-                }
-                if let Simcall::Cancel(id) = simcall
-                    && choice == OTHERWISE
-                {
-                    self.let_end(&[id], 0);
-                    let history = &mut self.processes[actor.index()].history;
-                    *history = mix(*history, 8);
-                }
-                match &kind {
-                    Kind::Probe { mailbox, criteria } => self.observe(*mailbox, criteria),
-                    Kind::Expose { slot, .. } => return self.expose(actor, ExposedId(*slot), simcall, kind),
+                match operation {
+                    Operation::Exit if self.keeps_posts => self.kernel.disown(actor),
+                    Operation::Cancel(id) if choice == OTHERWISE => {
+                        self.let_end(&[id], 0);
+                        let history = &mut self.processes[actor.index()].history;
+                        *history = mix(*history, 8);
+                    }
+                    Operation::Probe(mailbox, criteria) => self.observe(mailbox.0, &criteria),
                     _ => {}
                 }
                 self.serve_plain(actor, simcall, &kind);
-                transition(actor, choice, kind)
             }
         }
-    }
-
-    fn kind_of_outcome(&self, set: &[ActivityId], timed: bool, choice: u32, otherwise: Outcome) -> Kind {
-        let awaited = self.awaited_set(set);
-        let chosen = set.get(choice as usize);
-        let taken = chosen.and_then(|&id| self.awaited(id)).map(|awaited| awaited.post);
-        let outcome = if choice == OTHERWISE { otherwise } else { Outcome::Taken };
-        Kind::Wait { awaited, taken, outcome, timed, single: set.len() == 1 }
+        transition(actor, choice, kind)
     }
 
     /// Work that is found over is over from now on.
@@ -239,8 +198,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// A message was just sent: it is under way now, or in its mailbox where messages do not travel.
-    fn take_message(&mut self, actor: ActorId, fate: Fate) {
-        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+    fn take_message(&mut self, post: Post, fate: Fate) {
         let Some(Effect::UnderWay(activity)) = self.kernel.next_effect() else {
             unreachable!("messages are held back")
         };
@@ -251,9 +209,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         };
         let (mailbox, envelope, detached) = (comm.mailbox.0, comm.envelope(), comm.detached);
         if !detached {
-            let (side, criteria) = (Side::Send, Criteria::default());
-            let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None, lost: false };
-            self.processes[actor.index()].unclaimed.push((activity, posted));
+            self.claim(activity, post, mailbox, Side::Send(envelope));
         }
         *self.comm_mut(activity) = Comm { bits: activity.to_bits(), mailbox, send: Some(post), recv: None };
         let message = Message { post, activity, mailbox, envelope };
@@ -269,13 +225,16 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.messages.insert(index, message);
     }
 
+    /// An actor has posted this, and was not told the end of it.
+    fn claim(&mut self, activity: ActivityId, post: Post, mailbox: u32, side: Side) {
+        let posted = Awaited { post, mailbox, side, partner: None, lost: false };
+        self.processes[post.actor as usize].unclaimed.push((activity, posted));
+    }
+
     /// Notes which communication a receive is part of, and the send that it met.
-    fn note_receive(&mut self, actor: ActorId, mailbox: u32, criteria: Criteria, served: &Served) {
-        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
-        let place = self.processes[actor.index()].place;
+    fn note_receive(&mut self, post: Post, mailbox: u32, side: Side, served: &Served) {
+        let place = self.processes[post.actor as usize].place;
         self.traffic.iter_mut().for_each(|traffic| traffic.posted_receive(post, mailbox, place));
-        let (side, envelope) = (Side::Recv, Envelope::default());
-        let posted = Awaited { post, mailbox, side, envelope, criteria, partner: None, lost: false };
         let id = match served {
             Served::Answered(Answer::Activity(id)) => *id,
             Served::Then(Simcall::WaitAny { activities, .. }) => activities[0],
@@ -283,18 +242,18 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             _ => match self.kernel.next_effect() {
                 Some(Effect::Transfer { activity, .. }) => {
                     let send = self.comm(activity).and_then(|comm| comm.send);
-                    self.processes[actor.index()].unclaimed.push((activity, posted));
+                    self.claim(activity, post, mailbox, side);
                     self.comm_mut(activity).recv = Some(post);
                     self.meetings.extend(send.map(|send| (post, send)));
                     return self.kernel.finish(activity, Ok(()));
                 }
                 _ => {
-                    let queue = self.kernel.mailbox(simurgh_kernel::ids::MailboxId(mailbox)).receives;
+                    let queue = self.kernel.mailbox(MailboxId(mailbox)).receives;
                     queue.iter(self.kernel.activities()).last().expect("it was just posted")
                 }
             },
         };
-        self.processes[actor.index()].unclaimed.push((id, posted));
+        self.claim(id, post, mailbox, side);
         let known = self.comm(id).and_then(|comm| comm.send);
         *self.comm_mut(id) = Comm { bits: id.to_bits(), mailbox, send: known, recv: Some(post) };
         self.meetings.extend(known.map(|send| (post, send)));
@@ -304,47 +263,43 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn serve_plain(&mut self, actor: ActorId, simcall: Simcall, kind: &Kind) {
         let process = &mut self.processes[actor.index()];
         (process.granted, process.timed) = (false, false);
-        let queued = match *kind {
-            Kind::Lock(lock) => Some(Queued::Lock(lock)),
-            Kind::Acquire(semaphore) => Some(Queued::Semaphore(semaphore)),
-            Kind::ConditionPost { condition, lock } => Some(Queued::Condition { condition, lock }),
-            Kind::BarrierPost { barrier, round, .. } => Some(Queued::Barrier { barrier, round }),
-            Kind::Interfere if matches!(simcall, Simcall::Suspend(target) if target == actor) => {
-                Some(Queued::Resume)
+        let operation = simcall.operation();
+        let wait = match *kind {
+            Kind::Take(token) => Some(Kind::TakeWait { token, timed: false, timeout: false }),
+            Kind::ConditionPost { condition, lock } => {
+                Some(Kind::ConditionWait { condition, lock, timed: false, timeout: false })
+            }
+            Kind::BarrierPost { barrier, round, .. } => Some(Kind::BarrierWait { barrier, round }),
+            // Halted by itself.
+            _ if matches!(operation, Operation::Interfere(Deed::Halt, target) if target == Some(actor)) => {
+                Some(Kind::Interfere)
             }
             _ => None,
         };
-        let could_wait = matches!(
-            simcall,
-            Simcall::Lock(_, Some(_)) | Simcall::Acquire(_, Some(_)) | Simcall::WaitCondition(_, _, Some(_))
-        );
+        let could_wait = operation.is_timed();
         let served = self.kernel.serve(actor, simcall);
         let served = match *kind {
             Kind::BarrierPost { barrier, told, .. } => self.come_to_barrier(actor, barrier, told, served),
             _ => served,
         };
-        match served {
-            Served::Answered(answer) => match queued {
-                Some(queued) => {
-                    let process = &mut self.processes[actor.index()];
-                    process.next = Next::Queued(queued);
-                    process.timed = could_wait;
-                    self.kernel.answer(actor, answer);
+        let process = &mut self.processes[actor.index()];
+        match (served, wait) {
+            (Served::Answered(answer), None) => {
+                self.settle();
+                if self.kernel.is_alive(actor) {
+                    self.advance(actor, Some(answer), 0);
                 }
-                None => {
-                    self.settle();
-                    if self.kernel.is_alive(actor) {
-                        self.advance(actor, Some(answer), 0);
-                    }
-                }
-            },
-            Served::Blocked => {
-                let process = &mut self.processes[actor.index()];
-                process.next = Next::Queued(queued.expect("only what may queue is blocked"));
-                process.timed = could_wait;
             }
-            Served::Gone => {}
-            Served::Then(_) => unreachable!("only posts are followed by a wait"),
+            (Served::Answered(answer), Some(wait)) => {
+                (process.next, process.timed) = (Next::Queued(wait), could_wait);
+                self.kernel.answer(actor, answer);
+            }
+            (Served::Blocked, Some(wait)) => {
+                (process.next, process.timed) = (Next::Queued(wait), could_wait);
+            }
+            (Served::Gone, _) => {}
+            (Served::Blocked, None) => unreachable!("only what may queue is blocked"),
+            (Served::Then(_), _) => unreachable!("only posts are followed by a wait"),
         }
     }
 
@@ -497,13 +452,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let place = door.place().or(process.place);
         process.place = place;
         for note in door.notes.drain(..) {
-            match note {
-                Note::Unlock(_) | Note::Release(_) => process.returns.push_back(note),
-                Note::Forget(_)
-                | Note::NewMutex(_)
-                | Note::NewSemaphore(..)
-                | Note::NewCondition(_)
-                | Note::NewBarrier(..) => self.kernel.serve_note(actor, note),
+            match note.tokens() {
+                Noted::Give(_) => process.returns.push_back(note),
+                Noted::Make(..) | Noted::Other => self.kernel.serve_note(actor, note),
             }
         }
         match resumed {
@@ -518,44 +469,43 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.failures.push(Failure { violation: Violation::Failed { actor: actor.0, message }, place });
     }
 
+    /// Whether an activity is over, and no communication: nobody else has a part in it.
+    fn is_known(&self, id: ActivityId) -> bool {
+        self.is_over(id) && self.awaited(id).is_none()
+    }
+
     /// Serves a request that concerns nobody else; others are given back. After something to be given back in a step
     /// of its own, all requests are.
     fn serve_local(&mut self, actor: ActorId, simcall: Simcall) -> Result<Answer, Simcall> {
         if !self.processes[actor.index()].returns.is_empty() {
             return Err(simcall);
         }
-        let simcall = match simcall {
-            Simcall::Sleep(_) | Simcall::Yield => return Ok(Answer::Ready),
-            Simcall::Remaining(_) => return Ok(Answer::Number(0.0)),
-            Simcall::Platform(request) => return Ok(Answer::Platform(Box::new(answer_platform(&request)))),
-            Simcall::Cancel(id) if self.is_over(id) && self.awaited(id).is_none() => {
-                return Ok(Answer::Ready);
-            }
-            Simcall::WaitAny { ref activities, timeout, .. } => match activities[..] {
+        let is_local = match simcall.operation() {
+            Operation::Local => return Ok(simcall.answer_without_time()),
+            Operation::Cancel(id) if self.is_known(id) => return Ok(Answer::Ready),
+            Operation::Wait { set, patience } if patience != Patience::Now => match set[..] {
                 // The only thing to wait for is an execution or disk access, for as long as it takes.
-                [id] if timeout.is_none() && self.is_at_work(id) => {
+                [id] if patience == Patience::Forever && self.is_at_work(id) => {
                     self.let_end(&[id], 0);
-                    simcall
+                    true
                 }
-                [id] if self.is_over(id) && self.awaited(id).is_none() => simcall,
-                _ => return Err(simcall),
+                [id] => self.is_known(id),
+                _ => false,
             },
-            Simcall::Execute(..)
-            | Simcall::Access(..)
-            | Simcall::Parallel(..)
-            | Simcall::Pause(_)
-            | Simcall::Continue(_)
-            | Simcall::Migrate(..) => simcall,
+            Operation::Work(_) | Operation::Adjust => true,
             // What no invariant looks at is seen by nobody.
-            Simcall::Expose(slot, _) if self.watched(slot) == 0 => simcall,
+            Operation::Expose(slot, _) => self.watched(slot) == 0,
             // At its start this is nobody's business; later it may end all.
-            Simcall::BecomeDaemon if !self.processes[actor.index()].acted => {
+            Operation::BecomeDaemon if !self.processes[actor.index()].acted => {
                 self.learned |= actor.index() >= self.first && !self.spawned_daemons;
                 self.spawned_daemons |= actor.index() >= self.first;
-                simcall
+                true
             }
-            _ => return Err(simcall),
+            _ => false,
         };
+        if !is_local {
+            return Err(simcall);
+        }
         match self.kernel.serve(actor, simcall) {
             Served::Answered(answer) => {
                 self.settle();
@@ -574,20 +524,4 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 fn mix(into: u64, number: u64) -> u64 {
     let folded = u128::from(into ^ 0x9E37_79B9_7F4A_7C15) * u128::from(number ^ 0xD6E8_FEB8_6659_FD93);
     (folded as u64 ^ (folded >> 64) as u64).rotate_left(23)
-}
-
-/// Explored programs run on no platform in particular: all is on and idle.
-pub(crate) fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
-    use PlatformRequest::*;
-    match request {
-        HostIsOn(_) | LinkIsOn(_) => PlatformAnswer::Flag(true),
-        HostLoad(_) | LinkLoad(_) | HostEnergy(_) | LinkEnergy(_) | HostPower(_) | Pstate(_) => {
-            PlatformAnswer::Number(0.0)
-        }
-        SetHostState(..) | SetPstate(..) | SetLinkState(..) | SetLinkBandwidth(..) | SetLinkLatency(..)
-        | SetStationRate(..) | SetPriority(..) | SetBound(..) => PlatformAnswer::Done,
-        HostSpeed(_) | LinkBandwidth(_) | LinkLatency(_) => PlatformAnswer::Refused(
-            "time is abstract while a program is explored: there are no speeds".into(),
-        ),
-    }
 }

@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 use simurgh_kernel::context::Place;
-use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Repeatable, SendRequest};
 
@@ -112,17 +111,15 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.unreliable.unrepeatable.iter().copied()
     }
 
-    /// What else than arriving once a message may come to, with the choices that stand for it.
-    pub(super) fn fates(&self, request: &SendRequest) -> impl Iterator<Item = (u32, Fate)> + use<F> {
+    /// The choices that stand for what else than arriving once a message may come to.
+    pub(super) fn fates(&self, request: &SendRequest) -> impl Iterator<Item = u32> + use<F> {
         let is_lost = self.unreliable.left(Fate::Lost) > 0;
         let is_twice = self.unreliable.left(Fate::Twice) > 0 && is_repeatable(request);
-        let lost = is_lost.then_some((Step::LOST, Fate::Lost));
-        lost.into_iter().chain(is_twice.then_some((Step::TWICE, Fate::Twice)))
+        is_lost.then_some(Step::LOST).into_iter().chain(is_twice.then_some(Step::TWICE))
     }
 
     /// A message is sent, and this becomes of it.
-    pub(super) fn kind_of_submit(&self, actor: ActorId, fate: Fate) -> Kind {
-        let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
+    pub(super) fn kind_of_submit(&self, post: Post, fate: Fate) -> Kind {
         Kind::Submit { post, fate, last: self.unreliable.left(fate) <= 1 }
     }
 

@@ -10,7 +10,7 @@ use simurgh_search::fingerprint::{StableHasher, fingerprint};
 
 use super::Actors;
 use crate::dependence;
-use crate::transition::{Post, Side};
+use crate::transition::Post;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A fingerprint of all that somebody may tell apart.
@@ -45,7 +45,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let folds = self.processes[actor.index()].unclaimed.iter().map(|(id, posted)| {
             let met = self.partner(*id, posted);
             // Who sends is told that somebody received, and not who.
-            let told = if posted.side == Side::Recv { met } else { None };
+            let told = if posted.side.is_send() { None } else { met };
             fingerprint(&(posted.post, met.is_some(), told, self.is_over(*id)))
         });
         folds.fold(0, u128::wrapping_add)
@@ -57,7 +57,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let activities = self.kernel.activities();
         let queues = self.kernel.mailbox(mailbox);
         let mut sum = 0u128;
-        for (queue, side) in [(queues.sends, Side::Send), (queues.receives, Side::Recv)] {
+        for (queue, is_send) in [(queues.sends, true), (queues.receives, false)] {
             let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
             for id in queue.iter(activities) {
                 let (Some(comm), Some(Activity::Comm(posted))) =
@@ -65,12 +65,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 else {
                     unreachable!("a mailbox holds communications")
                 };
-                let post = if side == Side::Send { comm.send } else { comm.recv }.expect("posted here");
-                sum = sum.wrapping_add(fingerprint(&(post, side)));
+                let post = if is_send { comm.send } else { comm.recv }.expect("posted here");
+                sum = sum.wrapping_add(fingerprint(&(post, is_send)));
                 for (before, envelope, criteria) in &earlier {
-                    let seen = match side {
-                        Side::Send => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
-                        Side::Recv => dependence::overlap(criteria, &posted.criteria()),
+                    let seen = match is_send {
+                        true => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
+                        false => dependence::overlap(criteria, &posted.criteria()),
                     };
                     if seen {
                         sum = sum.wrapping_add(fingerprint(&(*before, post)));

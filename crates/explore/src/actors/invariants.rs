@@ -6,9 +6,7 @@ use simurgh_kernel::ids::{ActorId, ExposedId};
 use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Simcall;
 
-use super::enabled::transition;
 use super::{Actors, Failure};
-use crate::transition::{Kind, Transition};
 use crate::verdict::Violation;
 use simurgh_search::System;
 
@@ -64,20 +62,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// An actor shows a value, which is judged before the actor goes on.
-    pub(super) fn expose(
-        &mut self,
-        actor: ActorId,
-        slot: ExposedId,
-        simcall: Simcall,
-        kind: Kind,
-    ) -> Transition {
+    pub(super) fn expose(&mut self, actor: ActorId, slot: ExposedId, simcall: Simcall) {
         let place = self.place(actor);
         let Served::Answered(answer) = self.kernel.serve(actor, simcall) else {
             unreachable!("to show something takes no time")
         };
         self.judge(Some(slot), place);
         self.advance(actor, Some(answer), 0);
-        transition(actor, 0, kind)
     }
 
     /// A value has changed, or all are new.

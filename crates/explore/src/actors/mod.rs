@@ -23,7 +23,6 @@ mod fingerprint;
 mod invariants;
 mod traffic;
 
-pub(crate) use execute::answer_platform;
 pub use faults::Faults;
 
 use std::collections::VecDeque;
@@ -32,7 +31,6 @@ use simurgh_kernel::context::{Body, Door, OnExit, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
-use smallvec::SmallVec;
 
 use self::barriers::Meeting;
 use self::faults::Unreliable;
@@ -81,38 +79,14 @@ impl std::str::FromStr for Network {
 
 /// What an actor that stands still will do next.
 #[derive(Debug, Default)]
-enum Next {
+pub(crate) enum Next {
     /// Nothing: it is new, or has ended.
     #[default]
     Nothing,
     /// To ask this.
     Ask(Simcall),
-    /// To go on from a queue, once it is granted.
-    Queued(Queued),
-}
-
-/// What an actor queues for.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Queued {
-    Lock(u32),
-    Semaphore(u32),
-    Condition {
-        condition: u32,
-        lock: u32,
-    },
-    Barrier {
-        barrier: u32,
-        round: u32,
-    },
-    /// Halted by itself.
-    Resume,
-}
-
-/// What an actor is about, to look at.
-pub(crate) enum Pending<'a> {
-    Nothing,
-    Asks(&'a Simcall),
-    Queues(Queued),
+    /// To go on from a queue with this, once it is granted.
+    Queued(Kind),
 }
 
 /// What is kept of an actor beside the kernel.
@@ -273,22 +247,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// What an actor is about.
-    pub(crate) fn standing(&self, actor: ActorId) -> Pending<'_> {
-        match &self.processes[actor.index()].next {
-            Next::Nothing => Pending::Nothing,
-            Next::Ask(simcall) => Pending::Asks(simcall),
-            Next::Queued(queued) => Pending::Queues(*queued),
-        }
+    pub(crate) fn next(&self, actor: ActorId) -> &Next {
+        &self.processes[actor.index()].next
     }
 
     /// Whether an actor gives back a lock or the like before it goes on with what it is about.
     pub(crate) fn gives_back(&self, actor: ActorId) -> bool {
         !self.processes[actor.index()].returns.is_empty()
-    }
-
-    /// The communications of a set, as whoever waits for it sees them.
-    pub(crate) fn awaits(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
-        self.awaited_set(set)
     }
 
     /// Who failed, of a violation since the start.

@@ -121,7 +121,7 @@ pub struct Shown {
 }
 
 /// One step that was taken.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Taken {
     /// Its number, from 1.
     pub number: usize,

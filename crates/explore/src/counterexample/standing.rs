@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use simurgh_kernel::context::Place;
-use simurgh_kernel::ids::{ActorId, BarrierId, MailboxId, MutexId};
+use simurgh_kernel::ids::{ActorId, BarrierId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::Simcall;
+use simurgh_kernel::operation::{Operation, Side, Token};
 
 use super::words::Teller;
-use crate::actors::{Actors, Pending, Queued};
-use crate::transition::{Awaited, Side};
+use crate::actors::{Actors, Next};
+use crate::transition::{Awaited, Kind};
 use simurgh_search::System;
 
 /// How an actor stands.
@@ -85,75 +85,70 @@ impl Teller<'_> {
         if system.gives_back(actor) {
             return ("gives back what it has locked".to_owned(), None);
         }
-        match system.standing(actor) {
-            Pending::Nothing => ("has nothing to do".to_owned(), None),
-            Pending::Queues(queued) => self.queues(kernel, queued, possible),
-            Pending::Asks(Simcall::WaitAny { activities, .. } | Simcall::TestAny { activities }) => {
-                let awaited = system.awaits(activities);
-                self.awaits(kernel, &awaited, activities.len(), possible, last)
-            }
-            Pending::Asks(Simcall::Join(target, _)) => {
-                let name = self.actor(target.0);
-                let does = if possible { "sees the end of" } else { "waits for the end of" };
-                (format!("{does} {name}"), None)
-            }
-            Pending::Asks(simcall) => (self.about_to(simcall), None),
+        match system.next(actor) {
+            Next::Nothing => ("has nothing to do".to_owned(), None),
+            Next::Queued(wait) => self.queues(kernel, wait, possible),
+            Next::Ask(simcall) => match simcall.operation() {
+                Operation::Wait { set, .. } => {
+                    self.awaits(kernel, &system.awaited_set(set), set.len(), possible, last)
+                }
+                Operation::Join { target, .. } => {
+                    let does = if possible { "sees the end of" } else { "waits for the end of" };
+                    (format!("{does} {}", self.actor(target.0)), None)
+                }
+                operation => (self.about_to(&operation), None),
+            },
         }
     }
 
     /// What an actor that can always go on will do.
-    fn about_to(&self, simcall: &Simcall) -> String {
-        match simcall {
-            Simcall::Send(request, _) => format!("is about to send to {}", self.mailbox(request.mailbox.0)),
-            Simcall::Recv(request, _) => {
-                format!("is about to post a receive at {}", self.mailbox(request.mailbox.0))
+    fn about_to(&self, operation: &Operation<'_>) -> String {
+        let what = match operation {
+            Operation::Post { mailbox, side: Side::Send(_), .. } => {
+                format!("send to {}", self.mailbox(mailbox.0))
             }
-            Simcall::Probe(mailbox, _) => format!("is about to look into {}", self.mailbox(mailbox.0)),
-            Simcall::Choose(n) => format!("is about to choose one of {n}"),
-            Simcall::Spawn(request) => format!("is about to create {}", request.name),
-            Simcall::Lock(lock, _) | Simcall::TryLock(lock) => format!("is about to ask for lock {lock}"),
-            Simcall::Unlock(lock) => format!("is about to give lock {lock} back"),
-            Simcall::Acquire(semaphore, _) => format!("is about to ask for one of semaphore {semaphore}"),
-            Simcall::Release(semaphore) => format!("is about to give one to semaphore {semaphore}"),
-            Simcall::WaitCondition(condition, ..) => format!("is about to wait for condition {condition}"),
-            Simcall::Notify(condition, _) => format!("is about to notify condition {condition}"),
-            Simcall::Arrive { barrier, .. } => format!("is about to come to barrier {barrier}"),
-            Simcall::Kill(other) => format!("is about to kill {}", self.actor(other.0)),
-            Simcall::Suspend(other) => format!("is about to halt {}", self.actor(other.0)),
-            Simcall::Resume(other) => format!("is about to resume {}", self.actor(other.0)),
-            Simcall::Expose(_, value) => format!("is about to show {value:?}"),
-            Simcall::Exit => "is about to end".to_owned(),
-            _ => "can go on".to_owned(),
-        }
+            Operation::Post { mailbox, .. } => format!("post a receive at {}", self.mailbox(mailbox.0)),
+            Operation::Probe(mailbox, _) => format!("look into {}", self.mailbox(mailbox.0)),
+            Operation::Choose(n) => format!("choose one of {n}"),
+            Operation::Spawn(request) => format!("create {}", request.name),
+            Operation::Take(token, _) => format!("ask for {token:#}"),
+            Operation::Give(token) => format!("give {}", token.given()),
+            Operation::WaitCondition { condition, .. } => format!("wait for condition {condition}"),
+            Operation::Notify(condition, _) => format!("notify condition {condition}"),
+            Operation::Arrive { barrier, .. } => format!("come to barrier {barrier}"),
+            Operation::Interfere(deed, Some(other)) => format!("{deed} {}", self.actor(other.0)),
+            Operation::Expose(_, value) => format!("show {value:?}"),
+            Operation::Exit => "end".to_owned(),
+            _ => return "can go on".to_owned(),
+        };
+        format!("is about to {what}")
     }
 
-    fn queues(&self, kernel: &Kernel, queued: Queued, possible: bool) -> (String, Option<String>) {
-        if possible {
-            return match queued {
-                Queued::Lock(lock) => (format!("is about to have lock {lock}"), None),
-                Queued::Semaphore(semaphore) => {
-                    (format!("is about to have one of semaphore {semaphore}"), None)
-                }
-                Queued::Condition { lock, .. } => (format!("is about to have lock {lock} again"), None),
-                Queued::Barrier { barrier, .. } => (format!("is about to pass barrier {barrier}"), None),
-                Queued::Resume => ("is about to go on".to_owned(), None),
-            };
-        }
-        let owner = |lock: u32| {
-            kernel.lock_owner(MutexId(lock)).map(|owner| format!("which {} has", self.actor(owner.0)))
-        };
-        match queued {
-            Queued::Lock(lock) => (format!("waits for lock {lock}"), owner(lock)),
-            Queued::Semaphore(semaphore) => {
-                (format!("waits for semaphore {semaphore}"), Some("of which none is left".to_owned()))
+    /// What an actor waits for in a queue, and why; or what it has of it.
+    fn queues(&self, kernel: &Kernel, wait: &Kind, possible: bool) -> (String, Option<String>) {
+        match *wait {
+            Kind::TakeWait { token, .. } if possible => (format!("is about to have {token:#}"), None),
+            Kind::ConditionWait { lock, .. } if possible => (format!("is about to have {lock} again"), None),
+            Kind::BarrierWait { barrier, .. } if possible => {
+                (format!("is about to pass barrier {barrier}"), None)
             }
-            Queued::Condition { condition, .. } => (format!("waits for condition {condition}"), None),
-            Queued::Barrier { barrier, .. } => {
+            Kind::TakeWait { token, .. } => {
+                let why = match token {
+                    Token::Mutex(lock) => {
+                        kernel.lock_owner(lock).map(|owner| format!("which {} has", self.actor(owner.0)))
+                    }
+                    Token::Semaphore(_) => Some("of which none is left".to_owned()),
+                };
+                (format!("waits for {token}"), why)
+            }
+            Kind::ConditionWait { condition, .. } => (format!("waits for condition {condition}"), None),
+            Kind::BarrierWait { barrier, .. } => {
                 let (come, size) = kernel.barrier_state(BarrierId(barrier));
                 let why = format!("where {come} of {size} have come");
                 (format!("waits at barrier {barrier}"), Some(why))
             }
-            Queued::Resume => ("is halted".to_owned(), None),
+            _ if possible => ("is about to go on".to_owned(), None),
+            _ => ("is halted".to_owned(), None),
         }
     }
 
@@ -168,14 +163,14 @@ impl Teller<'_> {
         let over = awaited.iter().find(|one| one.partner.is_some() || one.lost).filter(|_| possible);
         if let Some(over) = over {
             let does = match (over.side, over.partner.and_then(|partner| self.message(partner))) {
-                (Side::Recv, Some(message)) => format!("is about to receive m{}", message.number),
+                (Side::Recv(_), Some(message)) => format!("is about to receive m{}", message.number),
                 _ => format!("is about to see that {} is over", self.own(over)),
             };
             return (does, None);
         }
         let one = |one: &Awaited| match one.side {
-            Side::Recv => format!("to receive from {}", self.mailbox(one.mailbox)),
-            Side::Send => {
+            Side::Recv(_) => format!("to receive from {}", self.mailbox(one.mailbox)),
+            Side::Send(_) => {
                 let message = self
                     .message(one.post)
                     .map_or_else(|| "its message".to_owned(), |m| format!("m{}", m.number));
@@ -197,14 +192,14 @@ impl Teller<'_> {
     fn why(&self, kernel: &Kernel, awaited: &Awaited, last: bool) -> Option<String> {
         let mailbox = kernel.mailbox(MailboxId(awaited.mailbox));
         let (empty, who) = match awaited.side {
-            Side::Recv => (mailbox.sends.is_empty(), "send"),
-            Side::Send => (mailbox.receives.is_empty(), "receive"),
+            Side::Recv(_) => (mailbox.sends.is_empty(), "send"),
+            Side::Send(_) => (mailbox.receives.is_empty(), "receive"),
         };
         let holds = match (awaited.side, empty) {
-            (Side::Recv, true) => Some("which holds nothing"),
-            (Side::Recv, false) => Some("which holds no message that it accepts"),
-            (Side::Send, true) => None,
-            (Side::Send, false) => Some("where no receive accepts it"),
+            (Side::Recv(_), true) => Some("which holds nothing"),
+            (Side::Recv(_), false) => Some("which holds no message that it accepts"),
+            (Side::Send(_), true) => None,
+            (Side::Send(_), false) => Some("where no receive accepts it"),
         };
         let left = last.then(|| format!("nobody is left who could {who}"));
         match (holds, left) {

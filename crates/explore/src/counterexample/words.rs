@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use simurgh_kernel::context::Place;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Simcall, Wake};
+use simurgh_kernel::operation::{Deed, Operation, Side, Token};
+use simurgh_kernel::simcall::Wake;
 
 use super::{MailboxNames, Taken};
 use crate::actors::Actors;
 use crate::determinism::Posted;
-use crate::transition::{Awaited, Fate, Kind, Outcome, Post, Side};
+use crate::transition::{Awaited, Fate, Kind, Outcome, Post};
 use crate::verdict::{Step, Violation};
 
 /// What is known of the execution until now.
@@ -45,37 +46,26 @@ pub(super) struct Message {
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Thing {
-    Lock(u32),
-    Semaphore(u32),
+    Token(Token),
     Condition(u32),
     Barrier(u32),
 }
 
 /// What an actor asks, seen before it is served.
+#[derive(Default)]
 pub(super) struct Asked {
     place: Option<Place>,
     bytes: Option<f64>,
     mailbox: Option<u32>,
-    /// What it does to others, in words.
-    deed: Option<(&'static str, Option<u32>)>,
-    /// How many numbers there are to choose from.
-    choices: u32,
-    /// The name of an actor that is created.
-    child: Option<String>,
-    /// The value that is shown, and what it is called.
-    shown: Option<String>,
+    /// Whom it does something to.
+    other: Option<u32>,
+    /// What the step does, or the words of it that are not known afterwards.
+    does: String,
 }
 
-/// What a step does, before it has a number.
-#[derive(Default)]
-struct Told {
-    kind: &'static str,
-    does: String,
-    mailbox: Option<u32>,
-    message: Option<u32>,
-    other: Option<u32>,
-    bytes: Option<f64>,
-    after: Vec<usize>,
+/// A step that does this, before it has a number.
+fn plain(kind: &'static str, does: impl Into<String>) -> Taken {
+    Taken { kind, does: does.into(), ..Taken::default() }
 }
 
 impl<'a> Teller<'a> {
@@ -153,43 +143,44 @@ impl<'a> Teller<'a> {
 
     /// Looks at what is asked, before it is served.
     pub(super) fn look<F: FnMut(&mut Kernel)>(&self, system: &Actors<F>, step: Step) -> Asked {
-        let mut asked = Asked {
-            place: None,
-            bytes: None,
-            mailbox: None,
-            deed: None,
-            choices: 0,
-            child: None,
-            shown: None,
-        };
-        if step.actor == Step::NETWORK {
-            return asked;
-        }
+        let mut asked = Asked::default();
         let actor = ActorId(step.actor);
-        if system.gives_back(actor) {
-            // A guard that was dropped: nobody knows where.
+        // A guard that was dropped: nobody knows where.
+        if step.actor == Step::NETWORK || system.gives_back(actor) {
             return asked;
         }
         asked.place = system.place(actor);
-        match system.pending(actor) {
-            Some(Simcall::Send(request, _)) => {
-                (asked.bytes, asked.mailbox) = (Some(request.bytes), Some(request.mailbox.0));
+        let Some(simcall) = system.pending(actor) else {
+            asked.does = "goes on".to_owned();
+            return asked;
+        };
+        asked.does = match simcall.operation() {
+            Operation::Post { mailbox, message: Some(message), .. } => {
+                (asked.bytes, asked.mailbox) = (Some(message.bytes), Some(mailbox.0));
+                return asked;
             }
-            Some(Simcall::Choose(n)) => asked.choices = (*n).max(1),
-            Some(Simcall::Kill(other)) if *other == actor => asked.deed = Some(("ends itself", None)),
-            Some(Simcall::Kill(other)) => asked.deed = Some(("kills", Some(other.0))),
-            Some(Simcall::KillAll) => asked.deed = Some(("kills all others", None)),
-            Some(Simcall::Suspend(other)) if *other == actor => asked.deed = Some(("halts", None)),
-            Some(Simcall::Suspend(other)) => asked.deed = Some(("halts", Some(other.0))),
-            Some(Simcall::Resume(other)) => asked.deed = Some(("resumes", Some(other.0))),
-            Some(Simcall::BecomeDaemon) => asked.deed = Some(("becomes a daemon", None)),
-            Some(Simcall::Notify(_, Wake::One)) => asked.deed = Some(("one", None)),
-            Some(Simcall::Expose(slot, value)) => {
-                asked.shown = Some(format!("{} = {value:?}", system.kernel().exposure().name(*slot)));
+            Operation::Choose(n) => format!("chooses {} of 0 to {}", step.choice, n - 1),
+            Operation::Interfere(Deed::Kill, None) => "kills all others".to_owned(),
+            Operation::Interfere(Deed::Kill, Some(other)) if other == actor => "ends itself".to_owned(),
+            Operation::Interfere(Deed::Halt, Some(other)) if other == actor => "halts".to_owned(),
+            Operation::Interfere(deed, Some(other)) => {
+                asked.other = Some(other.0);
+                format!("{deed}s {}", self.actor(other.0))
             }
-            Some(Simcall::Spawn(request)) => asked.child = Some(request.name.clone()),
-            _ => {}
-        }
+            Operation::BecomeDaemon => "becomes a daemon".to_owned(),
+            Operation::Notify(condition, wake) => {
+                let whom = if wake == Wake::One { "one that waits" } else { "all that wait" };
+                format!("wakes {whom} for condition {condition}")
+            }
+            Operation::Expose(slot, value) => {
+                format!("shows {} = {value:?}", system.kernel().exposure().name(slot))
+            }
+            Operation::Spawn(request) if request.name.is_empty() => {
+                format!("creates actor-{}", system.kernel().actor_count())
+            }
+            Operation::Spawn(request) => format!("creates {}", request.name),
+            _ => return asked,
+        };
         asked
     }
 
@@ -197,36 +188,24 @@ impl<'a> Teller<'a> {
     pub(super) fn describe(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
         let place = asked.place;
         let mut told = self.told(number, step, kind, asked);
-        let actor = (step.actor != Step::NETWORK).then_some(step.actor);
-        if let Some(actor) = actor {
-            if !self.last_step.contains_key(&actor) {
-                told.after.extend(self.created.get(&actor));
+        (told.number, told.step, told.place) = (number, step, place);
+        if step.actor != Step::NETWORK {
+            told.actor = Some(step.actor);
+            if self.last_step.insert(step.actor, number).is_none() {
+                told.after.extend(self.created.get(&step.actor));
             }
-            self.last_step.insert(actor, number);
         }
         told.after.sort_unstable();
         told.after.dedup();
-        Taken {
-            number,
-            step,
-            actor,
-            kind: told.kind,
-            does: told.does,
-            mailbox: told.mailbox.map(|mailbox| (self.mailboxes)(MailboxId(mailbox))),
-            message: told.message,
-            other: told.other,
-            bytes: told.bytes,
-            after: told.after,
-            place,
-            said: Vec::new(),
-            shows: Vec::new(),
-            fails: None,
-        }
+        told
     }
 
-    fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Told {
+    fn named(&self, mailbox: u32) -> Option<String> {
+        Some((self.mailboxes)(MailboxId(mailbox)))
+    }
+
+    fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
         let actor = step.actor;
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
         match *kind {
             Kind::Send { post, .. } => self.sends(number, post, Fate::Kept, &asked),
             Kind::Submit { post, fate, .. } => self.sends(number, post, fate, &asked),
@@ -238,20 +217,20 @@ impl<'a> Teller<'a> {
                     message.number
                 });
                 let again = if post.is_copy() { " again" } else { "" };
-                Told {
+                Taken {
                     kind: "arrive",
                     does: format!("m{name} arrives{again} at {}", self.mailbox(mailbox)),
-                    mailbox: Some(mailbox),
+                    mailbox: self.named(mailbox),
                     message: Some(name),
                     other: Some(post.actor),
                     after: vec![sent],
-                    ..Told::default()
+                    ..Taken::default()
                 }
             }
             Kind::Recv { post, mailbox, .. } => {
                 self.receives.insert(post, number);
                 let does = format!("posts a receive at {}", self.mailbox(mailbox));
-                Told { kind: "post", does, mailbox: Some(mailbox), ..Told::default() }
+                Taken { kind: "post", does, mailbox: self.named(mailbox), ..Taken::default() }
             }
             Kind::Wait { ref awaited, taken, outcome, .. } => self.wait(awaited, taken, outcome),
             Kind::Withdraw(ref posts) => {
@@ -260,55 +239,42 @@ impl<'a> Teller<'a> {
                     None if step.choice == Step::OTHERWISE => "stops an activity, which was over".to_owned(),
                     None => "stops an activity".to_owned(),
                 };
-                Told { mailbox: posts.first().map(|taken| taken.mailbox), ..plain("cancel", does) }
+                Taken {
+                    mailbox: posts.first().and_then(|taken| self.named(taken.mailbox)),
+                    ..plain("cancel", does)
+                }
             }
             Kind::Probe { mailbox, .. } => {
                 let does = format!("looks into {}", self.mailbox(mailbox));
-                Told { mailbox: Some(mailbox), ..plain("probe", does) }
+                Taken { mailbox: self.named(mailbox), ..plain("probe", does) }
             }
-            Kind::Choose => plain(
-                "choose",
-                format!("chooses {} of 0 to {}", step.choice, asked.choices.saturating_sub(1)),
-            ),
+            Kind::Choose => plain("choose", asked.does),
             Kind::Spawn { child } => {
                 self.created.insert(child, number);
-                let name = asked.child.filter(|name| !name.is_empty());
-                let name = name.unwrap_or_else(|| format!("actor-{child}"));
-                Told { other: Some(child), ..plain("spawn", format!("creates {name}")) }
+                Taken { other: Some(child), ..plain("spawn", asked.does) }
             }
             Kind::Join { target, timeout, .. } => {
                 let after = self.ended.get(&target).copied().filter(|_| !timeout).into_iter().collect();
                 let verb = if timeout { "stops to wait for" } else { "sees the end of" };
                 let does = format!("{verb} {}", self.actor(target));
-                Told { other: Some(target), after, ..plain("join", does) }
+                Taken { other: Some(target), after, ..plain("join", does) }
             }
             Kind::IsAlive { target } => {
                 let does = format!("looks whether {} has ended", self.actor(target));
-                Told { other: Some(target), ..plain("is alive", does) }
+                Taken { other: Some(target), ..plain("is alive", does) }
             }
-            Kind::Expose { .. } => {
-                let does =
-                    asked.shown.map_or_else(|| "shows a value".to_owned(), |shown| format!("shows {shown}"));
-                plain("expose", does)
-            }
+            Kind::Expose { .. } => plain("expose", asked.does),
             Kind::Exit { .. } => {
                 self.ended.insert(actor, number);
-                plain("end", "ends".to_owned())
+                plain("end", "ends")
             }
-            Kind::Interfere => {
-                let (verb, other) = asked.deed.unwrap_or(("goes on", None));
-                let does = match other {
-                    Some(other) => format!("{verb} {}", self.actor(other)),
-                    None => verb.to_owned(),
-                };
-                Told { other, ..plain("interfere", does) }
-            }
-            _ => self.synchronisation(number, actor, kind, &asked),
+            Kind::Interfere => Taken { other: asked.other, ..plain("interfere", asked.does) },
+            _ => self.synchronisation(number, actor, kind, asked),
         }
     }
 
     /// A message is sent, and this becomes of it.
-    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Told {
+    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Taken {
         self.sent += 1;
         let message = self.sent;
         self.messages.insert(post, Message { number: message, there: number });
@@ -323,72 +289,57 @@ impl<'a> Teller<'a> {
         };
         let does = format!("sends m{message} to {}{becomes}", self.mailbox(mailbox));
         let kind = if fate == Fate::Lost { "lose" } else { "send" };
-        let (mailbox, message) = (Some(mailbox), Some(message));
-        Told { kind, does, mailbox, message, bytes: asked.bytes, ..Told::default() }
+        let (mailbox, message) = (self.named(mailbox), Some(message));
+        Taken { kind, does, mailbox, message, bytes: asked.bytes, ..Taken::default() }
     }
 
     /// Locks, semaphores, conditions and barriers.
-    fn synchronisation(&mut self, number: usize, actor: u32, kind: &Kind, asked: &Asked) -> Told {
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
+    fn synchronisation(&mut self, number: usize, actor: u32, kind: &Kind, asked: Asked) -> Taken {
+        let by_token = |token, mutex, semaphore, does: String| {
+            plain(if matches!(token, Token::Mutex(_)) { mutex } else { semaphore }, does)
+        };
         match *kind {
-            Kind::Lock(lock) => {
+            Kind::Take(token) => {
                 self.queued.insert(actor, number);
-                plain("lock", format!("asks for lock {lock}"))
+                by_token(token, "lock", "acquire", format!("asks for {token:#}"))
             }
-            Kind::TryLock(lock) => plain("try lock", format!("tries to take lock {lock}")),
-            Kind::LockWait { lock, timeout: true, .. } => {
-                plain("lock", format!("stops to wait for lock {lock}"))
+            Kind::TryTake(token) => {
+                by_token(token, "try lock", "try acquire", format!("tries to take {token:#}"))
             }
-            Kind::LockWait { lock, .. } => Told {
-                after: self.since_queued(actor, Thing::Lock(lock)),
-                ..plain("lock", format!("has lock {lock}"))
+            Kind::TakeWait { token, timeout: true, .. } => {
+                by_token(token, "lock", "acquire", format!("stops to wait for {token}"))
+            }
+            Kind::TakeWait { token, .. } => Taken {
+                after: self.since_queued(actor, Thing::Token(token)),
+                ..by_token(token, "lock", "acquire", format!("has {token:#}"))
             },
-            Kind::Unlock(lock) => {
-                self.given.insert(Thing::Lock(lock), number);
-                plain("unlock", format!("gives lock {lock} back"))
-            }
-            Kind::Acquire(semaphore) => {
-                self.queued.insert(actor, number);
-                plain("acquire", format!("asks for one of semaphore {semaphore}"))
-            }
-            Kind::TryAcquire(semaphore) => {
-                plain("try acquire", format!("tries to take one of semaphore {semaphore}"))
-            }
-            Kind::AcquireWait { semaphore, timeout: true, .. } => {
-                plain("acquire", format!("stops to wait for semaphore {semaphore}"))
-            }
-            Kind::AcquireWait { semaphore, .. } => Told {
-                after: self.since_queued(actor, Thing::Semaphore(semaphore)),
-                ..plain("acquire", format!("has one of semaphore {semaphore}"))
-            },
-            Kind::Release(semaphore) => {
-                self.given.insert(Thing::Semaphore(semaphore), number);
-                plain("release", format!("gives one to semaphore {semaphore}"))
+            Kind::Give(token) => {
+                self.given.insert(Thing::Token(token), number);
+                by_token(token, "unlock", "release", format!("gives {}", token.given()))
             }
             Kind::ConditionPost { condition, lock } => {
                 self.queued.insert(actor, number);
-                self.given.insert(Thing::Lock(lock), number);
-                plain("condition", format!("gives lock {lock} back and waits for condition {condition}"))
+                self.given.insert(Thing::Token(lock), number);
+                plain("condition", format!("gives {lock} back and waits for condition {condition}"))
             }
             Kind::ConditionWait { condition, timeout: true, .. } => {
                 plain("condition", format!("stops to wait for condition {condition}"))
             }
             Kind::ConditionWait { condition, lock, .. } => {
                 let mut after = self.since_queued(actor, Thing::Condition(condition));
-                after.extend(self.since_queued(actor, Thing::Lock(lock)));
-                Told { after, ..plain("condition", format!("was notified and has lock {lock} again")) }
+                after.extend(self.since_queued(actor, Thing::Token(lock)));
+                Taken { after, ..plain("condition", format!("was notified and has {lock} again")) }
             }
             Kind::Notify(condition) => {
                 self.given.insert(Thing::Condition(condition), number);
-                let whom = if asked.deed.is_some() { "one that waits" } else { "all that wait" };
-                plain("notify", format!("wakes {whom} for condition {condition}"))
+                plain("notify", asked.does)
             }
             Kind::BarrierPost { barrier, .. } => {
                 self.queued.insert(actor, number);
                 self.given.insert(Thing::Barrier(barrier), number);
                 plain("barrier", format!("comes to barrier {barrier}"))
             }
-            Kind::BarrierWait { barrier, .. } => Told {
+            Kind::BarrierWait { barrier, .. } => Taken {
                 after: self.since_queued(actor, Thing::Barrier(barrier)),
                 ..plain("barrier", format!("passes barrier {barrier}"))
             },
@@ -403,31 +354,30 @@ impl<'a> Teller<'a> {
     }
 
     /// What a wait or a test came to.
-    fn wait(&self, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Told {
-        let plain = |kind, does: String| Told { kind, does, ..Told::default() };
+    fn wait(&self, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Taken {
         match outcome {
             Outcome::Timeout => match awaited {
                 [alone] => {
                     let does = match alone.side {
-                        Side::Recv => format!("times out at {}", self.mailbox(alone.mailbox)),
-                        Side::Send => format!("times out with {}", self.own(alone)),
+                        Side::Recv(_) => format!("times out at {}", self.mailbox(alone.mailbox)),
+                        Side::Send(_) => format!("times out with {}", self.own(alone)),
                     };
-                    Told { mailbox: Some(alone.mailbox), ..plain("timeout", does) }
+                    Taken { mailbox: self.named(alone.mailbox), ..plain("timeout", does) }
                 }
-                [] => plain("timeout", "times out".to_owned()),
+                [] => plain("timeout", "times out"),
                 several => plain("timeout", format!("times out with {} activities", several.len())),
             },
             Outcome::Nothing => match awaited {
-                [alone] => Told {
-                    mailbox: Some(alone.mailbox),
+                [alone] => Taken {
+                    mailbox: self.named(alone.mailbox),
                     ..plain("test", format!("tests {}: not over", self.own(alone)))
                 },
-                [] => plain("test", "tests an activity: not over".to_owned()),
+                [] => plain("test", "tests an activity: not over"),
                 several => plain("test", format!("tests {}: none is over", several.len())),
             },
             Outcome::Taken => {
                 let Some(over) = awaited.iter().find(|one| Some(one.post) == taken) else {
-                    return plain("wait", "sees the end of an activity".to_owned());
+                    return plain("wait", "sees the end of an activity");
                 };
                 self.over(over)
             }
@@ -435,38 +385,36 @@ impl<'a> Teller<'a> {
     }
 
     /// A communication is over for the actor.
-    fn over(&self, over: &Awaited) -> Told {
-        let mailbox = Some(over.mailbox);
-        if over.lost {
-            let does = format!("takes {} for received", self.own(over));
-            return Told { kind: "wait", does, mailbox, ..Told::default() };
-        }
-        let Some(partner) = over.partner else {
-            let does = format!("sees that {} was given up", self.own(over));
-            return Told { kind: "wait", does, mailbox, ..Told::default() };
+    fn over(&self, over: &Awaited) -> Taken {
+        let mailbox = self.named(over.mailbox);
+        let Some(partner) = over.partner.filter(|_| !over.lost) else {
+            let own = self.own(over);
+            let lost = format!("takes {own} for received");
+            let does = if over.lost { lost } else { format!("sees that {own} was given up") };
+            return Taken { mailbox, ..plain("wait", does) };
         };
         match over.side {
-            Side::Recv => {
+            Side::Recv(_) => {
                 let message = self.message(partner);
                 let name = message.map_or_else(|| "a message".to_owned(), |m| format!("m{}", m.number));
                 let again = if partner.is_copy() { " again" } else { "" };
-                Told {
+                Taken {
                     kind: "receive",
                     does: format!("receives {name} of {}{again}", self.actor(partner.actor)),
                     mailbox,
                     message: message.map(|message| message.number),
                     other: Some(partner.actor),
                     after: message.map(|message| message.there).into_iter().collect(),
-                    ..Told::default()
+                    ..Taken::default()
                 }
             }
-            Side::Send => Told {
+            Side::Send(_) => Taken {
                 kind: "sent",
                 does: format!("sees that {} has {}", self.actor(partner.actor), self.own(over)),
                 mailbox,
                 other: Some(partner.actor),
                 after: self.receives.get(&partner).copied().into_iter().collect(),
-                ..Told::default()
+                ..Taken::default()
             },
         }
     }
@@ -474,9 +422,9 @@ impl<'a> Teller<'a> {
     /// What an actor posted itself.
     pub(super) fn own(&self, posted: &Awaited) -> String {
         match (posted.side, self.message(posted.post)) {
-            (Side::Send, Some(message)) => format!("m{}", message.number),
-            (Side::Send, None) => format!("its message to {}", self.mailbox(posted.mailbox)),
-            (Side::Recv, _) => format!("its receive at {}", self.mailbox(posted.mailbox)),
+            (Side::Send(_), Some(message)) => format!("m{}", message.number),
+            (Side::Send(_), None) => format!("its message to {}", self.mailbox(posted.mailbox)),
+            (Side::Recv(_), _) => format!("its receive at {}", self.mailbox(posted.mailbox)),
         }
     }
 }

@@ -6,15 +6,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use simurgh_kernel::context::{Body, Door, OnExit, Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
-use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest,
-};
+use simurgh_kernel::operation::{Noted, Operation, Token};
+use simurgh_kernel::simcall::{Answer, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
-use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
-use crate::actors::answer_platform;
+use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
 use crate::endless::{LOCAL_MAX, endless};
 use crate::watchdog::Pulse;
 
@@ -222,21 +220,14 @@ impl<F: Factory> Actors<F> {
             match resumed {
                 Resumed::Asked if !has_notes => {
                     // What almost all is, without detours: read where it lies.
-                    let patience = Patience::Forever;
-                    let post = match &mut door.simcall {
-                        Some(Simcall::Send(request, Follow::Wait(None))) => {
-                            live.payloads.push(request.payload.take());
-                            Some((Mailbox(request.mailbox.0), Side::Send(request.envelope)))
-                        }
-                        Some(Simcall::Recv(request, Follow::Wait(None))) => {
-                            live.payloads.push(None);
-                            Some((Mailbox(request.mailbox.0), Side::Recv(request.criteria)))
-                        }
-                        _ => None,
-                    };
-                    if let Some((mailbox, side)) = post {
+                    if let Some(simcall) = &mut door.simcall
+                        && let Operation::Post { mailbox, side, follow: Follow::Wait(None), .. } =
+                            simcall.operation()
+                    {
+                        live.payloads.push(simcall.take_payload());
                         door.simcall = None;
                         live.expect = Expect::Completed;
+                        let (mailbox, patience) = (Mailbox(mailbox.0), Patience::Forever);
                         return Request::PostAndWait { mailbox, side, patience };
                     }
                 }
@@ -307,98 +298,80 @@ impl<F: Factory> Actors<F> {
     fn take_notes(&mut self, process: u32) {
         let live = &mut self.live[process as usize];
         for note in self.door.notes.drain(..) {
-            note_requests(note, &mut live.queue, &mut self.barriers);
+            live.queue.extend(note_requests(note, &mut self.barriers));
         }
     }
 
-    fn translate(&mut self, process: u32, simcall: Simcall) -> Result<Asked, Unknown> {
+    fn translate(&mut self, process: u32, mut simcall: Simcall) -> Result<Asked, Unknown> {
         let engine = |request, expect| Ok(Asked::Engine(request, expect, None));
-        match simcall {
-            Simcall::Send(request, follow) => {
-                let side = Side::Send(request.envelope);
-                self.post(process, Mailbox(request.mailbox.0), side, follow, request.payload)
+        let operation = simcall.operation();
+        if let Some(what) = unsupported(&operation) {
+            return Err(Unknown(what));
+        }
+        match operation {
+            Operation::Post { mailbox, side, follow, .. } => {
+                let mailbox = Mailbox(mailbox.0);
+                let (request, expect) = match follow {
+                    Follow::Return => (Request::Post { mailbox, side }, Expect::Activity),
+                    Follow::Detach => (Request::Post { mailbox, side }, Expect::Ready),
+                    Follow::Wait(timeout) => {
+                        self.live[process as usize].gives_up.clear();
+                        let patience = Patience::of_wait(timeout, OnTimeout::GiveUp);
+                        (Request::PostAndWait { mailbox, side, patience }, Expect::Completed)
+                    }
+                };
+                Ok(Asked::Engine(request, expect, simcall.take_payload()))
             }
-            Simcall::Recv(request, follow) => {
-                let side = Side::Recv(request.criteria);
-                self.post(process, Mailbox(request.mailbox.0), side, follow, None)
-            }
-            Simcall::WaitAny { activities, timeout, on_timeout, .. } => {
-                let set = handles(&activities);
-                if timeout.is_some() {
+            Operation::Wait { set, patience } => {
+                let set: SmallVec<[Handle; 4]> = set.iter().map(|id| id.index() as Handle).collect();
+                if patience != Patience::Forever {
                     self.only_communications(process, &set)?;
                 }
-                let patience = timeout.map_or(Patience::Forever, |_| Patience::Timed(on_timeout));
                 let live = &mut self.live[process as usize];
                 live.gives_up.clear();
                 if patience == Patience::Timed(OnTimeout::GiveUp) {
                     live.gives_up.extend_from_slice(&set);
                 }
-                engine(Request::WaitAny { set, patience }, Expect::Completed)
+                let request = match patience {
+                    Patience::Now => Request::TestAny(set),
+                    patience => Request::WaitAny { set, patience },
+                };
+                engine(request, Expect::Completed)
             }
-            Simcall::TestAny { activities } => {
-                let set = handles(&activities);
-                self.only_communications(process, &set)?;
-                engine(Request::TestAny(set), Expect::Completed)
-            }
-            Simcall::Execute(_, follow) | Simcall::Access(_, follow) | Simcall::Parallel(_, follow) => {
-                match follow {
-                    Follow::Wait(Some(_)) if !self.in_time => Err(Unknown(MAY_TAKE_LONG)),
-                    Follow::Wait(_) => Ok(Asked::Local(Answer::Completed { index: 0, message: None })),
-                    Follow::Detach => Ok(Asked::Local(Answer::Ready)),
-                    Follow::Return => engine(Request::Begin, Expect::Activity),
-                }
-            }
-            Simcall::Sleep(_)
-            | Simcall::Expose(..)
-            | Simcall::Yield
-            | Simcall::BecomeDaemon
-            | Simcall::Pause(_)
-            | Simcall::Continue(_)
-            | Simcall::Migrate(..) => {
-                self.live[process as usize].daemon |= matches!(simcall, Simcall::BecomeDaemon);
-                Ok(Asked::Local(Answer::Ready))
-            }
-            Simcall::Remaining(_) => Ok(Asked::Local(Answer::Number(0.0))),
-            Simcall::Platform(request) => {
-                Ok(Asked::Local(Answer::Platform(Box::new(answer_platform(&request)))))
-            }
-            Simcall::Spawn(request) => {
-                let child = self.living as u32;
-                self.add(*request);
-                engine(Request::Spawn, Expect::Actor(child))
-            }
-            Simcall::Join(actor, timeout) => {
-                engine(Request::Join { process: actor.0, timed: timeout.is_some() }, Expect::Flag)
-            }
-            Simcall::Lock(mutex, timeout) => {
-                engine(take(mutex_token(mutex.0), patience(timeout)), Expect::Flag)
-            }
-            Simcall::TryLock(mutex) => engine(take(mutex_token(mutex.0), Patience::Now), Expect::Flag),
-            Simcall::Unlock(mutex) => engine(give(mutex_token(mutex.0)), Expect::Ready),
-            Simcall::Acquire(semaphore, timeout) => {
-                engine(take(semaphore_token(semaphore.0), patience(timeout)), Expect::Flag)
-            }
-            Simcall::Release(semaphore) => engine(give(semaphore_token(semaphore.0)), Expect::Ready),
-            Simcall::Arrive { barrier, told } => {
-                let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
-                engine(Request::Arrive { barrier: barrier.0, places, told }, Expect::Flag)
-            }
-            Simcall::Choose(n) => engine(Request::Choose(n), Expect::Chosen),
-            Simcall::Exit => engine(Request::Ended, Expect::Start),
-            Simcall::Cancel(activity) => {
+            Operation::Cancel(activity) => {
                 let handle = activity.index() as Handle;
                 self.only_communications(process, &[handle])?;
                 engine(Request::Cancel(handle), Expect::Cancelled(handle))
             }
-            Simcall::WaitCondition(..) | Simcall::Notify(..) => Err(Unknown("condition variables")),
-            Simcall::Kill(_)
-            | Simcall::KillAll
-            | Simcall::Suspend(_)
-            | Simcall::Resume(_)
-            | Simcall::IsAlive(_) => {
-                Err(Unknown("actors that kill or suspend others, or look whether they live"))
+            Operation::Take(token, patience) => {
+                let (mailbox, side) = (Mailbox::of(token), Side::TAKE);
+                engine(Request::PostAndWait { mailbox, side, patience }, Expect::Flag)
             }
-            Simcall::Probe(..) => Err(Unknown("probes")),
+            Operation::Give(token) => engine(give(token), Expect::Ready),
+            Operation::Arrive { barrier, told } => {
+                let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
+                engine(Request::Arrive { barrier: barrier.0, places, told }, Expect::Flag)
+            }
+            Operation::Choose(n) => engine(Request::Choose(n), Expect::Chosen),
+            Operation::Spawn(_) => {
+                let Simcall::Spawn(request) = simcall else { unreachable!("it creates an actor") };
+                let child = self.living as u32;
+                self.add(*request);
+                engine(Request::Spawn, Expect::Actor(child))
+            }
+            Operation::Join { target, timed } => {
+                engine(Request::Join { process: target.0, timed }, Expect::Flag)
+            }
+            Operation::Exit => engine(Request::Ended, Expect::Start),
+            Operation::Work(Follow::Wait(Some(_))) if !self.in_time => Err(Unknown(MAY_TAKE_LONG)),
+            Operation::Work(Follow::Wait(_)) => {
+                Ok(Asked::Local(Answer::Completed { index: 0, message: None }))
+            }
+            Operation::Work(Follow::Return) => engine(Request::Begin, Expect::Activity),
+            _ => {
+                self.live[process as usize].daemon |= matches!(operation, Operation::BecomeDaemon);
+                Ok(Asked::Local(simcall.answer_without_time()))
+            }
         }
     }
 
@@ -411,26 +384,6 @@ impl<F: Factory> Actors<F> {
             Ok(())
         }
     }
-
-    fn post(
-        &mut self,
-        process: u32,
-        mailbox: Mailbox,
-        side: Side,
-        follow: Follow,
-        payload: Option<Payload>,
-    ) -> Result<Asked, Unknown> {
-        let (request, expect) = match follow {
-            Follow::Return => (Request::Post { mailbox, side }, Expect::Activity),
-            Follow::Detach => (Request::Post { mailbox, side }, Expect::Ready),
-            Follow::Wait(timeout) => {
-                let patience = timeout.map_or(Patience::Forever, |_| Patience::Timed(OnTimeout::GiveUp));
-                self.live[process as usize].gives_up.clear();
-                (Request::PostAndWait { mailbox, side, patience }, Expect::Completed)
-            }
-        };
-        Ok(Asked::Engine(request, expect, payload))
-    }
 }
 
 const MAY_TAKE_LONG: &str = "computations and disk accesses that may time out, are tested or cancelled";
@@ -439,47 +392,21 @@ const PLACED: &str = "an actor is on a host";
 /// A simcall that the engine does not know.
 struct Unknown(&'static str);
 
-fn handles(activities: &ActivitySet) -> SmallVec<[Handle; 4]> {
-    activities.iter().map(|activity| activity.index() as Handle).collect()
+fn give(token: Token) -> Request {
+    Request::Post { mailbox: Mailbox::of(token), side: Side::GIVE }
 }
 
-fn mutex_token(id: u32) -> Mailbox {
-    Mailbox::token(id * 2)
-}
-
-fn semaphore_token(id: u32) -> Mailbox {
-    Mailbox::token(id * 2 + 1)
-}
-
-/// What takes no time is there, or is not.
-fn patience(timeout: Option<f64>) -> Patience {
-    match timeout {
-        None => Patience::Forever,
-        Some(seconds) if seconds <= 0.0 => Patience::Now,
-        Some(_) => Patience::Timed(OnTimeout::GiveUp),
+/// What a note asks of the engine.
+fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator<Item = Request> {
+    if let Note::NewBarrier(barrier, places) = note {
+        barriers.insert(barrier.0, places);
     }
-}
-
-fn take(mailbox: Mailbox, patience: Patience) -> Request {
-    Request::PostAndWait { mailbox, side: Side::Recv(Criteria::default()), patience }
-}
-
-fn give(mailbox: Mailbox) -> Request {
-    Request::Post { mailbox, side: Side::Send(Envelope::default()) }
-}
-
-fn note_requests(note: Note, queue: &mut VecDeque<Request>, barriers: &mut BTreeMap<u32, u32>) {
-    match note {
-        Note::Unlock(mutex) => queue.push_back(give(mutex_token(mutex.0))),
-        Note::Release(semaphore) => queue.push_back(give(semaphore_token(semaphore.0))),
-        Note::NewMutex(mutex) => queue.push_back(Request::Give { mailbox: mutex_token(mutex.0) }),
-        Note::NewSemaphore(semaphore, count) => {
-            let mailbox = semaphore_token(semaphore.0);
-            queue.extend((0..count).map(|_| Request::Give { mailbox }));
-        }
-        Note::NewBarrier(barrier, places) => drop(barriers.insert(barrier.0, places)),
-        Note::Forget(_) | Note::NewCondition(_) => {}
-    }
+    let (request, count) = match note.tokens() {
+        Noted::Give(token) => (Some(give(token)), 1),
+        Noted::Make(token, count) => (Some(Request::Give { mailbox: Mailbox::of(token) }), count),
+        Noted::Other => (None, 0),
+    };
+    (0..count).filter_map(move |_| request.clone())
 }
 
 impl<F: Factory> Processes for Actors<F> {
@@ -501,14 +428,11 @@ impl<F: Factory> Processes for Actors<F> {
         self.actors = actors;
         self.given.clear();
         for note in self.notes.drain(..) {
-            match note {
-                Note::NewMutex(mutex) => self.given.push(mutex_token(mutex.0)),
-                Note::NewSemaphore(semaphore, count) => {
-                    self.given.extend((0..count).map(|_| semaphore_token(semaphore.0)));
-                }
-                Note::NewBarrier(barrier, places) => drop(self.barriers.insert(barrier.0, places)),
-                Note::NewCondition(_) | Note::Forget(_) | Note::Unlock(_) | Note::Release(_) => {}
-            }
+            let requests = note_requests(note, &mut self.barriers);
+            self.given.extend(requests.filter_map(|request| match request {
+                Request::Give { mailbox } => Some(mailbox),
+                _ => None,
+            }));
         }
         if let Some(first) = self.live[..self.living].first_mut() {
             first.payloads.extend(self.given.iter().map(|_| None));
@@ -528,17 +452,15 @@ impl<F: Factory> Processes for Actors<F> {
     }
 
     fn resume(&mut self, process: u32, reply: Reply) -> Request {
-        let live = &mut self.live[process as usize];
-        if live.then.is_none() {
-            let answer = self.answer(process, reply);
-            return self.run(process, answer);
-        }
-        let answer = match live.then.take() {
+        let then = &mut self.live[process as usize].then;
+        // Almost always there is nothing: to look is cheaper than to take.
+        let asked = if then.is_some() { then.take() } else { None };
+        let answer = match asked {
+            None => self.answer(process, reply),
             Some(asked) => match self.ask(process, asked) {
                 Ok(request) => return request,
                 Err(local) => Some(local),
             },
-            None => None,
         };
         self.run(process, answer)
     }

@@ -9,8 +9,6 @@
 //!
 //! A clause of which only one possibility is left is put into the order at once; of the others one is chosen at the end.
 
-use simurgh_kernel::simcall::{Criteria, Envelope};
-
 use super::order::{self, Node, Order};
 use super::{Mailbox, Network, Side};
 
@@ -49,7 +47,7 @@ pub struct Post {
 impl Post {
     /// Whether it is a send.
     pub fn is_send(&self) -> bool {
-        matches!(self.side, Side::Send(_))
+        self.side.is_send()
     }
 
     /// Whether it may still meet somebody.
@@ -64,13 +62,7 @@ impl Post {
 
 /// Whether two posts of one mailbox may meet at all: one is a receive that admits the other.
 pub fn admits(a: &Post, b: &Post) -> bool {
-    let fits = |criteria: &Criteria, envelope: &Envelope| criteria.admits(envelope);
-    match (&a.side, &b.side) {
-        (Side::Recv(criteria), Side::Send(envelope)) | (Side::Send(envelope), Side::Recv(criteria)) => {
-            fits(criteria, envelope)
-        }
-        _ => false,
-    }
+    a.side.meets(&b.side)
 }
 
 /// One thing before another.
@@ -217,7 +209,7 @@ impl Graph {
         at_once: bool,
     ) -> PostId {
         let posted = self.order.add(&[last]);
-        let is_send = matches!(side, Side::Send(_));
+        let is_send = side.is_send();
         let arrives = match self.network {
             Network::Unordered if is_send && !mailbox.is_local() => self.order.add(&[posted]),
             Network::Pairwise if is_send && !mailbox.is_local() => {

@@ -32,10 +32,11 @@ pub mod search;
 mod serve;
 pub mod way;
 
-use simurgh_kernel::simcall::{Criteria, Envelope, OnTimeout};
+use simurgh_kernel::operation::{Operation, Token};
 use smallvec::SmallVec;
 
 pub use crate::actors::Network;
+pub use simurgh_kernel::operation::{Patience, Side};
 
 /// Where sends and receives meet.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -45,7 +46,11 @@ impl Mailbox {
     const LOCAL: u32 = 1 << 31;
 
     /// The tokens of a lock or semaphore: taking it is a receive, giving it back a send that does not travel.
-    pub fn token(object: u32) -> Mailbox {
+    pub fn of(token: Token) -> Mailbox {
+        let object = match token {
+            Token::Mutex(id) => id.0 * 2,
+            Token::Semaphore(id) => id.0 * 2 + 1,
+        };
         Mailbox(object | Self::LOCAL)
     }
 
@@ -58,24 +63,16 @@ impl Mailbox {
 /// One of the posts of a process, in the order of its program.
 pub type Handle = u32;
 
-/// Which end of a communication is posted.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// A message, and what is written on it.
-    Send(Envelope),
-    /// A receive, and what it admits.
-    Recv(Criteria),
-}
-
-/// How long a process waits.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Patience {
-    /// For ever.
-    Forever,
-    /// Until it has had enough, which may be at any time; and what becomes of its posts then.
-    Timed(OnTimeout),
-    /// Not at all: it takes what is there, or gives up.
-    Now,
+/// What this engine does not explore, if this operation is of that kind.
+pub fn unsupported(operation: &Operation<'_>) -> Option<&'static str> {
+    match operation {
+        Operation::WaitCondition { .. } | Operation::Notify(..) => Some("condition variables"),
+        Operation::Interfere(..) | Operation::IsAlive(_) => {
+            Some("actors that kill or suspend others, or look whether they live")
+        }
+        Operation::Probe(..) => Some("probes"),
+        _ => None,
+    }
 }
 
 /// What a process asks.
@@ -160,12 +157,8 @@ impl Request {
     /// A number that tells most requests apart.
     fn shape(&self) -> u32 {
         match self {
-            Request::Post { mailbox, side } => {
-                mailbox.0 << 6 | u32::from(matches!(side, Side::Send(_))) << 5 | 1
-            }
-            Request::PostAndWait { mailbox, side, .. } => {
-                mailbox.0 << 6 | u32::from(matches!(side, Side::Send(_))) << 5 | 2
-            }
+            Request::Post { mailbox, side } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 1,
+            Request::PostAndWait { mailbox, side, .. } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 2,
             Request::Give { mailbox } => mailbox.0 << 6 | 3,
             Request::Begin => 4,
             Request::WaitAny { set, .. } => (set.len() as u32) << 6 | 5,

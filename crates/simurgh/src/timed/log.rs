@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use simurgh_explore::receives::way::{Outcome, Place, Way};
-use simurgh_kernel::ids::{MailboxId, MutexId, SemaphoreId};
-use simurgh_kernel::simcall::{Criteria, Envelope};
+use simurgh_kernel::ids::{MailboxId, SemaphoreId};
+use simurgh_kernel::operation::{Side, Token};
 use simurgh_models::SimTime;
 
 use crate::api::Shared;
@@ -14,31 +14,7 @@ use crate::api::Shared;
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Spot {
     Mailbox(MailboxId),
-    Mutex(MutexId),
-    Semaphore(SemaphoreId),
-}
-
-/// One end of what meets, and what decides whether it does.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub(super) enum End {
-    Send(Envelope),
-    Recv(Criteria),
-}
-
-impl End {
-    /// A token is given.
-    pub(super) const GIVE: End = End::Send(Envelope { context: 0, source: 0, tag: 0 });
-    /// A token is taken.
-    pub(super) const TAKE: End = End::Recv(Criteria { context: 0, source: None, tag: None });
-
-    fn meets(self, other: End) -> bool {
-        match (self, other) {
-            (End::Send(envelope), End::Recv(criteria)) | (End::Recv(criteria), End::Send(envelope)) => {
-                criteria.admits(&envelope)
-            }
-            _ => false,
-        }
-    }
+    Token(Token),
 }
 
 /// Why a run cannot be like its way, or why its way is not known.
@@ -96,14 +72,14 @@ struct PostLog {
     /// Where it is among the outcomes.
     outcome: usize,
     spot: Spot,
-    end: End,
+    side: Side,
     /// Where nothing is prescribed: when it met its partner.
     met: Option<SimTime>,
 }
 
 impl PostLog {
     fn is_send(&self) -> bool {
-        matches!(self.end, End::Send(_))
+        self.side.is_send()
     }
 }
 
@@ -111,7 +87,7 @@ impl PostLog {
 #[derive(Copy, Clone, Debug)]
 struct Open {
     place: Place,
-    end: End,
+    side: Side,
     /// When it was posted.
     since: SimTime,
     /// Whether its actor has ended, and with it the post. The exploration lets it stay.
@@ -191,25 +167,25 @@ impl Log {
         &self,
         process: u32,
         spot: Spot,
-        end: End,
+        side: Side,
         partner: Option<Place>,
         now: SimTime,
     ) -> Place {
         let mut state = self.state();
-        let place = state.post(process, spot, end, partner);
+        let place = state.post(process, spot, side, partner);
         let open = state.open.entry(spot).or_default();
         match open.iter().position(|other| Some(other.place) == partner) {
-            None => open.push_back(Open { place, end, since: now, gone: false }),
+            None => open.push_back(Open { place, side, since: now, gone: false }),
             Some(found) => drop(open.remove(found)),
         }
         place
     }
 
     /// A post of an actor that goes its own way. It meets the oldest that it may, as in the kernel.
-    pub(super) fn meet(&self, process: u32, spot: Spot, end: End, now: SimTime) -> Place {
+    pub(super) fn meet(&self, process: u32, spot: Spot, side: Side, now: SimTime) -> Place {
         let mut state = self.state();
-        let place = state.post(process, spot, end, None);
-        let first = state.open.get(&spot).and_then(|open| open.iter().find(|other| end.meets(other.end)));
+        let place = state.post(process, spot, side, None);
+        let first = state.open.get(&spot).and_then(|open| open.iter().find(|other| side.meets(&other.side)));
         if let Some(&passed) = first.filter(|other| other.gone) {
             let actor = state.actors[passed.place.process as usize].name.clone();
             let what = "ends before it meets whom it would meet".to_owned();
@@ -217,7 +193,7 @@ impl Log {
         }
         if !state.pair(place, now) {
             let open = state.open.entry(spot).or_default();
-            open.push_back(Open { place, end, since: now, gone: false });
+            open.push_back(Open { place, side, since: now, gone: false });
         }
         place
     }
@@ -233,8 +209,8 @@ impl Log {
     /// Whether somebody is there, and was before this date, whom a post could meet if nothing else were prescribed.
     pub(super) fn has_company(&self, place: Place, now: SimTime) -> bool {
         let state = self.state();
-        let PostLog { spot, end, .. } = *state.post_at(place);
-        let could_meet = |other: &Open| !other.gone && other.since < now && end.meets(other.end);
+        let PostLog { spot, side, .. } = *state.post_at(place);
+        let could_meet = |other: &Open| !other.gone && other.since < now && side.meets(&other.side);
         state.open.get(&spot).is_some_and(|open| open.iter().any(could_meet))
     }
 
@@ -254,9 +230,9 @@ impl Log {
             state.set_partner(place, None);
             state.set_partner(partner, None);
             if !state.pair(partner, now) {
-                let end = state.post_at(partner).end;
+                let side = state.post_at(partner).side;
                 let open = state.open.entry(post.spot).or_default();
-                open.push_front(Open { place: partner, end, since: now, gone: false });
+                open.push_front(Open { place: partner, side, since: now, gone: false });
             }
             return true;
         }
@@ -306,10 +282,10 @@ impl Log {
 }
 
 impl State {
-    fn post(&mut self, process: u32, spot: Spot, end: End, partner: Option<Place>) -> Place {
+    fn post(&mut self, process: u32, spot: Spot, side: Side, partner: Option<Place>) -> Place {
         let actor = &mut self.actors[process as usize];
         let place = Place { process, post: actor.posts.len() as u32 };
-        actor.posts.push(PostLog { outcome: actor.outcomes.len(), spot, end, met: None });
+        actor.posts.push(PostLog { outcome: actor.outcomes.len(), spot, side, met: None });
         actor.outcomes.push(Outcome::Posted { partner });
         place
     }
@@ -336,9 +312,9 @@ impl State {
 
     /// Lets a post meet the oldest that it may. False if there is none.
     fn pair(&mut self, place: Place, now: SimTime) -> bool {
-        let PostLog { spot, end, .. } = *self.post_at(place);
+        let PostLog { spot, side, .. } = *self.post_at(place);
         let Some(open) = self.open.get_mut(&spot) else { return false };
-        let Some(found) = open.iter().position(|other| end.meets(other.end) && !other.gone) else {
+        let Some(found) = open.iter().position(|other| side.meets(&other.side) && !other.gone) else {
             return false;
         };
         let Open { place: other, .. } = open.remove(found).expect("it was just found");

@@ -12,13 +12,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use simurgh_explore::receives::unsupported;
 use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_kernel::context::{Body, Door, Ending, Resumed, call, leave, with_port};
 use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::operation::{Noted, Operation, Patience, Side};
 use simurgh_kernel::simcall::{Answer, Follow, Note, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
 
-use super::log::{End, Log, Posted, Spot, Trouble};
+use super::log::{Log, Posted, Spot, Trouble};
 use crate::program::Program;
 
 /// How an actor ends that does not go its way.
@@ -129,17 +131,14 @@ impl Pilot {
     }
 
     fn convert_note(&mut self, note: Note, into: &mut Vec<Note>) -> Result<(), Trouble> {
-        let (spot, count) = match note {
-            Note::Unlock(id) | Note::NewMutex(id) => (Spot::Mutex(id), 1),
-            Note::Release(id) => (Spot::Semaphore(id), 1),
-            Note::NewSemaphore(id, count) => (Spot::Semaphore(id), count),
-            Note::Forget(id) => {
-                self.started.remove(&id);
-                self.withdrawn.remove(&id);
-                into.push(note);
-                return Ok(());
-            }
-            Note::NewCondition(_) | Note::NewBarrier(..) => {
+        if let Note::Forget(id) = note {
+            self.started.remove(&id);
+            self.withdrawn.remove(&id);
+        }
+        let (token, count) = match note.tokens() {
+            Noted::Give(token) => (token, 1),
+            Noted::Make(token, count) => (token, count),
+            Noted::Other => {
                 into.push(note);
                 return Ok(());
             }
@@ -148,7 +147,7 @@ impl Pilot {
             into.push(note);
         }
         for _ in 0..count {
-            let posted = self.post(spot, End::GIVE)?;
+            let posted = self.post(Spot::Token(token), Side::GIVE)?;
             if self.way.is_some() {
                 into.push(Note::Release(self.log.token(posted.place)));
             }
@@ -158,58 +157,38 @@ impl Pilot {
 
     /// Asks the kernel what the actor asks, in such a manner that the answer is the prescribed one.
     async fn ask(&mut self, simcall: Simcall) -> Result<Answer, Trouble> {
-        match simcall {
-            Simcall::Send(request, follow) => self.send(request, follow).await,
-            Simcall::Recv(request, follow) => self.recv(request, follow).await,
-            Simcall::WaitAny { activities, timeout, on_timeout, release } => {
-                self.wait_any(activities, timeout, on_timeout, release).await
+        if let Some(what) = unsupported(&simcall.operation()) {
+            self.only_noted(Trouble::Unknown(what))?;
+        }
+        match simcall.operation() {
+            Operation::Post { mailbox, side, follow, .. } => {
+                self.communicate(simcall, mailbox, side, follow).await
             }
-            Simcall::TestAny { activities } => self.test_any(activities).await,
-            Simcall::Cancel(activity) => self.cancel(activity).await,
-            Simcall::Choose(n) => self.choose(n).await,
-            Simcall::Spawn(request) => self.spawn(*request).await,
-            Simcall::Join(actor, Some(seconds)) => self.join(actor, seconds).await,
-            Simcall::Lock(mutex, timeout) => self.take(Spot::Mutex(mutex), simcall, timeout).await,
-            Simcall::TryLock(mutex) => self.take(Spot::Mutex(mutex), simcall, Some(0.0)).await,
-            Simcall::Unlock(mutex) => self.give(Spot::Mutex(mutex), simcall).await,
-            Simcall::Acquire(id, timeout) => self.take(Spot::Semaphore(id), simcall, timeout).await,
-            Simcall::Release(id) => self.give(Spot::Semaphore(id), simcall).await,
-            Simcall::Arrive { barrier, told } => self.arrive(barrier, told).await,
-            Simcall::Execute(_, Follow::Wait(None))
-            | Simcall::Access(_, Follow::Wait(None))
-            | Simcall::Parallel(_, Follow::Wait(None)) => {
+            Operation::Wait { set, patience } => {
+                let set = set.clone();
+                match patience {
+                    Patience::Now => self.test_any(simcall, set).await,
+                    patience => self.wait_any(simcall, set, patience).await,
+                }
+            }
+            Operation::Cancel(activity) => self.cancel(activity).await,
+            Operation::Choose(_) => self.choose(simcall).await,
+            Operation::Spawn(_) => self.spawn(simcall).await,
+            Operation::Join { timed: true, .. } => self.join(simcall).await,
+            Operation::Take(token, patience) => self.take(token, patience, simcall).await,
+            Operation::Give(token) => self.give(token, simcall).await,
+            Operation::Arrive { told, .. } => self.arrive(simcall, told).await,
+            Operation::Work(Follow::Wait(None)) => {
                 let answer = call(simcall).await;
                 self.succeeded(&answer, None)?;
                 Ok(answer)
             }
-            Simcall::BecomeDaemon => {
-                self.log.become_daemon(self.process);
+            operation => {
+                if matches!(operation, Operation::BecomeDaemon) {
+                    self.log.become_daemon(self.process);
+                }
+                // What takes time takes as long as it takes here; and so does giving it up.
                 Ok(call(simcall).await)
-            }
-            // What takes time takes as long as it takes here; and so does giving it up.
-            Simcall::Execute(..)
-            | Simcall::Access(..)
-            | Simcall::Parallel(..)
-            | Simcall::Sleep(_)
-            | Simcall::Expose(..)
-            | Simcall::Yield
-            | Simcall::Remaining(_)
-            | Simcall::Pause(_)
-            | Simcall::Continue(_)
-            | Simcall::Migrate(..)
-            | Simcall::Platform(_)
-            | Simcall::Exit
-            | Simcall::Join(_, None) => Ok(call(simcall).await),
-            Simcall::WaitCondition(..) | Simcall::Notify(..) => {
-                self.unknown("condition variables", simcall).await
-            }
-            Simcall::Probe(..) => self.unknown("probes", simcall).await,
-            Simcall::Kill(_)
-            | Simcall::KillAll
-            | Simcall::Suspend(_)
-            | Simcall::Resume(_)
-            | Simcall::IsAlive(_) => {
-                self.unknown("actors that kill or suspend others, or look whether they live", simcall).await
             }
         }
     }
@@ -223,14 +202,14 @@ impl Pilot {
     }
 
     /// A post, and whom it is to meet, if that is prescribed.
-    pub(super) fn post(&mut self, spot: Spot, end: End) -> Result<Posted, Trouble> {
+    pub(super) fn post(&mut self, spot: Spot, side: Side) -> Result<Posted, Trouble> {
         if self.way.is_none() {
-            return Ok(Posted { place: self.log.meet(self.process, spot, end, now()), partner: None });
+            return Ok(Posted { place: self.log.meet(self.process, spot, side, now()), partner: None });
         }
         let Some(Outcome::Posted { partner }) = self.peek() else {
             return Err(self.strayed(format!("sends or receives where its way has {}", self.wanted())));
         };
-        let place = self.log.posted(self.process, spot, end, partner, now());
+        let place = self.log.posted(self.process, spot, side, partner, now());
         Ok(Posted { place, partner })
     }
 
@@ -258,11 +237,6 @@ impl Pilot {
             }
             _ => Ok(()),
         }
-    }
-
-    async fn unknown(&mut self, what: &'static str, simcall: Simcall) -> Result<Answer, Trouble> {
-        self.only_noted(Trouble::Unknown(what))?;
-        Ok(call(simcall).await)
     }
 
     /// A run that is only watched goes on, whatever happens; but it takes none of the ways then.

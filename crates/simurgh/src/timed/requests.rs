@@ -2,40 +2,37 @@
 
 use simurgh_explore::receives::way::{Outcome, Place};
 use simurgh_kernel::context::call;
-use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId};
-use simurgh_kernel::simcall::{
-    ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, RecvRequest, SendRequest, Simcall,
-    SpawnRequest,
-};
+use simurgh_kernel::ids::{ActivityId, MailboxId};
+use simurgh_kernel::operation::{Patience, Side, Token};
+use simurgh_kernel::simcall::{ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Simcall};
 
-use super::log::{End, Posted, Spot, Trouble};
+use super::log::{Posted, Spot, Trouble};
 use super::pilot::{Pilot, now, steered};
 
 /// A communication context in which nobody sends.
 const NOBODY: u32 = u32::MAX;
 
 impl Pilot {
-    pub(super) async fn send(&mut self, mut request: SendRequest, follow: Follow) -> Result<Answer, Trouble> {
-        let Posted { place, .. } = self.post(Spot::Mailbox(request.mailbox), End::Send(request.envelope))?;
+    /// Sends or receives.
+    pub(super) async fn communicate(
+        &mut self,
+        mut simcall: Simcall,
+        mailbox: MailboxId,
+        side: Side,
+        follow: Follow,
+    ) -> Result<Answer, Trouble> {
+        let Posted { place, partner } = self.post(Spot::Mailbox(mailbox), side)?;
         if self.way.is_some() {
-            request.envelope = label(place);
-        }
-        let answer = call(Simcall::Send(request, follow)).await;
-        self.posted(place, follow, answer)
-    }
-
-    pub(super) async fn recv(&mut self, mut request: RecvRequest, follow: Follow) -> Result<Answer, Trouble> {
-        let posted = self.post(Spot::Mailbox(request.mailbox), End::Recv(request.criteria))?;
-        if self.way.is_some() {
-            request.criteria = match posted.partner.map(label) {
-                Some(Envelope { context, source, tag }) => {
-                    Criteria { context, source: Some(source), tag: Some(tag) }
+            simcall.set_side(match (side, partner.map(label)) {
+                (Side::Send(_), _) => Side::Send(label(place)),
+                (Side::Recv(_), Some(Envelope { context, source, tag })) => {
+                    Side::Recv(Criteria { context, source: Some(source), tag: Some(tag) })
                 }
-                None => Criteria { context: NOBODY, source: None, tag: None },
-            };
+                (Side::Recv(_), None) => Side::Recv(Criteria { context: NOBODY, source: None, tag: None }),
+            });
         }
-        let answer = call(Simcall::Recv(request, follow)).await;
-        self.posted(posted.place, follow, answer)
+        let answer = call(simcall).await;
+        self.posted(place, follow, answer)
     }
 
     /// The answer to a post, and to the wait that follows it.
@@ -58,22 +55,23 @@ impl Pilot {
 
     pub(super) async fn wait_any(
         &mut self,
+        mut simcall: Simcall,
         activities: ActivitySet,
-        timeout: Option<f64>,
-        on_timeout: OnTimeout,
-        release: bool,
+        patience: Patience,
     ) -> Result<Answer, Trouble> {
-        let (waited_for, index) = self.member(&activities);
+        let index = self.member(&activities);
+        index.into_iter().for_each(|index| simcall.wait_only_for(index));
         // One that was given up before says the same for ever.
-        let known = waited_for.first().is_some_and(|first| self.withdrawn.contains(first));
-        let answer = call(Simcall::WaitAny { activities: waited_for, timeout, on_timeout, release }).await;
+        let first = activities.get(index.unwrap_or(0) as usize);
+        let known = first.is_some_and(|first| self.withdrawn.contains(first));
+        let answer = call(simcall).await;
         let is_up = matches!(answer, Answer::Failed { index: 0, failure: Failure::Timeout });
-        if timeout.is_none() || known || !is_up {
+        if patience == Patience::Forever || known || !is_up {
             let answer = instead_of(answer, index);
             self.completed(&answer, Some(&activities), activities.len() > 1)?;
             return Ok(answer);
         }
-        if on_timeout == OnTimeout::GiveUp {
+        if patience == Patience::Timed(OnTimeout::GiveUp) {
             self.give_up_all(&activities)?;
         }
         self.came_to(Outcome::TimedOut, true)?;
@@ -101,17 +99,21 @@ impl Pilot {
         Ok(self.log.give_up(place, now()))
     }
 
-    pub(super) async fn test_any(&mut self, activities: ActivitySet) -> Result<Answer, Trouble> {
+    pub(super) async fn test_any(
+        &mut self,
+        simcall: Simcall,
+        activities: ActivitySet,
+    ) -> Result<Answer, Trouble> {
         let answer = match self.peek() {
             Some(Outcome::Nothing) => call(Simcall::TestAny { activities: ActivitySet::new() }).await,
             Some(Outcome::Completed(_)) => {
-                let (waited_for, index) = self.member(&activities);
-                let on_timeout = OnTimeout::Keep;
-                let wait =
-                    Simcall::WaitAny { activities: waited_for, timeout: None, on_timeout, release: false };
+                let index = self.member(&activities);
+                let (activities, on_timeout) = (activities.clone(), OnTimeout::Keep);
+                let mut wait = Simcall::WaitAny { activities, timeout: None, on_timeout, release: false };
+                index.into_iter().for_each(|index| wait.wait_only_for(index));
                 instead_of(call(wait).await, index)
             }
-            _ => call(Simcall::TestAny { activities: activities.clone() }).await,
+            _ => call(simcall).await,
         };
         if matches!(answer, Answer::Nothing) {
             self.came_to(Outcome::Nothing, true)?;
@@ -121,14 +123,12 @@ impl Pilot {
         Ok(answer)
     }
 
-    /// The prescribed member of a set, and its place. All of them where nothing is prescribed, or the wait never ends.
-    fn member(&self, activities: &ActivitySet) -> (ActivitySet, Option<u32>) {
-        if let Some(Outcome::Completed(index)) = self.peek()
-            && let Some(&member) = activities.get(index as usize)
-        {
-            return (ActivitySet::from_slice(&[member]), Some(index));
+    /// The prescribed member of a set; all of them where nothing is prescribed, or the wait never ends.
+    fn member(&self, activities: &ActivitySet) -> Option<u32> {
+        match self.peek() {
+            Some(Outcome::Completed(index)) => Some(index).filter(|_| (index as usize) < activities.len()),
+            _ => None,
         }
-        (activities.clone(), None)
     }
 
     /// A wait or test ended with a member of its set.
@@ -163,13 +163,13 @@ impl Pilot {
         Ok(answer)
     }
 
-    pub(super) async fn choose(&mut self, n: u32) -> Result<Answer, Trouble> {
+    pub(super) async fn choose(&mut self, simcall: Simcall) -> Result<Answer, Trouble> {
         let answer = match self.peek() {
             Some(Outcome::Chosen(number)) => {
                 call(Simcall::Yield).await;
                 Answer::Chosen(number)
             }
-            _ => call(Simcall::Choose(n)).await,
+            _ => call(simcall).await,
         };
         if let Answer::Chosen(number) = answer {
             self.came_to(Outcome::Chosen(number), true)?;
@@ -177,7 +177,8 @@ impl Pilot {
         Ok(answer)
     }
 
-    pub(super) async fn spawn(&mut self, request: SpawnRequest) -> Result<Answer, Trouble> {
+    pub(super) async fn spawn(&mut self, simcall: Simcall) -> Result<Answer, Trouble> {
+        let Simcall::Spawn(request) = simcall else { unreachable!("it creates an actor") };
         let wanted = match self.peek() {
             Some(Outcome::Spawned(child)) => Some(child),
             _ => None,
@@ -185,12 +186,12 @@ impl Pilot {
         let child = self.log.add(wanted, &request.name, request.daemon);
         self.came_to(Outcome::Spawned(child), false)?;
         let pilot = Pilot::new(child, &self.way, &self.log);
-        Ok(call(Simcall::Spawn(Box::new(steered(request, pilot)))).await)
+        Ok(call(Simcall::Spawn(Box::new(steered(*request, pilot)))).await)
     }
 
     /// Waits for the end of an actor, but not for ever.
-    pub(super) async fn join(&mut self, actor: ActorId, seconds: f64) -> Result<Answer, Trouble> {
-        let answer = call(Simcall::Join(actor, Some(seconds))).await;
+    pub(super) async fn join(&mut self, simcall: Simcall) -> Result<Answer, Trouble> {
+        let answer = call(simcall).await;
         let in_time = matches!(answer, Answer::Flag(true));
         self.came_to(if in_time { Outcome::Completed(0) } else { Outcome::TimedOut }, true)?;
         Ok(answer)
@@ -200,41 +201,40 @@ impl Pilot {
     /// fails.
     pub(super) async fn take(
         &mut self,
-        spot: Spot,
-        own: Simcall,
-        timeout: Option<f64>,
+        token: Token,
+        patience: Patience,
+        mut simcall: Simcall,
     ) -> Result<Answer, Trouble> {
-        let Posted { place, partner } = self.post(spot, End::TAKE)?;
-        let answer = if self.way.is_none() {
-            call(own).await
-        } else {
+        let Posted { place, partner } = self.post(Spot::Token(token), Side::TAKE)?;
+        if self.way.is_some() {
             // Its own token is never given: nobody knows it but the one who waits for it.
             let token = self.log.token(partner.unwrap_or(place));
-            let timeout = timeout.filter(|&seconds| seconds > 0.0 || partner.is_none());
-            call(Simcall::Acquire(token, timeout)).await
-        };
+            let succeeds = patience == Patience::Now && partner.is_some();
+            simcall = Simcall::Acquire(token, simcall.timeout().filter(|_| !succeeds));
+        }
+        let answer = call(simcall).await;
         if matches!(answer, Answer::Flag(false)) {
-            if timeout.is_some_and(|seconds| seconds > 0.0) {
+            if patience != Patience::Now {
                 self.give_up(place)?;
             } else {
                 self.log.give_up(place, now());
             }
             self.came_to(Outcome::TimedOut, true)?;
         } else {
-            self.came_to(Outcome::Completed(0), timeout.is_some())?;
+            self.came_to(Outcome::Completed(0), patience != Patience::Forever)?;
         }
         Ok(answer)
     }
 
     /// Gives it back.
-    pub(super) async fn give(&mut self, spot: Spot, own: Simcall) -> Result<Answer, Trouble> {
-        let Posted { place, .. } = self.post(spot, End::GIVE)?;
+    pub(super) async fn give(&mut self, token: Token, own: Simcall) -> Result<Answer, Trouble> {
+        let Posted { place, .. } = self.post(Spot::Token(token), Side::GIVE)?;
         Ok(call(if self.way.is_none() { own } else { Simcall::Release(self.log.token(place)) }).await)
     }
 
     /// Waits for the others at a barrier. Who came last is prescribed too, where it matters.
-    pub(super) async fn arrive(&mut self, barrier: BarrierId, told: bool) -> Result<Answer, Trouble> {
-        let answer = call(Simcall::Arrive { barrier, told }).await;
+    pub(super) async fn arrive(&mut self, simcall: Simcall, told: bool) -> Result<Answer, Trouble> {
+        let answer = call(simcall).await;
         let last = match self.peek() {
             Some(Outcome::Passed(last)) => last,
             _ => told && matches!(answer, Answer::Flag(true)),
