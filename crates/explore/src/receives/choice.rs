@@ -5,9 +5,7 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use super::Mailbox;
 use super::graph::PostId;
-use super::order::Node;
 
 /// What one choice can be.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -60,18 +58,6 @@ pub type Path = Vec<Pick>;
 pub(super) struct Choice {
     pub(super) picks: SmallVec<[Pick; 8]>,
     pub(super) at: usize,
-    /// What makes sense only if a post comes to this mailbox later: offered when one is seen to come.
-    ///
-    /// If it never does in any execution below, then nothing below could have met it. If it does in one where this
-    /// choice was made otherwise, it may also come where it is made so. What comes only because of what was chosen
-    /// here instead, after the end of the wait for it, does not count.
-    pub(super) late: SmallVec<[(Mailbox, Pick); 2]>,
-    /// The post that this choice is about.
-    pub(super) post: Option<PostId>,
-    /// The end of the wait that this choice is about.
-    pub(super) wait: Option<Node>,
-    /// Whether the other picks are somebody else's.
-    pub(super) frozen: bool,
 }
 
 impl Choice {

@@ -1,11 +1,10 @@
 //! A search in parts: several at once on several cores, or one after the other over days.
 //!
 //! A part is the first choices of the executions that are meant ([`Path`]). What is left of a search at any time is a list of
-//! parts, and parts need nothing from each other, but for one thing: what one finds to be possible may have to be offered by a
-//! choice that another has made. So each part that was ever begun or offered is known by its path, and none is done twice.
-//! Any number of workers sees the same executions.
+//! parts, and parts need nothing from each other, but for what is known of who posts what: where one learns more, and choices
+//! were cut that should not have been, all begins anew. Any number of workers sees the same executions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,8 +22,6 @@ pub struct Frontier {
     pub found: Exploration,
     /// What is left.
     pub parts: Vec<Path>,
-    /// What is known: choices that were made or offered on the way to the parts.
-    pub known: BTreeSet<Path>,
     /// The most steps of an execution until now.
     pub depth: u64,
     /// What is known of who posts what: choices were cut by it.
@@ -37,7 +34,6 @@ impl Default for Frontier {
         Self {
             found: Exploration::default(),
             parts: vec![Path::new()],
-            known: BTreeSet::new(),
             depth: 0,
             posters: Posters::default(),
         }
@@ -278,9 +274,9 @@ impl Crew {
         };
         let mut runs: u64 = 0;
         loop {
-            let done = self.pool().done;
             let run = search.run(code, &mut |search| {
-                if !watch(&self.progress(done + share * search.part())) {
+                let done = self.pool().done + share * search.part();
+                if !watch(&self.progress(done)) {
                     self.stop.store(true, Ordering::Relaxed);
                 }
                 !self.stop.load(Ordering::Relaxed)
@@ -297,9 +293,6 @@ impl Crew {
             if search.learned {
                 self.pool().anew = true;
                 self.stop.store(true, Ordering::Relaxed);
-            }
-            if search.has_offered() {
-                self.take_offered(&mut search);
             }
             if !interrupted && !search.choose_next() {
                 let mut pool = self.pool();
@@ -327,12 +320,11 @@ impl Crew {
             }
             if self.stop.load(Ordering::Relaxed) {
                 let mut pool = self.pool();
-                let (parts, known) = search.rest();
+                let parts = search.rest();
                 let share = share / parts.len().max(1) as f64;
                 for part in parts {
                     pool.put(part, share);
                 }
-                pool.frontier.known.extend(known);
                 pool.take_lessons(&mut search, lessons);
                 pool.active -= 1;
                 drop(pool);
@@ -387,29 +379,17 @@ impl Crew {
 
     /// Others have nothing to do: they get the largest part of what is left. Gives the share that remains.
     fn give_away(&self, search: &mut Search, share: f64) -> f64 {
-        let (parts, known) = search.split();
+        let parts = search.split();
         if parts.is_empty() {
             return share;
         }
         let share = share / (parts.len() + 1) as f64;
         let mut pool = self.pool();
-        pool.frontier.known.extend(known);
         for part in parts {
             pool.put(part, share);
         }
         drop(pool);
         self.changed.notify_all();
         share
-    }
-
-    fn take_offered(&self, search: &mut Search) {
-        let mut pool = self.pool();
-        for path in search.take_offered() {
-            if pool.frontier.known.insert(path.clone()) {
-                pool.put(path, 0.0);
-            }
-        }
-        drop(pool);
-        self.changed.notify_all();
     }
 }

@@ -216,8 +216,6 @@ pub(super) struct Process {
     /// Its posts; `None` for what was over when it began.
     pub(super) posts: Vec<Option<PostId>>,
     pub(super) last: Node,
-    /// The choice of the wait that it is in.
-    pub(super) choice: Option<usize>,
     /// Its steps that a schedule shows, and which choice each had.
     pub(super) steps: Vec<(Node, u32)>,
     /// What came of its requests. Who met whom is known at the end only.
@@ -230,7 +228,6 @@ struct Saved {
     process: u32,
     stage: Stage,
     last: Node,
-    choice: Option<usize>,
     posts: u32,
     steps: u32,
     outcomes: u32,
@@ -293,8 +290,6 @@ pub struct Search {
     present: Mark,
     /// The part of the search that this is.
     path: Path,
-    /// Choices of the path that offer more, which is somebody else's.
-    offered: Vec<(usize, Pick)>,
     /// The process that is being served.
     pub(super) current: Option<u32>,
     /// What somebody has to take, of what was left behind.
@@ -326,7 +321,6 @@ impl Search {
             saved: Vec::new(),
             present: Mark::default(),
             path,
-            offered: Vec::new(),
             current: None,
             needs: Vec::new(),
             posters: Posters::default(),
@@ -374,8 +368,6 @@ impl Search {
                 return Ok(End::Nowhere);
             }
             if !self.needs_can_be_met() {
-                // What would have come after this is not seen: it may be what a choice waits for.
-                self.offer_late(None);
                 return Ok(End::Nowhere);
             }
         }
@@ -430,7 +422,6 @@ impl Search {
             let process = &mut self.processes[saved.process as usize];
             process.stage = saved.stage;
             process.last = saved.last;
-            process.choice = saved.choice;
             process.posts.truncate(saved.posts as usize);
             process.steps.truncate(saved.steps as usize);
             process.outcomes.truncate(saved.outcomes as usize);
@@ -447,11 +438,6 @@ impl Search {
             self.failed = None;
         }
         self.depth = self.choices.len() - 1;
-        // Waits that ended in what was taken back have not ended.
-        let nodes = self.graph.order.len() as Node;
-        for choice in &mut self.choices {
-            choice.wait = choice.wait.filter(|&end| end < nodes);
-        }
     }
 
     fn mark(&self) -> Mark {
@@ -476,7 +462,6 @@ impl Search {
             process,
             stage: record.stage.clone(),
             last: record.last,
-            choice: record.choice,
             posts: record.posts.len() as u32,
             steps: record.steps.len() as u32,
             outcomes: record.outcomes.len() as u32,
@@ -514,7 +499,6 @@ impl Search {
             stage: Stage::Over,
             posts: Vec::new(),
             last: 0,
-            choice: None,
             steps: Vec::new(),
             outcomes: Vec::new(),
         });
@@ -523,7 +507,6 @@ impl Search {
         record.steps.clear();
         record.outcomes.clear();
         record.last = start;
-        record.choice = None;
         self.processes.push(record);
     }
 
@@ -574,10 +557,8 @@ impl Search {
         if self.depth == self.choices.len() {
             let mut choice = offer(self);
             if let Some(&forced) = self.path.get(self.depth) {
-                choice.frozen = true;
                 choice.picks.clear();
                 choice.picks.push(forced);
-                choice.late.retain(|(_, pick)| *pick != forced);
             }
             self.choices.push(choice);
             self.marks.push(self.present);
@@ -585,20 +566,6 @@ impl Search {
         let picked = self.choices[self.depth].picked();
         self.depth += 1;
         picked
-    }
-
-    /// A choice offers one more.
-    pub(super) fn add_pick(choice: &mut Choice, depth: usize, pick: Pick, offered: &mut Vec<(usize, Pick)>) {
-        if choice.frozen {
-            offered.push((depth, pick));
-        } else {
-            choice.picks.push(pick);
-        }
-    }
-
-    /// The choices until now, and where those go that are somebody else's.
-    pub(super) fn made(&mut self) -> (&mut [Choice], &mut Vec<(usize, Pick)>) {
-        (&mut self.choices[..self.depth], &mut self.offered)
     }
 
     /// What part of the search is behind, if all branches of its tree were alike.
@@ -611,59 +578,29 @@ impl Search {
         part
     }
 
-    /// Gives away the largest part of what is left: those picks of the first choice that has any. From then on all other picks
-    /// of this choice are somebody else's; those that were ever made or offered are told too.
-    pub fn split(&mut self) -> (Vec<Path>, Vec<Path>) {
-        let Some(at) =
-            self.choices.iter().position(|choice| !choice.frozen && choice.at + 1 < choice.picks.len())
-        else {
-            return (Vec::new(), Vec::new());
-        };
-        let known = self.known(at + 1);
-        for choice in &mut self.choices[..=at] {
-            choice.frozen = true;
-        }
+    /// Gives away the largest part of what is left: those picks of the first choice that has any.
+    pub fn split(&mut self) -> Vec<Path> {
+        let has_more = |choice: &Choice| choice.at + 1 < choice.picks.len();
+        let Some(at) = self.choices.iter().position(has_more) else { return Vec::new() };
         let trunk = self.trunk(at);
         let choice = &mut self.choices[at];
-        let rest: SmallVec<[Pick; 8]> = choice.picks.drain(choice.at + 1..).collect();
-        (rest.into_iter().map(|pick| branch(&trunk, pick)).collect(), known)
+        choice.picks.drain(choice.at + 1..).map(|pick| branch(&trunk, pick)).collect()
     }
 
-    /// Whether parts were found to be there beside this one.
-    pub fn has_offered(&self) -> bool {
-        !self.offered.is_empty()
-    }
-
-    /// Parts that were found to be there beside this one, and that may have been found by others too.
-    pub fn take_offered(&mut self) -> Vec<Path> {
-        let offered = std::mem::take(&mut self.offered);
-        offered.into_iter().map(|(depth, pick)| branch(&self.trunk(depth), pick)).collect()
-    }
-
-    /// What is left of this part, as parts, the next execution included; and what was ever chosen or offered on the way.
-    pub fn rest(&self) -> (Vec<Path>, Vec<Path>) {
+    /// What is left of this part, as parts, the next execution included.
+    pub fn rest(&self) -> Vec<Path> {
         let mut rest = Vec::new();
         for (depth, choice) in self.choices.iter().enumerate() {
             let trunk = self.trunk(depth);
             rest.extend(choice.picks.iter().skip(choice.at + 1).map(|&pick| branch(&trunk, pick)));
         }
         rest.push(self.trunk(self.choices.len()));
-        (rest, self.known(self.choices.len()))
+        rest
     }
 
     /// What was picked by the first choices.
     fn trunk(&self, depth: usize) -> Path {
         self.choices[..depth].iter().filter_map(Choice::picked).collect()
-    }
-
-    /// All that the first choices have ever offered.
-    fn known(&self, depth: usize) -> Vec<Path> {
-        let mut known = Vec::new();
-        for at in 0..depth {
-            let trunk = self.trunk(at);
-            known.extend(self.choices[at].picks.iter().map(|&pick| branch(&trunk, pick)));
-        }
-        known
     }
 
     /// The present execution as what came of each request.

@@ -179,17 +179,10 @@ impl Search {
         record.outcomes.push(Outcome::Posted { partner: None });
         let posted = self.graph.posts[post as usize].posted;
         self.at(process, posted, shown.then_some(0));
-        self.offer_late(Some((mailbox, posted)));
         self.graph.posts[post as usize].revocable |= patience != Patience::Forever;
         self.learn(post);
-        let mut refused = false;
         let mut met = None;
-        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut refused, &mut met));
-        if refused {
-            // What was chosen before rules out what is possible here: there is more to it than mailboxes show.
-            self.offer_late(None);
-        }
-        let pick = pick?;
+        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut met))?;
         match met {
             // What was tried last is what was picked, almost always.
             Some(tried) if pick == Pick::Meet(tried.with) => return Some(post),
@@ -201,10 +194,6 @@ impl Search {
             // Who gives up takes it back.
             _ => patience != Patience::Forever || self.is_left(post),
         };
-        if !fits {
-            // What would have come after this is not seen: it may be what a choice waits for.
-            self.offer_late(None);
-        }
         fits.then_some(post)
     }
 
@@ -224,15 +213,9 @@ impl Search {
     }
 
     /// Those that a post may meet; the first of them is met already, and how to take that back is said.
-    fn whom_to_meet(
-        &mut self,
-        post: PostId,
-        patience: Patience,
-        refused: &mut bool,
-        met: &mut Option<Tried>,
-    ) -> Choice {
+    fn whom_to_meet(&mut self, post: PostId, patience: Patience, met: &mut Option<Tried>) -> Choice {
         let own = self.graph.posts[post as usize];
-        let mut choice = Choice { post: Some(post), ..Choice::default() };
+        let mut choice = Choice::default();
         let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
         let needs = self.needs.len();
         let may_be_left = patience != Patience::Forever || self.is_left(post);
@@ -251,11 +234,7 @@ impl Search {
                     choice.picks.push(Pick::Meet(other));
                     *met = Some(tried);
                 }
-                fit => {
-                    self.take_back(&tried);
-                    debug_assert_ne!(fit, Fit::Good);
-                    *refused = true;
-                }
+                Fit::Refused | Fit::Vain => self.take_back(&tried),
             }
         }
         if let (None, Some(&Pick::Meet(first))) = (&met, choice.picks.last()) {
@@ -290,25 +269,6 @@ impl Search {
         })
     }
 
-    /// A post comes to a mailbox, or something may come to any: the choices until now that waited for it offer more.
-    pub(super) fn offer_late(&mut self, comes: Option<(Mailbox, Node)>) {
-        let (choices, offered) = self.made();
-        for (depth, choice) in choices.iter_mut().enumerate() {
-            if choice.late.is_empty() {
-                continue;
-            }
-            let mut late = std::mem::take(&mut choice.late);
-            late.retain(|(awaited, pick)| {
-                let comes = comes.is_none_or(|(mailbox, _)| mailbox == *awaited);
-                if comes {
-                    Search::add_pick(choice, depth, *pick, offered);
-                }
-                !comes
-            });
-            choice.late = late;
-        }
-    }
-
     fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
         if set.len() == 1 {
             self.take_member(process, set, 0, code);
@@ -324,15 +284,12 @@ impl Search {
 
     /// The wait takes this one of its set, now or when it is complete. False if it cannot be any more.
     fn promise(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) -> bool {
-        self.processes[process as usize].choice = Some(self.depth - 1);
         let post = self.processes[process as usize].posts[set[index as usize] as usize];
         let comes = post.is_none_or(|post| self.need(Need::Awaited(post)));
-        if !comes {
-            self.offer_late(None);
-            return false;
+        if comes {
+            self.take_member(process, set, index, code);
         }
-        self.take_member(process, set, index, code);
-        true
+        comes
     }
 
     /// The members of a set that are complete, and those that may be later.
@@ -388,30 +345,18 @@ impl Search {
                 self.learn(post);
             }
         }
-        let mut refused = false;
         let pick = self.choose(|search| {
             let mut choice = search.members(process, set);
             if search.can_give_up(&posts, withdraws, last) {
                 choice.picks.push(Pick::None);
-            } else {
-                refused = true;
-                if choice.picks.is_empty() {
-                    // Nothing else is possible but that one of them comes.
-                    let late = std::mem::take(&mut choice.late);
-                    choice.picks.extend(late.into_iter().map(|(_, pick)| pick));
-                }
             }
             choice
         });
-        if refused {
-            self.offer_late(None);
-        }
         match pick {
             Some(Pick::Member(index)) => return self.promise(process, set, index, code),
             Some(Pick::None) => {
                 let node = self.graph.order.add(&[last]);
                 self.at(process, node, shown);
-                self.choices[self.depth - 1].wait = Some(node);
                 self.came(
                     process,
                     if otherwise == Reply::Nothing { Outcome::Nothing } else { Outcome::TimedOut },
@@ -436,9 +381,6 @@ impl Search {
         self.at(process, node, (!own.at_once).then_some(index));
         self.came(process, Outcome::Completed(index));
         self.graph.completed(post, node);
-        if let Some(choice) = self.processes[process as usize].choice.take() {
-            self.choices[choice].wait = Some(node);
-        }
         let from = (!own.is_send()).then_some((other.process, other.handle));
         self.resume(process, Reply::Completed { index, from }, code);
     }

@@ -45,7 +45,6 @@ struct File {
     cut: u64,
     found: Vec<Found>,
     parts: Vec<String>,
-    known: Vec<String>,
     traffic: Vec<TrafficRow>,
     cuts: Vec<CutRow>,
 }
@@ -124,7 +123,6 @@ impl Kept {
                 ..Exploration::default()
             },
             parts: file.parts.iter().map(picks).collect::<Result<_, _>>()?,
-            known: file.known.iter().map(picks).collect::<Result<_, _>>()?,
             depth: file.depth,
             posters: Posters::from_rows(&file.traffic, &file.cuts),
         })
@@ -155,7 +153,6 @@ impl Kept {
             cut: frontier.found.cut,
             found: found.collect(),
             parts: frontier.parts.iter().map(path).collect(),
-            known: frontier.known.iter().map(path).collect(),
             traffic,
             cuts,
         };
