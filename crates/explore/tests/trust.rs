@@ -6,7 +6,7 @@ use common::axioms;
 use common::brute::{self, Ends};
 use common::generate::{Case, case, cases, seed, shorten};
 use common::{Engine, Op, Played, Program};
-use simurgh_explore::{Faults, Network, Options, Progress, System, dfs, dpor, optimal, source};
+use simurgh_explore::{Faults, Network, Options, Progress, System, bfs, dfs, dpor, optimal, source, states};
 
 /// More executions than this, and an engine is not waited for; nor is plain search, after fewer.
 const MOST: u64 = 1_000;
@@ -47,10 +47,12 @@ fn compare(case: &Case) -> Result<bool, String> {
     if system.learned() {
         return Err("optimal has not seen all receives".into());
     }
-    let engines: [(&str, Engine, u64); 4] = [
+    let engines: [(&str, Engine, u64); 6] = [
         ("optimal", optimal::explore, MOST),
         ("source", source::explore, MOST),
         ("dpor", dpor::explore, MOST),
+        ("states", states::explore, MOST),
+        ("bfs", bfs::explore, MOST),
         ("dfs", dfs::explore, MOST_PLAIN),
     ];
     for (name, engine, most) in engines {
@@ -137,6 +139,30 @@ fn who_was_last_at_a_barrier_is_part_of_a_state() {
 }
 
 /// Both messages were received, and nobody was told yet: which receive got which was no part of the fingerprint.
+/// An actor that is halted may have halted itself, or be about to when it is let go on.
+#[test]
+fn whether_a_request_was_heard_is_part_of_a_state() {
+    let case = Case {
+        program: vec![vec![Op::Suspend(0)], vec![Op::Suspend(0), Op::Resume(0)]],
+        network: Network::Pairwise,
+        faults: Faults::default(),
+        keeps_posts: false,
+    };
+    assert_eq!(compare(&case), Ok(true));
+}
+
+/// How many messages are on their way is part of a state, also where all their numbers are 0.
+#[test]
+fn what_was_given_up_and_is_on_its_way_is_part_of_a_state() {
+    let case = Case {
+        program: vec![vec![Op::SendTimed(0)], vec![Op::Dsend(1)], vec![Op::Recv(1)]],
+        network: Network::Pairwise,
+        faults: Faults::default(),
+        keeps_posts: true,
+    };
+    assert_eq!(compare(&case), Ok(true));
+}
+
 #[test]
 fn what_a_receive_got_is_part_of_a_state() {
     let program = vec![vec![Op::Irecv(1), Op::Dsend(1), Op::Recv(1)], vec![Op::Dsend(1)]];

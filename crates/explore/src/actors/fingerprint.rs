@@ -8,7 +8,7 @@ use simurgh_kernel::simcall::{Criteria, Envelope};
 
 use simurgh_search::fingerprint::{StableHasher, fingerprint};
 
-use super::Actors;
+use super::{Actors, Next};
 use crate::dependence;
 use crate::transition::Post;
 
@@ -20,6 +20,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
             (process.timer, process.returns.len(), self.kernel.is_alive(actor)).hash(&mut hasher);
+            // Whether what it asked for was heard: one that is halted may have halted itself, or be about to.
+            matches!(process.next, Next::Queued(_)).hash(&mut hasher);
             self.kernel.is_suspended(actor).hash(&mut hasher);
             self.kernel.hash_wait(actor, &mut hasher);
             self.fold_unclaimed(actor).hash(&mut hasher);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use simurgh_models::Config;
@@ -31,11 +32,11 @@ pub struct ScenarioActor {
     /// Where it runs; anywhere if not said.
     pub host: Option<String>,
     /// What it does, one after the other.
-    pub operations: Vec<Operation>,
+    pub operations: Arc<[Operation]>,
     /// The line of the file that it begins at.
     pub line: usize,
     /// The line of each operation.
-    pub lines: Vec<usize>,
+    pub lines: Arc<[usize]>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +102,7 @@ impl Scenario {
                 operations.push(operation);
                 lines.push(line);
             }
+            let (operations, lines) = (operations.into(), lines.into());
             actors.push(ScenarioActor { name: actor, host: raw.host, operations, line, lines });
         }
         let mut config = Vec::new();

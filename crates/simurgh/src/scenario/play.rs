@@ -99,30 +99,31 @@ pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
             Some(name) => program.host(name).map_err(place)?.id(),
             None => program.any_host().map_err(place)?,
         };
-        for (operation, line) in actor.operations.iter().zip(&actor.lines) {
+        for (operation, line) in actor.operations.iter().zip(actor.lines.iter()) {
             if let Operation::Read { disk, .. } | Operation::Write { disk, .. } = operation {
                 program.host_at(host).disk(disk).map_err(|error| {
                     Error::input(format!("{}:{line}: actor {:?}: {error}", scenario.name, actor.name))
                 })?;
             }
         }
-        let place = |&line: &usize| Place::new(&scenario.name, u32::try_from(line).unwrap_or(u32::MAX));
-        let operations = actor.operations.iter().cloned().zip(actor.lines.iter().map(place)).collect();
+        let name = Place::new(&scenario.name, 0).file;
+        let (operations, lines) = (Arc::clone(&actor.operations), Arc::clone(&actor.lines));
         let records = records.clone();
-        program.spawn(actor.name.clone(), host, move |ctx| perform(ctx, index, operations, records))?;
+        program.spawn(actor.name.clone(), host, move |ctx| {
+            perform(ctx, index, (operations, name, lines), records)
+        })?;
     }
     Ok(records)
 }
 
+/// The operations of an actor, and where they are written. An exploration begins thousands of times a second: they are shared.
+type Script = (Arc<[Operation]>, &'static str, Arc<[usize]>);
+
 /// The operations of one actor.
-async fn perform(
-    ctx: Ctx,
-    actor: usize,
-    operations: Vec<(Operation, Place)>,
-    records: Records,
-) -> Result<()> {
+async fn perform(ctx: Ctx, actor: usize, (operations, file, lines): Script, records: Records) -> Result<()> {
     let mut pending: ActivitySet<()> = ActivitySet::new();
-    for (index, (operation, place)) in operations.into_iter().enumerate() {
+    for (index, (operation, &line)) in operations.iter().zip(lines.iter()).enumerate() {
+        let place = Place { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
         let begin = ctx.now();
         let mut operation = pin!(one(&ctx, operation, &mut pending));
         let (result, activity) = poll_fn(|cx| {
@@ -146,8 +147,8 @@ async fn perform(
 
 type Came = (Result<Option<usize>>, Option<ActivityId>);
 
-async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> Came {
-    match operation {
+async fn one(ctx: &Ctx, operation: &Operation, pending: &mut ActivitySet<()>) -> Came {
+    match *operation {
         Operation::Exec { flops, priority, bound, timeout } => {
             let mut exec = ctx.execute(flops);
             if let Some(priority) = priority {
@@ -165,7 +166,7 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             ctx.sleep(seconds).await;
             (Ok(None), None)
         }
-        Operation::Send(message, timeout) => {
+        Operation::Send(ref message, timeout) => {
             let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
             if let Some(rate) = message.rate {
                 send = send.rate(rate);
@@ -175,14 +176,14 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             }
             (send.await.map(|()| None), None)
         }
-        Operation::Isend(message) => {
+        Operation::Isend(ref message) => {
             let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
             if let Some(rate) = message.rate {
                 send = send.rate(rate);
             }
             started(send.start().await, pending)
         }
-        Operation::Dsend(message) => {
+        Operation::Dsend(ref message) => {
             let mut send = ctx.mailbox(&message.mailbox).send((), message.bytes);
             if let Some(rate) = message.rate {
                 send = send.rate(rate);
@@ -190,8 +191,8 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             send.detach().await;
             (Ok(None), None)
         }
-        Operation::Recv { mailbox, rate, timeout } => {
-            let mut recv = ctx.mailbox::<()>(&mailbox).recv();
+        Operation::Recv { ref mailbox, rate, timeout } => {
+            let mut recv = ctx.mailbox::<()>(mailbox).recv();
             if let Some(rate) = rate {
                 recv = recv.rate(rate);
             }
@@ -200,8 +201,8 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             }
             (recv.await.map(|()| None), None)
         }
-        Operation::Irecv { mailbox, rate } => {
-            let mut recv = ctx.mailbox::<()>(&mailbox).recv();
+        Operation::Irecv { ref mailbox, rate } => {
+            let mut recv = ctx.mailbox::<()>(mailbox).recv();
             if let Some(rate) = rate {
                 recv = recv.rate(rate);
             }
@@ -225,8 +226,8 @@ async fn one(ctx: &Ctx, operation: Operation, pending: &mut ActivitySet<()>) -> 
             let taken = result.as_ref().ok().and_then(|(place, ())| ids.get(*place).copied());
             (result.map(|(place, ())| Some(place)), taken)
         }
-        Operation::Read { disk, bytes } => (access(ctx, &disk, |disk| disk.read(bytes)).await, None),
-        Operation::Write { disk, bytes } => (access(ctx, &disk, |disk| disk.write(bytes)).await, None),
+        Operation::Read { ref disk, bytes } => (access(ctx, disk, |disk| disk.read(bytes)).await, None),
+        Operation::Write { ref disk, bytes } => (access(ctx, disk, |disk| disk.write(bytes)).await, None),
     }
 }
 

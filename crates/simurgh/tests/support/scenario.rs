@@ -19,7 +19,7 @@ pub fn ends(platform: Platform, config: &[(&str, &str)], actors: &[(&str, &[&str
         host: Some(name.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned()),
         operations: operations.iter().map(|text| Operation::parse(text).unwrap()).collect(),
         line: 1,
-        lines: vec![1; operations.len()],
+        lines: vec![1; operations.len()].into(),
     };
     let scenario = Scenario {
         name: "test.toml".to_owned(),

@@ -30,7 +30,7 @@ fn renamed(original: &Scenario, way: &Way) -> Scenario {
             _ => None,
         });
         let mut post = 0;
-        for operation in &mut actor.operations {
+        for operation in std::sync::Arc::make_mut(&mut actor.operations) {
             let (mailbox, is_send) = match operation {
                 Operation::Send(message, _) | Operation::Isend(message) | Operation::Dsend(message) => {
                     (&mut message.mailbox, true)
