@@ -104,11 +104,12 @@ impl Exposure {
 /// What an invariant says of the values: that they are right, or what is wrong, if it has words for it.
 pub type Judge = Box<dyn Fn(&Exposure) -> Result<(), Option<String>> + Send>;
 
-/// Something that must be true of what is shown, whenever it can be seen.
+/// Something that must be true of what is shown, whenever it can be seen; or, as a goal, at some time.
 pub struct Invariant {
     name: String,
     looks_at: Vec<ExposedId>,
     holds: Judge,
+    is_goal: bool,
 }
 
 /// An invariant that does not hold.
@@ -147,7 +148,25 @@ impl Invariant {
     pub fn new(name: String, mut looks_at: Vec<ExposedId>, holds: Judge) -> Self {
         looks_at.sort_unstable();
         looks_at.dedup();
-        Self { name, looks_at, holds }
+        Self { name, looks_at, holds, is_goal: false }
+    }
+
+    /// The same as a goal: it need not be true always, but at some time, before all is over.
+    #[must_use]
+    pub fn as_goal(self) -> Self {
+        Self { is_goal: true, ..self }
+    }
+
+    /// Whether it is a goal.
+    pub fn is_goal(&self) -> bool {
+        self.is_goal
+    }
+
+    /// What is to be said of a goal that was never reached, when all is over.
+    pub fn missed(&self, exposure: &Exposure) -> Broken {
+        let value = |&id: &ExposedId| (exposure.name(id).to_owned(), exposure.text(id));
+        let values = self.looks_at.iter().map(value).collect();
+        Broken { name: self.name.clone(), message: Some("it never becomes true".into()), values }
     }
 
     /// What it is called.
@@ -165,9 +184,7 @@ impl Invariant {
         let judged = catch_unwind(AssertUnwindSafe(|| (self.holds)(exposure)))
             .unwrap_or_else(|panic| Err(Some(format!("panicked: {}", panic_message(panic.as_ref())))));
         let message = judged.err()?;
-        let value = |&id: &ExposedId| (exposure.name(id).to_owned(), exposure.text(id));
-        let values = self.looks_at.iter().map(value).collect();
-        Some(Broken { name: self.name.clone(), message, values })
+        Some(Broken { message, ..self.missed(exposure) })
     }
 }
 

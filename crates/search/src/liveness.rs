@@ -12,11 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::bfs;
-use crate::session::{Options, Session};
 use crate::space::{Seen, StateSpace, Steps, Successor, Successors};
-use crate::stepped::Stepped;
-use crate::system::System;
-use crate::verdict::Found;
 use crate::visited::Parents;
 
 /// What can be relied on: steps that have to happen ([`Eventually::must_happen`]), such as messages that arrive. Nobody has to
@@ -79,11 +75,6 @@ pub trait Eventually: StateSpace {
         false
     }
 
-    /// Whether there is more after the state that was expanded last, which is left out.
-    fn was_cut(&self) -> bool {
-        false
-    }
-
     /// What is found where it never becomes true.
     fn never(&self) -> Self::Finding;
 }
@@ -115,25 +106,6 @@ pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen
         (true, false) => Answer::Holds,
     };
     (answer, search.seen)
-}
-
-/// Looks at every state of a system, and whether each of its goals is reached by every execution.
-pub fn explore<S: System>(system: &mut S, fairness: Fairness, options: Options<'_, S>) -> Found<S> {
-    let mut session = Session::new(system, options);
-    let mut goal = 0;
-    while goal < session.system.goals() {
-        let mut space = Stepped::new(&mut session, goal);
-        let _ = search(&mut space, fairness);
-        if space.has_learned() {
-            session.restart();
-        } else if session.go_on().is_break() {
-            break;
-        } else {
-            goal += 1;
-            session.system.reset();
-        }
-    }
-    session.conclude()
 }
 
 struct Search {
@@ -197,7 +169,7 @@ impl Search {
                 let mark = stack.mark();
                 let mut found = space.expand(Steps::All, &state, &mut stack);
                 let must_happen = |successor: &Successor<S::Step>| S::must_happen(successor.step);
-                if space.wants_more() && !space.was_cut() && !stack.list[mark.0..].iter().any(must_happen) {
+                if space.wants_more() && !stack.list[mark.0..].iter().any(must_happen) {
                     found = found.or(Some(space.never()));
                 }
                 if let Some(finding) = found {

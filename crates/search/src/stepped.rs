@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::liveness::Eventually;
 use crate::session::Session;
 use crate::space::{Seen, StateSpace, Steps, Successors, Way};
 use crate::system::System;
@@ -12,8 +11,6 @@ use crate::verdict::Found;
 struct Reached<S: System> {
     from: Option<(u32, S::Transition)>,
     snapshot: Option<S::Snapshot>,
-    /// Whether what is looked for has come true here, where something is.
-    is_goal: bool,
 }
 
 /// The states of a system, as the number of what was come to.
@@ -28,10 +25,6 @@ pub(crate) struct Stepped<'x, 's, 'a, S: System> {
     learned: bool,
     /// What the start is known by.
     first: u128,
-    /// Whether there is more after the state that was expanded last, which is left out.
-    was_cut: bool,
-    /// Which of the goals of the system is looked for.
-    goal: usize,
 }
 
 /// Searches the states of a system, anew where it turns out that what is the same is not.
@@ -40,7 +33,7 @@ pub(crate) fn explore<S: System>(
     search: impl Fn(&mut Stepped<'_, '_, '_, S>),
 ) -> Found<S> {
     loop {
-        let mut space = Stepped::new(&mut session, usize::MAX);
+        let mut space = Stepped::new(&mut session);
         search(&mut space);
         if !space.learned {
             return session.conclude();
@@ -50,24 +43,11 @@ pub(crate) fn explore<S: System>(
 }
 
 impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
-    pub(crate) fn new(session: &'x mut Session<'s, 'a, S>, goal: usize) -> Self {
-        let mut space = Self {
-            session,
-            reached: Vec::new(),
-            at: None,
-            is_over: false,
-            learned: false,
-            first: 0,
-            was_cut: false,
-            goal,
-        };
+    pub(crate) fn new(session: &'x mut Session<'s, 'a, S>) -> Self {
+        let mut space =
+            Self { session, reached: Vec::new(), at: None, is_over: false, learned: false, first: 0 };
         space.first = space.reach(None).1;
         space
-    }
-
-    /// Whether all has to begin anew.
-    pub(crate) fn has_learned(&self) -> bool {
-        self.learned
     }
 
     /// Notes the present state, and gives what it is known by.
@@ -76,8 +56,7 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
         let system = &mut *self.session.system;
         // Where a system cannot tell, each state is new.
         let key = system.state_key().unwrap_or(u128::from(number) << 64 | u128::from(number));
-        let is_goal = self.goal < system.goals() && system.is_goal(self.goal);
-        self.reached.push(Reached { from, snapshot: system.snapshot(), is_goal });
+        self.reached.push(Reached { from, snapshot: system.snapshot() });
         self.at = Some(number);
         (number, key)
     }
@@ -106,7 +85,6 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
     }
 
     fn successors(&mut self, number: u32, out: &mut Successors<u32>) -> ControlFlow<()> {
-        self.was_cut = false;
         self.session.begin()?;
         let mut trace = self.trace(number);
         self.go_to(number, &trace)?;
@@ -117,8 +95,7 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
             self.at = None;
             return self.session.complete(&trace);
         }
-        self.was_cut = self.session.is_cut(&trace);
-        if self.was_cut {
+        if self.session.is_cut(&trace) {
             return ControlFlow::Continue(());
         }
         // The first comes last, so that a search in depth finds the system there.
@@ -165,12 +142,7 @@ impl<S: System> StateSpace for Stepped<'_, '_, '_, S> {
         Vec::new()
     }
 
-    fn found(&mut self, (): (), way: Way<u32>) {
-        let reached = |number: u32| self.reached[number as usize].from.as_ref().expect("come to by a step");
-        let trace: Vec<_> = way.steps.iter().map(|(_, step)| reached(*step).1.clone()).collect();
-        let never = self.session.system.never(self.goal, way.back_to);
-        self.session.record(never, &trace);
-    }
+    fn found(&mut self, (): (), _: Way<u32>) {}
 
     fn wants_more(&self) -> bool {
         !self.is_over
@@ -184,20 +156,4 @@ impl<S: System> StateSpace for Stepped<'_, '_, '_, S> {
     fn is_cut(&mut self, _: usize) -> bool {
         false
     }
-}
-
-impl<S: System> Eventually for Stepped<'_, '_, '_, S> {
-    fn holds(&mut self, state: &[u32]) -> bool {
-        self.reached[state[0] as usize].is_goal
-    }
-
-    fn fairness_key(&self, _: &[u32], step: u32) -> u64 {
-        S::process(&self.reached[step as usize].from.as_ref().expect("come to by a step").1)
-    }
-
-    fn was_cut(&self) -> bool {
-        self.was_cut
-    }
-
-    fn never(&self) {}
 }

@@ -135,21 +135,4 @@ pub trait System {
     fn state_key(&mut self) -> Option<u128> {
         None
     }
-
-    /// How many goals there are: what is to become true in every execution.
-    fn goals(&self) -> usize {
-        0
-    }
-
-    /// Whether a goal is true now.
-    fn is_goal(&mut self, goal: usize) -> bool {
-        let _ = goal;
-        false
-    }
-
-    /// What is wrong where a goal never becomes true: where an execution ends, or goes on for ever from this step on.
-    fn never(&self, goal: usize, back_to: Option<usize>) -> Self::Violation {
-        let _ = (goal, back_to);
-        unreachable!("there are no goals")
-    }
 }

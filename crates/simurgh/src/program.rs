@@ -394,10 +394,43 @@ impl Program {
         V: View + Send + 'static,
         J: IntoJudgement,
     {
-        let mut looks_at = Vec::new();
-        view.list(&mut looks_at);
-        let judge = move |exposure: &Exposure| holds(view.read(exposure)).into_judgement();
-        self.invariants.push(Invariant::new(name.into(), looks_at, Box::new(judge)));
+        self.invariants.push(demand(name.into(), view, holds));
+    }
+
+    /// Adds what must become true at some time, of values that actors show: `check` looks whether it does in every execution, whatever
+    /// is received in which order, and `simulate` whether it does in this one.
+    ///
+    /// ```
+    /// use simurgh::prelude::*;
+    ///
+    /// let mut program = Program::new(Platform::builtin());
+    /// let served = program.exposed("served", 0);
+    /// program.eventually("both are served", served, |served| served == 2);
+    /// for client in ["a", "b"] {
+    ///     program.spawn(client, "node-0", move |ctx: Ctx| async move { ctx.mailbox("door").send(client, 1.0).await })?;
+    /// }
+    /// program.spawn("server", "node-1", move |ctx: Ctx| async move {
+    ///     let first: &str = ctx.mailbox("door").recv().await?;
+    ///     served.set(1).await;
+    ///     let _: &str = ctx.mailbox("door").recv().await?;
+    ///     if first == "a" {
+    ///         served.set(2).await; // forgotten if b came first
+    ///     }
+    ///     Ok::<(), simurgh::Error>(())
+    /// })?;
+    /// assert!(program.simulate(Settings::default())?.is_fine());
+    /// # Ok::<(), simurgh::Error>(())
+    /// ```
+    pub fn eventually<V, J>(
+        &mut self,
+        name: impl Into<String>,
+        view: V,
+        holds: impl Fn(V::Values) -> J + Send + 'static,
+    ) where
+        V: View + Send + 'static,
+        J: IntoJudgement,
+    {
+        self.invariants.push(demand(name.into(), view, holds).as_goal());
     }
 
     /// Runs the program on its platform, in simulated time.
@@ -631,4 +664,16 @@ impl Program {
         self.planned.push(Planned { start_at, request });
         ActorHandle { id }
     }
+}
+
+/// What is asked of values that actors show.
+fn demand<V, J>(name: String, view: V, holds: impl Fn(V::Values) -> J + Send + 'static) -> Invariant
+where
+    V: View + Send + 'static,
+    J: IntoJudgement,
+{
+    let mut looks_at = Vec::new();
+    view.list(&mut looks_at);
+    let judge = move |exposure: &Exposure| holds(view.read(exposure)).into_judgement();
+    Invariant::new(name, looks_at, Box::new(judge))
 }

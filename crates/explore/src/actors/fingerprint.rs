@@ -39,6 +39,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         self.kernel.hash_synchronisation(&mut hasher);
         self.watched_texts().for_each(|text| text.hash(&mut hasher));
+        self.reached().for_each(|reached| reached.hash(&mut hasher));
         hasher.wide()
     }
 

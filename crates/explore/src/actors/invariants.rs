@@ -16,7 +16,7 @@ pub(super) struct Upheld {
     invariants: Vec<Invariant>,
     /// Which of them look at each value, one bit each; those beyond the last bit share it.
     watched: Vec<u64>,
-    /// Which of them were seen not to hold in this execution: each is told once.
+    /// Which of them were seen not to hold in this execution: each is told once. Of goals, which were reached.
     broken: Vec<bool>,
 }
 
@@ -61,6 +61,27 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         slots.filter(|&slot| self.watched(slot) != 0).map(|slot| exposure.text(slot))
     }
 
+    /// Which goals were reached.
+    pub(super) fn reached(&self) -> impl Iterator<Item = bool> {
+        let Upheld { invariants, broken, .. } = &self.upheld;
+        invariants
+            .iter()
+            .zip(broken)
+            .filter(|(invariant, _)| invariant.is_goal())
+            .map(|(_, reached)| *reached)
+    }
+
+    /// All is over: the goals that were never reached.
+    pub(super) fn missed_goals(&self) -> Vec<Violation> {
+        let Upheld { invariants, broken, .. } = &self.upheld;
+        let missed = invariants.iter().zip(broken).filter(|(goal, reached)| goal.is_goal() && !**reached);
+        let told = missed.map(|(goal, _)| {
+            let Broken { name, message, values } = goal.missed(self.kernel.exposure());
+            Violation::Invariant { name, message, values }
+        });
+        told.collect()
+    }
+
     /// An actor shows a value, which is judged before the actor goes on.
     pub(super) fn expose(&mut self, actor: ActorId, slot: ExposedId, simcall: Simcall) {
         let place = self.place(actor);
@@ -81,6 +102,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.pulse.judges(index);
             let judged = invariant.judge(self.kernel.exposure());
             self.pulse.rests();
+            if invariant.is_goal() {
+                *broken = judged.is_none();
+                continue;
+            }
             if let Some(Broken { name, message, values }) = judged {
                 *broken = true;
                 let violation = Violation::Invariant { name, message, values };

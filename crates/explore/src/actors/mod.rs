@@ -422,7 +422,10 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
-        self.deadlock().into_iter().chain(self.compare_execution(schedule)).collect()
+        let deadlock = self.deadlock();
+        // Where some wait for ever, that is why.
+        let missed = if deadlock.is_none() { self.missed_goals() } else { Vec::new() };
+        deadlock.into_iter().chain(missed).chain(self.compare_execution(schedule)).collect()
     }
 
     fn state_key(&mut self) -> Option<u128> {

@@ -15,16 +15,26 @@ impl Simulation {
     pub(super) fn judge(&mut self, shown: Option<(ActorId, ExposedId)>) {
         let (exposure, at) = (self.kernel.exposure(), self.models.now());
         let mut broken = Vec::new();
-        // Once broken, it is told, and not looked at again.
+        // Once broken, it is told, and not looked at again; nor is a goal that was reached.
         self.invariants.retain(|invariant| {
-            let concerned = shown.is_none_or(|(_, id)| invariant.looks_at(id));
-            let judged = concerned.then(|| invariant.judge(exposure)).flatten();
+            if shown.is_some_and(|(_, id)| !invariant.looks_at(id)) {
+                return true;
+            }
+            let judged = invariant.judge(exposure);
             let holds = judged.is_none();
-            broken.extend(judged);
-            holds
+            broken.extend(judged.filter(|_| !invariant.is_goal()));
+            holds != invariant.is_goal()
         });
         let by = shown.map(|(actor, _)| self.kernel.actor_name(actor).to_owned());
         let told = broken.into_iter().map(|what| InvariantFailure { at, by: by.clone(), what });
         self.broken.extend(told);
+    }
+
+    /// All is over: goals that were never reached are told.
+    pub(super) fn judge_goals(&mut self) {
+        let (exposure, at) = (self.kernel.exposure(), self.models.now());
+        for goal in self.invariants.drain(..).filter(Invariant::is_goal) {
+            self.broken.push(InvariantFailure { at, by: None, what: goal.missed(exposure) });
+        }
     }
 }

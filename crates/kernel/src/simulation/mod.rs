@@ -278,6 +278,9 @@ impl Simulation {
             }
         };
         self.publish();
+        if end == End::Finished {
+            self.judge_goals();
+        }
         Ok(Report {
             clock: self.models.now(),
             end,

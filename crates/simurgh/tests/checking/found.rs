@@ -1,6 +1,7 @@
 //! What is found: its text, which is that of the command, and how it is seen again.
 
-use simurgh::{Counterexample, Engine, Network, Scenario, Verdict};
+use simurgh::prelude::*;
+use simurgh::{Counterexample, Engine, Error, Network, Scenario, Verdict};
 
 use crate::support::command::Folder;
 use crate::{SEAT, one_seat, right, seat, wrong};
@@ -104,5 +105,48 @@ fn the_command_prints_the_same() {
         let counts = format!("deadlock: {} execution", report.executions);
         assert!(rest.contains(&counts), "{counts}\n{}", ran.told());
         assert!(rest.contains(&format!(", {} steps, ", report.transitions)), "{}", ran.told());
+    }
+}
+
+/// Two are to be served; that is forgotten if they come in the wrong order.
+fn two_guests(forgets: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+    move |program| {
+        let served = program.exposed("served", 0);
+        program.eventually("both are served", served, |served| served == 2);
+        for name in ["ann", "bob"] {
+            program.spawn(name, "node-0", move |ctx: Ctx| async move {
+                ctx.mailbox("door").send(name, 1.0).await
+            })?;
+        }
+        program.spawn("server", "node-1", move |ctx: Ctx| async move {
+            let first: &str = ctx.mailbox("door").recv().await?;
+            served.set(1).await;
+            let _: &str = ctx.mailbox("door").recv().await?;
+            if first == "ann" || !forgets {
+                served.set(2).await;
+            }
+            served.set(3).await;
+            Ok::<(), Error>(())
+        })?;
+        Ok(())
+    }
+}
+
+#[test]
+fn what_never_becomes_true_in_some_execution_is_found_by_every_engine() {
+    for engine in [
+        Engine::Receives,
+        Engine::Optimal,
+        Engine::Source,
+        Engine::Dpor,
+        Engine::Dfs,
+        Engine::States,
+        Engine::Bfs,
+    ] {
+        let found = simurgh::check(two_guests(true)).engine(engine).run();
+        let found = found.assert_violated();
+        let expected = "invariant \"both are served\" does not hold: it never becomes true (served = 3)";
+        assert_eq!(found.what, expected, "{engine}");
+        simurgh::check(two_guests(false)).engine(engine).run().assert_holds();
     }
 }
