@@ -7,7 +7,6 @@
 //! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
 //! - [`watchdog`](mod@watchdog), `endless`: code of the program that does not come back, or runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
-//! - [`engine`]: which of these may be used for which property.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
 //! - [`shorten`](mod@shorten), [`counterexample`]: making a schedule shorter, telling it to people.
@@ -62,7 +61,6 @@ pub mod counterexample;
 pub mod dependence;
 pub mod determinism;
 mod endless;
-pub mod engine;
 pub mod receives;
 pub mod shorten;
 pub mod transition;
@@ -71,10 +69,12 @@ pub mod watchdog;
 mod words;
 
 pub use actors::{Actors, Faults, Network};
-pub use engine::{Engine, Property};
 pub use simurgh_search::{
-    Finding, Options, Progress, Reversal, System, bfs, dfs, dpor, optimal, pct, random, replay, session,
-    source, states,
+    Engine, Finding, Offer, Options, Progress, Property, Reversal, System, bfs, dfs, dpor, optimal, pct,
+    random, replay, session, source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
 pub use watchdog::{Pulse, Watchdog};
+
+/// What actors under the kernel offer to the engines of a search. What each was told only grows, so that no state comes again.
+pub const OFFERS: &[Offer] = &[Offer::Steps, Offer::Independence, Offer::StateKeys, Offer::ReadsFrom];

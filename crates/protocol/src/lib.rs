@@ -108,6 +108,12 @@ pub use simurgh_search::liveness::Fairness;
 pub use snapshot::{NodeSnapshot, Run, Snapshot};
 pub use system::System;
 
+/// What a protocol offers to the engines of a search.
+pub const OFFERS: &[simurgh_search::Offer] = {
+    use simurgh_search::Offer::*;
+    &[Steps, Independence, StateKeys, Cycles, LocalStates]
+};
+
 /// The guide: what it shows is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/protocols.md")]

@@ -12,6 +12,7 @@
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
 //! - [`replay`]: following a schedule.
+//! - [`engine`]: which engine needs what of a system, and preserves what.
 //!
 //! Two processes count a number up, one by one and by two; nobody minds the order:
 //!
@@ -58,6 +59,7 @@ pub mod bfs;
 pub mod causality;
 pub mod dfs;
 pub mod dpor;
+pub mod engine;
 pub mod fingerprint;
 pub mod liveness;
 pub mod optimal;
@@ -75,6 +77,7 @@ pub mod verdict;
 pub mod visited;
 mod wakeup;
 
+pub use engine::{Engine, Offer, Property};
 pub use session::{Options, Progress};
 pub use space::StateSpace;
 pub use system::{Reversal, System};

@@ -1,4 +1,4 @@
-//! Which engine may be used for which property: what each reduction preserves.
+//! The engines, what each needs of a system, and what each preserves: which may be used for what.
 //!
 //! A reduction leaves executions out because others stand for them. That is right as long as nothing is asked that those
 //! others would answer differently. One execution for each order of dependent steps stands for all executions with the
@@ -12,7 +12,7 @@ use std::fmt;
 /// The ways to explore.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Engine {
-    /// One execution for each way to receive: [`receives`](mod@crate::receives).
+    /// One execution for each way to receive: it needs more than a system.
     Receives,
     /// One execution for each order of dependent steps: [`optimal`](mod@crate::optimal).
     Optimal,
@@ -30,6 +30,61 @@ pub enum Engine {
     Random,
     /// Some of them, at random: [`pct`](mod@crate::pct).
     Pct,
+}
+
+/// What a system may offer to engines.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Offer {
+    /// What may happen next, step by step.
+    Steps,
+    /// Which steps depend on each other.
+    Independence,
+    /// What a state is known by.
+    StateKeys,
+    /// States that come again, so that what goes on for ever is a cycle.
+    Cycles,
+    /// Who posts what where, and who met whom.
+    ReadsFrom,
+    /// The states of each actor by themselves.
+    LocalStates,
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Offer::Steps => "steps",
+            Offer::Independence => "independence",
+            Offer::StateKeys => "state keys",
+            Offer::Cycles => "cycles",
+            Offer::ReadsFrom => "reads-from",
+            Offer::LocalStates => "local states",
+        })
+    }
+}
+
+/// Searches beside the [engines](Engine) that are chosen by name: what each is called, what it needs, and what it is for.
+const OTHERS: [(&str, &[Offer], &str); 2] = [
+    ("`liveness`", &[Offer::StateKeys, Offer::Cycles], "a cycle or an end without a goal; fairness"),
+    ("`local`", &[Offer::LocalStates], "a combination of local states that can be there together"),
+];
+
+/// A table of all engines, in Markdown: what each needs of a system, and which systems offer that.
+pub fn table(systems: &[(&str, &[Offer])]) -> String {
+    let names: Vec<&str> = systems.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("| engine | goes through | needs | {} |\n", names.join(" | "));
+    text += &format!("|{}\n", " --- |".repeat(3 + systems.len()));
+    let engines =
+        Engine::ALL.iter().map(|engine| (format!("`{engine}`"), engine.needs(), engine.goes_through()));
+    let others = OTHERS.iter().map(|(name, needs, what)| ((*name).to_owned(), *needs, *what));
+    for (name, needs, what) in engines.chain(others) {
+        let offered = |(_, offers): &(&str, &[Offer])| {
+            if needs.iter().all(|need| offers.contains(need)) { "yes" } else { "no" }
+        };
+        let offered: Vec<&str> = systems.iter().map(offered).collect();
+        let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+        text += &format!("| {name} | {what} | {} | {} |\n", needs.join(", "), offered.join(" | "));
+    }
+    text
 }
 
 /// What may be asked of a program.
@@ -77,6 +132,30 @@ impl Engine {
         Engine::Random,
         Engine::Pct,
     ];
+
+    /// What it needs of a system.
+    pub fn needs(self) -> &'static [Offer] {
+        match self {
+            Engine::Receives => &[Offer::ReadsFrom],
+            Engine::Optimal | Engine::Source | Engine::Dpor => &[Offer::Steps, Offer::Independence],
+            Engine::States | Engine::Bfs => &[Offer::Steps, Offer::StateKeys],
+            Engine::Dfs | Engine::Random | Engine::Pct => &[Offer::Steps],
+        }
+    }
+
+    fn goes_through(self) -> &'static str {
+        match self {
+            Engine::Receives => "one execution for each way to receive",
+            Engine::Optimal => "one execution for each order of dependent steps",
+            Engine::Source => "the same; others are begun, and given up",
+            Engine::Dpor => "the same, and often many more",
+            Engine::Dfs => "every execution",
+            Engine::States => "every state, in depth",
+            Engine::Bfs => "every state, the nearest first",
+            Engine::Random => "some executions, at random",
+            Engine::Pct => "some executions, by random priorities",
+        }
+    }
 
     /// Whether what it leaves out can make no difference to a property. Walks leave nothing out for a reason: they prove
     /// nothing, whatever the property, and mistake nothing.
