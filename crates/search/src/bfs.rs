@@ -23,7 +23,7 @@ pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
 
 /// Looks at every state once, the nearest first.
 pub fn search<S: StateSpace>(space: &mut S) -> Seen {
-    let mut parents = Parents::new();
+    let mut parents = Parents::default();
     let mut seen = Seen::default();
     let (mut level, mut next) = (Level::default(), Level::default());
     for start in space.starts() {
@@ -33,7 +33,7 @@ pub fn search<S: StateSpace>(space: &mut S) -> Seen {
             continue;
         }
         level.push(&start);
-        look(space, &parents, &start, None, parents.len() as u32 - 1);
+        look(space, &parents, &start, None, parents.count() as u32 - 1);
     }
     let workers = space.workers();
     let mut lists: Vec<Successors<S::Step>> = Vec::new();
@@ -49,7 +49,7 @@ pub fn search<S: StateSpace>(space: &mut S) -> Seen {
             for (at, list) in lists.iter().enumerate() {
                 let parent = first_of_level + (block + at) as u32;
                 let goes_on = take(space, &mut parents, &mut next, parent, list, &mut seen);
-                seen.states = parents.len();
+                seen.states = parents.count();
                 if !goes_on || space.is_over(Seen { depth: seen.depth + 1, ..seen }) {
                     break 'levels;
                 }
@@ -60,7 +60,7 @@ pub fn search<S: StateSpace>(space: &mut S) -> Seen {
         next.clear();
         seen.depth += usize::from(level.len() > 0);
     }
-    Seen { states: parents.len(), ..seen }
+    Seen { states: parents.count(), ..seen }
 }
 
 /// Takes what comes after a state; whether the search goes on.
@@ -78,7 +78,7 @@ fn take<S: StateSpace>(
         space.meet(state, successor.key);
         if !space.is_within(state) {
             // That a state is left out has to be true of all that count as the same.
-            if space.is_sample(parents.len()) {
+            if space.is_sample(parents.count()) {
                 compare(space, parents, parent, Some(state));
             }
             continue;

@@ -94,7 +94,7 @@ pub enum Answer {
 pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen) {
     let mut search = Search {
         fairness,
-        parents: Parents::new(),
+        parents: Parents::default(),
         tarjan: Tarjan::default(),
         left: false,
         seen: Seen::default(),
@@ -184,7 +184,7 @@ impl Search {
                 };
                 path.push(Frame { number, next, end, mark });
                 self.tarjan.enter(number, state);
-                self.seen.states = self.parents.len();
+                self.seen.states = self.parents.count();
                 if !space.wants_more() || space.is_over(Seen { depth: path.len(), ..self.seen }) {
                     return false;
                 }

@@ -34,7 +34,7 @@ struct Path<Step> {
 
 /// Looks at every state once.
 pub fn search<S: StateSpace>(space: &mut S) -> Seen {
-    let mut visited = FingerprintSet::new();
+    let mut visited = FingerprintSet::default();
     let mut seen = Seen::default();
     for (start, first) in space.starts().into_iter().enumerate() {
         space.compare(0, &[&first]);
@@ -47,7 +47,7 @@ pub fn search<S: StateSpace>(space: &mut S) -> Seen {
             break;
         }
     }
-    Seen { states: visited.len(), ..seen }
+    Seen { states: visited.count(), ..seen }
 }
 
 impl<Step: Copy> Path<Step> {

@@ -16,12 +16,13 @@ fn place(hash: u64, size: usize) -> usize {
     ((u128::from(hash) * size as u128) >> 64) as usize
 }
 
-impl FingerprintSet {
-    /// An empty set.
-    pub fn new() -> Self {
+impl Default for FingerprintSet {
+    fn default() -> Self {
         Self { shards: vec![Vec::new(); SHARDS], filled: vec![0; SHARDS] }
     }
+}
 
+impl FingerprintSet {
     /// Adds a fingerprint, and says whether it was not there.
     pub fn insert(&mut self, hash: u128) -> bool {
         // Zero marks a free place.
@@ -41,7 +42,7 @@ impl FingerprintSet {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.filled.iter().map(|count| *count as usize).sum()
     }
 }
@@ -75,12 +76,13 @@ const NONE: u32 = u32::MAX;
 /// What marks a free place in the table.
 const FREE: u64 = u64::MAX;
 
-impl Parents {
-    /// No states.
-    pub fn new() -> Self {
+impl Default for Parents {
+    fn default() -> Self {
         Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![FREE; 64] }
     }
+}
 
+impl Parents {
     /// Adds a state unless it is there, and gives its number.
     pub fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
         let Err(at) = self.look_up(hash) else { return None };
@@ -134,7 +136,7 @@ impl Parents {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.hashes.len()
     }
 
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn both_sets_know_what_was_put_in() {
-        let (mut set, mut parents) = (FingerprintSet::new(), Parents::new());
+        let (mut set, mut parents) = (FingerprintSet::default(), Parents::default());
         for round in [true, false] {
             for value in 0..50_000_u32 {
                 let hash = fingerprint(&value);
@@ -172,14 +174,14 @@ mod tests {
                 assert_eq!(parents.find(hash), Some(value));
             }
         }
-        assert_eq!((set.len(), parents.len()), (50_000, 50_000));
+        assert_eq!((set.count(), parents.count()), (50_000, 50_000));
         assert_eq!(parents.way(3), [0, 1, 2, 3]);
         assert_eq!(parents.find(fingerprint(&50_000_u32)), None);
     }
 
     #[test]
     fn a_fingerprint_takes_about_ten_bytes() {
-        let mut set = FingerprintSet::new();
+        let mut set = FingerprintSet::default();
         (0..1_000_000_u32).for_each(|value| assert!(set.insert(fingerprint(&value))));
         let places: usize = set.shards.iter().map(Vec::len).sum();
         assert!(places * 8 < 14_000_000, "{} bytes", places * 8);

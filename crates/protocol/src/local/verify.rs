@@ -72,7 +72,7 @@ pub(crate) fn verify<M: Data>(
     let mut next = Successors::default();
     loop {
         if let Some((last, decided)) = search.goal(session, goal) {
-            session.report.verified_states += search.parents.len() as u64;
+            session.report.verified_states += search.parents.count() as u64;
             return Answer::Real(decided, search.schedule(session, last));
         }
         let Some((number, steps)) = search.pop() else { break };
@@ -97,12 +97,12 @@ pub(crate) fn verify<M: Data>(
         let (states, depth) = (graph.states, graph.depth as usize);
         // A queue that grows without end makes each step slower than the last.
         let work = 1 + state.len() as u64 / 8;
-        if search.parents.len() > states_max || session.over_after(work, states, depth) {
-            session.report.verified_states += search.parents.len() as u64;
+        if search.parents.count() > states_max || session.over_after(work, states, depth) {
+            session.report.verified_states += search.parents.count() as u64;
             return Answer::Unknown;
         }
     }
-    session.report.verified_states += search.parents.len() as u64;
+    session.report.verified_states += search.parents.count() as u64;
     Answer::Impossible
 }
 
@@ -341,7 +341,7 @@ struct Search {
 impl Default for Search {
     fn default() -> Self {
         let (states, steps, buckets, arrived) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { parents: Parents::new(), states, steps, buckets, nearest: 0, arrived }
+        Self { parents: Parents::default(), states, steps, buckets, nearest: 0, arrived }
     }
 }
 
