@@ -4,7 +4,7 @@ use simurgh_kernel::activity::Held;
 use simurgh_kernel::context::{Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId, MailboxId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
-use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side};
+use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side, Token};
 use simurgh_kernel::simcall::{Answer, Note, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
 
@@ -57,9 +57,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let process = &mut self.processes[actor.index()];
         process.acted = true;
         if let Some(note) = process.returns.pop_front() {
+            let kind = kind_of_return(&note);
+            self.leave_behind(actor, &kind);
             self.kernel.serve_note(actor, note);
             self.go_on_locally(actor);
-            return transition(actor, choice, kind_of_return(&note));
+            return transition(actor, choice, kind);
         }
         match std::mem::take(&mut process.next) {
             Next::Nothing => unreachable!("an actor acts that has something to do"),
@@ -96,9 +98,33 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if std::mem::take(&mut self.processes[actor.index()].granted) {
             let answer = self.kernel.take_answer(actor);
             self.processes[actor.index()].next = Next::Nothing;
-            self.advance(actor, answer, 0);
+            let seen = self.found_behind(&kind);
+            self.advance(actor, answer, seen);
         }
         transition(actor, choice, kind)
+    }
+
+    /// An actor gives a lock back: what it guards depends on what the actor was told until now.
+    fn leave_behind(&mut self, actor: ActorId, kind: &Kind) {
+        if let Kind::Give(Token::Mutex(lock)) | Kind::ConditionPost { lock: Token::Mutex(lock), .. } = *kind {
+            if self.guarded.len() <= lock.index() {
+                self.guarded.resize(lock.index() + 1, 0);
+            }
+            let guarded = &mut self.guarded[lock.index()];
+            *guarded = mix(*guarded, self.processes[actor.index()].history);
+        }
+    }
+
+    /// What an actor finds behind a lock that it takes, as a number.
+    fn found_behind(&self, kind: &Kind) -> u64 {
+        match *kind {
+            Kind::TryTake(Token::Mutex(lock))
+            | Kind::TakeWait { token: Token::Mutex(lock), .. }
+            | Kind::ConditionWait { lock: Token::Mutex(lock), .. } => {
+                self.guarded.get(lock.index()).copied().unwrap_or(0)
+            }
+            _ => 0,
+        }
     }
 
     /// Serves a request with one of its outcomes.
@@ -277,6 +303,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             _ => None,
         };
         let could_wait = operation.is_timed();
+        self.leave_behind(actor, kind);
         let served = self.kernel.serve(actor, simcall);
         let served = match *kind {
             Kind::BarrierPost { barrier, told, .. } => self.come_to_barrier(actor, barrier, told, served),
@@ -287,7 +314,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             (Served::Answered(answer), None) => {
                 self.settle();
                 if self.kernel.is_alive(actor) {
-                    self.advance(actor, Some(answer), 0);
+                    let seen = self.found_behind(kind);
+                    self.advance(actor, Some(answer), seen);
                 }
             }
             (Served::Answered(answer), Some(wait)) => {

@@ -38,6 +38,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
         }
         self.kernel.hash_synchronisation(&mut hasher);
+        self.guarded.hash(&mut hasher);
         self.watched_texts().for_each(|text| text.hash(&mut hasher));
         self.reached().for_each(|reached| reached.hash(&mut hasher));
         hasher.wide()

@@ -158,6 +158,8 @@ pub struct Actors<F> {
     comms: Vec<Comm>,
     /// Sorted by sender and number.
     messages: Vec<Message>,
+    /// For each lock, what those were told who held it, folded: what it guards depends on that.
+    guarded: Vec<u64>,
     /// Which send each receive met, in the order in which they met.
     meetings: Vec<(Post, Post)>,
     failures: Vec<Failure>,
@@ -203,6 +205,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             begun: 0,
             comms: Vec::new(),
             messages: Vec::new(),
+            guarded: Vec::new(),
             meetings: Vec::new(),
             failures: Vec::new(),
             ready: Vec::new(),
@@ -337,6 +340,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         (self.count, self.first, self.begun) = (0, usize::MAX, 0);
         self.comms.clear();
         self.messages.clear();
+        self.guarded.clear();
         self.meetings.clear();
         self.failures.clear();
         self.ready.clear();

@@ -132,6 +132,51 @@ fn two_guests(forgets: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync 
     }
 }
 
+/// Two add to what a lock guards; who was first is seen by the last, in some way.
+fn behind_a_lock(how: &'static str) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+    move |program| {
+        let list = program.mutex(Vec::new());
+        let mut added = Vec::new();
+        for number in [0, 1] {
+            let list = list.clone();
+            added.push(program.spawn(format!("adder-{number}"), "node-0", move |ctx: Ctx| async move {
+                if how == "two steps" {
+                    let length = list.lock().await.len();
+                    list.lock().await.push(length);
+                } else {
+                    list.lock().await.push(number);
+                }
+                if how == "messages" {
+                    ctx.mailbox("done").send((), 1.0).await?;
+                }
+                Ok::<(), Error>(())
+            })?);
+        }
+        program.spawn("judge", "node-1", move |ctx: Ctx| async move {
+            for adder in added {
+                match how {
+                    "messages" => ctx.mailbox::<()>("done").recv().await?,
+                    _ => adder.join().await,
+                }
+            }
+            let seen = list.lock().await.clone();
+            simurgh::check!(seen == [0, 1], "{seen:?}");
+            Ok::<(), Error>(())
+        })?;
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_lock_guards_is_part_of_a_state() {
+    for how in ["joins", "messages", "two steps"] {
+        for engine in [Engine::Receives, Engine::Optimal, Engine::Source, Engine::States, Engine::Bfs] {
+            let report = simurgh::check(behind_a_lock(how)).engine(engine).run();
+            assert_eq!(report.verdict, Verdict::Violated, "{engine}, {how}");
+        }
+    }
+}
+
 #[test]
 fn what_never_becomes_true_in_some_execution_is_found_by_every_engine() {
     for engine in [
