@@ -20,24 +20,8 @@ use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Answer;
 
 use super::Actors;
+use super::kept::Meeting;
 use crate::transition::Crowd;
-
-/// A barrier.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Meeting {
-    /// How many times all have come, in the present execution.
-    round: u32,
-    /// Whether more than it is made for were seen to come, in all executions until now.
-    crowd: Crowd,
-    /// Who was seen to come, in all executions until now.
-    users: Vec<ActorId>,
-}
-
-impl Meeting {
-    pub(super) fn reset(&mut self) {
-        self.round = 0;
-    }
-}
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// The round that an actor would come to now, and whether there are too many for it.

@@ -12,7 +12,7 @@ use simurgh_search::fingerprint::fingerprint;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::faults::fate_of;
-use super::traffic::Traffic;
+use super::kept::Traffic;
 use super::{Actors, Comm, Failure, Message, Network, Next, Process};
 use crate::endless::{LOCAL_MAX, endless};
 use crate::transition::{Awaited, Fate, Kind, Post, Transition};

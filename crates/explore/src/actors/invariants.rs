@@ -6,29 +6,10 @@ use simurgh_kernel::ids::{ActorId, ExposedId};
 use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Simcall;
 
+use super::kept::Upheld;
 use super::{Actors, Failure};
 use crate::verdict::Violation;
 use simurgh_search::System;
-
-/// What must be true, and what is known of it.
-#[derive(Debug, Default)]
-pub(super) struct Upheld {
-    invariants: Vec<Invariant>,
-    /// Which of them look at each value, one bit each; those beyond the last bit share it.
-    watched: Vec<u64>,
-    /// Which of them were seen not to hold in this execution: each is told once. Of goals, which were reached.
-    broken: Vec<bool>,
-}
-
-impl Upheld {
-    pub(super) fn reset(&mut self) {
-        self.broken.fill(false);
-    }
-
-    fn watched(&self, slot: ExposedId) -> u64 {
-        self.watched.get(slot.index()).copied().unwrap_or(0)
-    }
-}
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Adds what must be true of the values that the actors show. To show a value that one of them looks at is a step.

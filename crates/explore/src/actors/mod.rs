@@ -21,9 +21,10 @@ mod execute;
 mod faults;
 mod fingerprint;
 mod invariants;
+mod kept;
 mod traffic;
 
-pub use faults::Faults;
+pub use kept::Faults;
 
 use std::collections::VecDeque;
 
@@ -32,10 +33,7 @@ use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
-use self::barriers::Meeting;
-use self::faults::Unreliable;
-use self::invariants::Upheld;
-use self::traffic::Traffic;
+use self::kept::{Meeting, Traffic, Unreliable, Upheld};
 use crate::dependence;
 use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};

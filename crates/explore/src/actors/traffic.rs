@@ -1,55 +1,12 @@
 //! What each actor sends and receives in an execution, for those who compare executions.
 
-use simurgh_kernel::context::Place;
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::SendRequest;
 
 use super::Actors;
+use super::kept::Traffic;
 use crate::determinism::{ActorRecord, Compared, Determinism, Exchange, MessageName, Posted};
 use crate::transition::Post;
 use crate::verdict::{Step, Violation};
-
-/// The present execution, and how it compares with those before.
-#[derive(Debug)]
-pub(super) struct Traffic {
-    determinism: Determinism,
-    /// How many steps were taken.
-    steps: usize,
-    /// What was sent.
-    sends: Vec<(Post, Posted)>,
-    /// The receives; what they got is known at the end.
-    receives: Vec<(Post, Posted)>,
-    /// Who came to its end by itself.
-    ended: Vec<u32>,
-}
-
-impl Traffic {
-    pub(super) fn reset(&mut self) {
-        self.steps = 0;
-        self.sends.clear();
-        self.receives.clear();
-        self.ended.clear();
-    }
-
-    pub(super) fn step(&mut self) {
-        self.steps += 1;
-    }
-
-    pub(super) fn sent(&mut self, post: Post, request: &SendRequest, place: Option<Place>) {
-        let (mailbox, envelope, bytes) = (request.mailbox.0, request.envelope, request.bytes.to_bits());
-        let exchange = Exchange::Sent { mailbox, envelope, bytes };
-        self.sends.push((post, Posted { exchange, step: self.steps + 1, place }));
-    }
-
-    pub(super) fn posted_receive(&mut self, post: Post, mailbox: u32, place: Option<Place>) {
-        let exchange = Exchange::Received { mailbox, message: None };
-        self.receives.push((post, Posted { exchange, step: self.steps + 1, place }));
-    }
-
-    pub(super) fn ended(&mut self, actor: u32) {
-        self.ended.push(actor);
-    }
-}
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Compares what each actor sends or receives in all executions from now on.

@@ -88,7 +88,8 @@ pub(super) fn explore(
             "only the engine `receives` can go on with a search that was kept; leave out {resume}"
         )));
     }
-    if options.workers != 1 {
+    // Who did not ask for this engine need not know that it has one core.
+    if options.workers != 1 && options.engine != Engine::Receives {
         let workers = options.spelling.of("--workers", "`workers`");
         return Err(Error::input(format!(
             "only the engine `receives` explores on several cores; leave out {workers}"
@@ -155,6 +156,8 @@ fn explore_receives(
         None => Frontier::default(),
     };
     let workers = match options.workers {
+        // Which executions are seen before a bound would depend on who is faster.
+        _ if options.executions.is_some() => 1,
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };

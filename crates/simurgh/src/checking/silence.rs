@@ -28,9 +28,24 @@ pub(crate) fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
             Err(panic) => panic,
         };
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::other(format!("internal error{place}: {message}; please report it with the program"))
+        Error::other(format!("internal error{place}: {}; please report it with the program", said(&panic)))
+    })
+}
+
+fn said(panic: &Payload) -> String {
+    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Makes a program by the code of a user.
+///
+/// # Errors
+/// If that fails, or panics.
+pub(crate) fn making(make: impl FnOnce() -> Result) -> Result {
+    let _quiet = quiet();
+    catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
+        let place = panicked_at().map_or_else(String::new, |place| format!("{place}: "));
+        Err(Error::input(format!("{place}the function that makes the program panics: {}", said(&panic))))
     })
 }
 

@@ -12,6 +12,7 @@ use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_platform::Platform;
 
 use super::schedule::base;
+use super::silence::making;
 use crate::api::Registry;
 use crate::error::Result;
 use crate::program::Program;
@@ -148,7 +149,7 @@ impl<'a> Subject<'a> {
     /// Makes it anew.
     fn fresh(&self) -> Result<Program> {
         let mut program = Program::in_registry(Arc::clone(&self.platform), 0, &self.registry).explored();
-        (self.fill)(&mut program)?;
+        making(|| (self.fill)(&mut program))?;
         Ok(program)
     }
 }

@@ -82,7 +82,8 @@ pub struct CheckOptions {
     /// The seed of random walks
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Goes on with the search that is kept in this file, if there is one; keeps there what is left when it stops early
+    /// Goes on with the search that is kept in this file, if there is one; keeps there what is left, every five seconds and when it stops
+    /// early (engine receives)
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 }
