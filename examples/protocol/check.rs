@@ -110,7 +110,7 @@ fn as_json(report: &Report, seconds: f64, bytes: usize) -> Value {
         })
         .collect();
     json!({
-        "verdict": report.verdict.to_string(),
+        "verdict": report.verdict.to_string().replace('-', " "),
         "engine": report.engine,
         "transitions": report.transitions,
         "states": report.states,

@@ -5,41 +5,7 @@ use std::fmt;
 use crate::property::Mode;
 use crate::schedule::Schedule;
 
-/// What is to be said of a system in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// All properties hold, in everything that can happen.
-    Holds,
-    /// A property does not hold.
-    Violated,
-    /// Nothing was found, but not everything was looked at.
-    NotExhausted,
-    /// The search was not possible.
-    CannotRun,
-}
-
-impl Verdict {
-    /// How a command ends: 0 holds, 1 violated, 2 cannot run, 3 not exhausted.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Holds => 0,
-            Self::Violated => 1,
-            Self::CannotRun => 2,
-            Self::NotExhausted => 3,
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Violated => "violated",
-            Self::NotExhausted => "not exhausted",
-            Self::CannotRun => "cannot run",
-        })
-    }
-}
+pub use simurgh_search::Verdict;
 
 /// What is known of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +132,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { engine, verdict, states, transitions, depth, .. } = self;
-        write!(f, "{engine}: {verdict}")?;
+        write!(f, "{engine}: {}", verdict.to_string().replace('-', " "))?;
         if let Some(note) = &self.note {
             write!(f, ": {note}")?;
         }

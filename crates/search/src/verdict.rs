@@ -4,18 +4,32 @@ use std::fmt;
 
 use crate::system::System;
 
-/// What is known about a system after a search.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+/// What is known about a system after a search, in one word.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Verdict {
-    /// No execution does what it must not.
+    /// All was seen, and no execution does what it must not.
     #[default]
     Holds,
-    /// Some execution does what it must not.
+    /// Some execution does what it must not: an actor fails, a property does not hold.
     Violated,
-    /// Some execution ends while somebody waits for ever.
+    /// Some execution ends while somebody waits for ever, and nothing worse was found.
     Deadlock,
     /// A bound was hit before all was seen, and nothing was found until then.
     NotExhausted,
+    /// It cannot be searched: it cannot be made or is not the same twice, or what was asked for does not go together.
+    CannotRun,
+}
+
+impl Verdict {
+    /// How a command ends: 0 holds, 1 violated or deadlock, 2 cannot run, 3 not exhausted.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Verdict::Holds => 0,
+            Verdict::Violated | Verdict::Deadlock => 1,
+            Verdict::CannotRun => 2,
+            Verdict::NotExhausted => 3,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -25,6 +39,7 @@ impl fmt::Display for Verdict {
             Verdict::Violated => "violated",
             Verdict::Deadlock => "deadlock",
             Verdict::NotExhausted => "not-exhausted",
+            Verdict::CannotRun => "cannot-run",
         })
     }
 }

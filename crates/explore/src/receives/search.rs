@@ -166,6 +166,7 @@ pub(super) fn worse(a: Verdict, b: Verdict) -> Verdict {
         Verdict::NotExhausted => 1,
         Verdict::Deadlock => 2,
         Verdict::Violated => 3,
+        Verdict::CannotRun => 4,
     };
     if rank(b) > rank(a) { b } else { a }
 }

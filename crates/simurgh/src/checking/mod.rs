@@ -375,7 +375,7 @@ impl<'a> Check<'a> {
             executions: 1,
             transitions: steps.len() as u64,
             counterexamples: found.into_iter().collect(),
-            ..CheckReport::empty(verdict.into(), engine)
+            ..CheckReport::empty(verdict, engine)
         })
     }
 
@@ -413,7 +413,7 @@ impl<'a> Check<'a> {
             stopped,
             left,
             notes,
-            ..CheckReport::empty(found.verdict.into(), engine)
+            ..CheckReport::empty(found.verdict, engine)
         };
         Ok((report, subject))
     }

@@ -16,27 +16,7 @@ use crate::text::count;
 /// More counterexamples than these are told in a line each.
 const TOLD_MAX: usize = 5;
 
-/// What is to be said of a program in one word.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Verdict {
-    /// All orders were tried, and nothing goes wrong in any of them.
-    Holds,
-    /// In some order an actor fails, an invariant does not hold, or actors do not communicate as they do in another one.
-    Violated,
-    /// In some order actors wait for ever, and nothing worse was found.
-    Deadlock,
-    /// Nothing was found, but not all orders were tried.
-    NotExhausted,
-    /// It cannot be checked: the program cannot be made or is not the same twice, or what was asked for does not go together.
-    CannotRun,
-}
-
-impl Verdict {
-    /// How a command ends: 0 holds, 1 violated or deadlock, 2 cannot run, 3 not exhausted.
-    pub fn exit_code(self) -> u8 {
-        Exit::from(self) as u8
-    }
-}
+pub use simurgh_explore::Verdict;
 
 impl From<Verdict> for Exit {
     fn from(verdict: Verdict) -> Self {
@@ -46,29 +26,6 @@ impl From<Verdict> for Exit {
             Verdict::CannotRun => Exit::CannotRun,
             Verdict::NotExhausted => Exit::NotExhausted,
         }
-    }
-}
-
-impl From<simurgh_explore::Verdict> for Verdict {
-    fn from(verdict: simurgh_explore::Verdict) -> Self {
-        match verdict {
-            simurgh_explore::Verdict::Holds => Verdict::Holds,
-            simurgh_explore::Verdict::Violated => Verdict::Violated,
-            simurgh_explore::Verdict::Deadlock => Verdict::Deadlock,
-            simurgh_explore::Verdict::NotExhausted => Verdict::NotExhausted,
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Deadlock => "deadlock",
-            Verdict::NotExhausted => "not-exhausted",
-            Verdict::CannotRun => "cannot-run",
-        })
     }
 }
 
