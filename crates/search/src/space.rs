@@ -2,7 +2,7 @@
 //!
 //! A state is a short list of numbers; what they mean only the space knows. Searches over states ([`bfs`](mod@crate::bfs),
 //! [`states`](mod@crate::states), [`liveness`](mod@crate::liveness)) need no more than this. The interned states of protocols are such a space, and
-//! so is every [`System`](crate::System), by [`Stepped`](crate::stepped::Stepped): there a number stands for the steps to a state.
+//! so is every [`System`](crate::System), by `stepped`: there a number stands for the steps to a state.
 
 /// Which steps are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
