@@ -8,7 +8,7 @@ use std::any::Any;
 use crate::actor::Data;
 use crate::ids::ActorId;
 use crate::node::{Health, quietly};
-use crate::property::{Kind, LocalStates, Mode, Projection, Property, States, Whole, World};
+use crate::property::{Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair};
 use crate::space::{Lookup, Space};
 
 /// A state of a search.
@@ -219,12 +219,16 @@ impl<'a, M: Data> Evaluator<'a, M> {
         left: (usize, u32),
         right: (usize, u32),
     ) -> Option<bool> {
-        let Kind::Pairwise { of, holds } = &self.properties[property].condition.0 else { return None };
+        let Property { mode, condition, .. } = &self.properties[property];
+        let (mode, Kind::Pairwise { of, holds }) = (*mode, &condition.0) else { return None };
         let of_type = |(actor, local): (usize, u32)| {
             space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
         };
         let (left, right) = (of_type(left)?, of_type(right)?);
-        Some(quietly(|| holds(left, right)).unwrap_or_else(|why| self.panicked(property, why)))
+        Some(
+            quietly(|| of_pair(holds.as_ref(), mode, left, right))
+                .unwrap_or_else(|why| self.panicked(property, why)),
+        )
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.

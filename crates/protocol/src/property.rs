@@ -151,12 +151,18 @@ pub fn local<M, S: 'static>(holds: impl Fn(&S) -> bool + Send + Sync + 'static) 
     Condition(Kind::Local { of: TypeId::of::<S>(), holds: Box::new(move |state| holds(cast(state))) })
 }
 
-/// A condition on each two actors of a kind, in either order.
+/// A condition on each two actors of a kind, in either order: `always` and `eventually` ask it of both orders, `sometimes` of one.
 pub fn pairwise<M, S: 'static>(holds: impl Fn(&S, &S) -> bool + Send + Sync + 'static) -> Condition<M> {
-    let both = move |left: &dyn Any, right: &dyn Any| {
-        holds(cast(left), cast(right)) && holds(cast(right), cast(left))
-    };
-    Condition(Kind::Pairwise { of: TypeId::of::<S>(), holds: Box::new(both) })
+    let directed = move |left: &dyn Any, right: &dyn Any| holds(cast(left), cast(right));
+    Condition(Kind::Pairwise { of: TypeId::of::<S>(), holds: Box::new(directed) })
+}
+
+/// What a condition on pairs says of two states, in either order.
+pub(crate) fn of_pair(holds: &OfTwo, mode: Mode, left: &dyn Any, right: &dyn Any) -> bool {
+    match mode {
+        Mode::Sometimes => holds(left, right) || holds(right, left),
+        Mode::Always | Mode::Eventually => holds(left, right) && holds(right, left),
+    }
 }
 
 /// A condition that looks only at what a projection keeps of each state: `holds` is given what is kept of those actors of

@@ -1,5 +1,7 @@
 //! What all global searches share: the properties that are still open, the bounds, and what was found.
 
+use std::any::TypeId;
+
 use simurgh_search::liveness::{self, Eventually, Fairness};
 use simurgh_search::space::{Level, Seen, StateSpace, Steps, Way};
 
@@ -9,7 +11,7 @@ use crate::hash::fingerprint;
 use crate::inert::Inert;
 use crate::limits::{Limits, Progress};
 use crate::node::quietly;
-use crate::property::{Kind, Mode, States};
+use crate::property::{Kind, Mode, Property, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::{Schedule, Step};
 use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
@@ -104,8 +106,7 @@ impl<'a, M: Data> Session<'a, M> {
             transitions_before: 0,
             eventually: (usize::MAX, Inert::unknown()),
         };
-        let asks_history =
-            |property: &crate::property::Property<M>| matches!(property.condition.0, Kind::History(_));
+        let asks_history = |property: &Property<M>| matches!(property.condition.0, Kind::History(_));
         if let Some(property) = system.properties.iter().find(|property| asks_history(property))
             && !session.space.has_history()
         {
@@ -118,8 +119,31 @@ impl<'a, M: Data> Session<'a, M> {
         if let Some(broken) = session.space.broken.take() {
             session.fail(format!("history() panics when the system starts: {}", broken.why));
         }
+        session.look_at_types();
         session.look_at_starts();
         session
+    }
+
+    /// A condition on states of a type that no actor has would hold of everything.
+    fn look_at_types(&mut self) {
+        let Some(start) = self.starts.first() else { return };
+        let types: Option<Vec<TypeId>> = (0..self.space.actors())
+            .map(|actor| self.space.node(actor).state(start[actor]).map(|state| state.type_id()))
+            .collect();
+        // Where one has failed when it started, its type is not known.
+        let Some(types) = types else { return };
+        let is_foreign = |property: &&Property<M>| match &property.condition.0 {
+            Kind::Local { of, .. } | Kind::Pairwise { of, .. } | Kind::Projected { of, .. } => {
+                !types.contains(of)
+            }
+            Kind::Global(_) | Kind::History(_) | Kind::World(_) => false,
+        };
+        if let Some(property) = self.system.properties.iter().find(is_foreign) {
+            let name = &property.name;
+            self.fail(format!(
+                "\"{name}\" is about states of a type that no actor has: look at its argument"
+            ));
+        }
     }
 
     /// A boundary without a start inside would let everything hold.
@@ -242,6 +266,12 @@ impl<'a, M: Data> Session<'a, M> {
         }
         match decided {
             Decided::Panic => {
+                let states =
+                    self.system.replay(&schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
+                let failed = |(actor, state): (usize, &String)| {
+                    state.strip_prefix("failed: ").map(|why| format!("actor {actor} panics: {why}"))
+                };
+                self.report.note = states.ok().and_then(|states| states.iter().enumerate().find_map(failed));
                 self.panic = Some(schedule);
                 self.report.verdict = Verdict::Violated;
             }

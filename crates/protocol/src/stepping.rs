@@ -84,7 +84,8 @@ pub(crate) struct Stepping<'s, 'a, M> {
     way: Vec<(Vec<u32>, Move)>,
     /// What comes after the present state, if that is known.
     next: Option<Successors>,
-    looked_at_starts: Vec<bool>,
+    /// The starts within the boundary, and whether each was looked at.
+    starts: Vec<(usize, bool)>,
     found: Vec<Decided>,
 }
 
@@ -96,7 +97,9 @@ impl Finding for Decided {
 
 impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
     pub(crate) fn new(session: &'s mut Session<'a, M>) -> Self {
-        let looked_at_starts = vec![false; session.starts.len()];
+        let all = session.starts.clone();
+        let inside = (0..all.len()).filter(|start| session.is_within(&all[*start]));
+        let starts = inside.map(|start| (start, false)).collect();
         Self {
             session,
             start: None,
@@ -105,7 +108,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
             events: Vec::new(),
             way: Vec::new(),
             next: None,
-            looked_at_starts,
+            starts,
             found: Vec::new(),
         }
     }
@@ -118,7 +121,8 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
             let from = self.session.space.envelopes[envelope as usize].from;
             self.fly(envelope, (from, BEFORE), index);
         }
-        if !std::mem::replace(&mut self.looked_at_starts[start], true) {
+        let known = self.starts.iter_mut().find(|(inside, _)| *inside == start).expect("it is inside");
+        if !std::mem::replace(&mut known.1, true) {
             self.look(None);
         }
     }
@@ -233,15 +237,15 @@ impl<M: Data> System for Stepping<'_, '_, M> {
         self.events.clear();
         self.events.resize(self.session.space.actors(), 0);
         self.start = None;
-        if self.session.starts.len() == 1 {
-            self.begin(0);
+        if let [(only, _)] = self.starts[..] {
+            self.begin(only);
         }
     }
 
     fn enabled(&mut self, into: &mut Vec<Transition>) {
         if self.start.is_none() {
             let what = |start: usize| Move::Loss { envelope: start as u32, after: 0 };
-            into.extend((0..self.session.starts.len()).map(|start| Transition {
+            into.extend(self.starts.iter().map(|&(start, _)| Transition {
                 step: Step { process: START, what: what(start) },
                 actor: u32::MAX,
                 number: 0,
@@ -289,7 +293,7 @@ impl<M: Data> System for Stepping<'_, '_, M> {
             let mut starts = Vec::new();
             self.enabled(&mut starts);
             self.begin(start as usize);
-            return starts[start as usize];
+            return starts.into_iter().find(|made| made.step == step).expect("it is possible");
         }
         let place = self.flying.iter().position(|flying| flying.process == process);
         let made = self.transition(what, place.map(|at| self.flying[at]));

@@ -27,6 +27,7 @@ pub struct System<M> {
     pub(crate) properties: Vec<Property<M>>,
     pub(crate) recorder: Option<MakeRecorder<M>>,
     pub(crate) within: Option<Within>,
+    has_two_histories: bool,
 }
 
 impl<M: Data> Default for System<M> {
@@ -48,6 +49,7 @@ impl<M: Data> System<M> {
             properties: Vec::new(),
             recorder: None,
             within: None,
+            has_two_histories: false,
         }
     }
 
@@ -141,6 +143,7 @@ impl<M: Data> System<M> {
     ) -> Self {
         let concerns: Arc<history::Concerns<M>> = Arc::new(concerns);
         let tell: Arc<history::Tell<M, H>> = Arc::new(tell);
+        self.has_two_histories |= self.recorder.is_some();
         self.recorder = Some(Box::new(move |permutations| {
             Box::new(history::Typed::new(
                 first.clone(),
@@ -153,10 +156,13 @@ impl<M: Data> System<M> {
     }
 
     /// Restricts the system to what lies within a boundary: states outside are neither looked at nor gone through. What is said
-    /// of the system is said of the states inside; an `eventually` is not known where ways leave before it is true.
+    /// of the system is said of the states inside; two boundaries hold together; an `eventually` is not known where ways leave before it is true.
     #[must_use]
     pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.within = Some(Box::new(inside));
+        self.within = Some(match self.within.take() {
+            None => Box::new(inside),
+            Some(before) => Box::new(move |states| before(states) && inside(states)),
+        });
         self
     }
 
@@ -195,6 +201,9 @@ impl<M: Data> System<M> {
         let outside = |actor: &&ActorId| actor.index() >= count;
         if count == 0 {
             return Some("the system has no actors: add some with actor()".into());
+        }
+        if self.has_two_histories {
+            return Some("history() is there twice: keep one, of a type that has both in it".into());
         }
         if let Some(actor) = self.symmetric.iter().find(outside) {
             return Some(format!("symmetric(): there is no actor {actor}, only {count} actors"));

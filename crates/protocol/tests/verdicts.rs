@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{SECOND, Timed, deaf, walker};
 use simurgh_protocol::{
-    ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
+    Actor, ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
     projected,
 };
 
@@ -268,4 +270,86 @@ fn local_search_with_queues_exchanged_actors_that_it_had_told_apart() {
     for found in [system.checker().local(), system.checker().local_gen()] {
         assert_eq!(found.assert_violated("not the last").steps.len(), 3, "{found}");
     }
+}
+
+/// Starts in 0 or in 10, and counts up.
+struct Chooser;
+
+impl Actor for Chooser {
+    type Msg = u8;
+    type State = u8;
+    type Timer = ();
+
+    fn on_start(&self, out: &mut Out<Self>) -> u8 {
+        out.set_timer((), Duration::from_secs(1));
+        10 * out.choose(2) as u8
+    }
+
+    fn on_msg(&self, _: &mut u8, _: ActorId, _: &u8, _: &mut Out<Self>) {}
+
+    fn on_timeout(&self, state: &mut u8, (): &(), out: &mut Out<Self>) {
+        *state += 1;
+        if !state.is_multiple_of(10) && *state % 10 < 3 {
+            out.set_timer((), Duration::from_secs(1));
+        }
+    }
+}
+
+#[test]
+fn a_start_outside_of_the_boundary_is_not_gone_on_from() {
+    for avoided in [0, 1] {
+        let system = System::new()
+            .actor(Chooser)
+            .within(|states| states.get::<u8>(ActorId(0)).is_none_or(|state| *state > 9))
+            .always("avoided", local(move |state: &u8| *state != avoided));
+        let searches = [
+            system.checker().bfs(),
+            system.checker().dfs(),
+            system.checker().local(),
+            system.checker().optimal(),
+            system.checker().source(),
+            system.checker().dpor(),
+            system.checker().interleavings(),
+        ];
+        for found in searches {
+            assert_eq!(found.verdict, Verdict::Holds, "{found}");
+        }
+        assert_eq!(system.checker().executions_max(10).random(1).verdict, Verdict::NotExhausted);
+    }
+}
+
+#[test]
+fn some_pair_is_in_one_order_only() {
+    let two = || System::new().actor(Chooser).actor(Chooser);
+    let ahead = two().sometimes("one is ahead", pairwise(|one: &u8, other: &u8| one < other));
+    let never = two().always("none is ahead", pairwise(|one: &u8, other: &u8| one >= other));
+    for (system, verdict) in [(ahead, Verdict::Holds), (never, Verdict::Violated)] {
+        let searches = [
+            system.checker().bfs(),
+            system.checker().dfs(),
+            system.checker().local(),
+            system.checker().optimal(),
+        ];
+        for found in searches {
+            assert_eq!(found.verdict, verdict, "{found}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_of_who_asks_are_told() {
+    let foreign = System::new().actor(Chooser).always("foreign", local(|state: &u16| *state > 0));
+    let told = foreign.checker().bfs();
+    assert_eq!(told.verdict, Verdict::CannotRun, "{told}");
+    assert!(told.note.is_some_and(|note| note.contains("of a type that no actor has")));
+    let twice =
+        System::new().actor(Chooser).history(0_u8, |_| true, |_, _| {}).history(0_u16, |_| true, |_, _| {});
+    assert_eq!(twice.checker().dfs().verdict, Verdict::CannotRun);
+    let both = System::new()
+        .actor(Chooser)
+        .within(|states| states.get::<u8>(ActorId(0)).is_none_or(|state| *state > 9))
+        .within(|states| states.get::<u8>(ActorId(0)).is_none_or(|state| *state < 12));
+    assert_eq!(both.checker().bfs().states, 2);
+    let none = both.checker().depth_max(0).dfs();
+    assert_eq!((none.verdict, none.states), (Verdict::NotExhausted, 1), "{none}");
 }

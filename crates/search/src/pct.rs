@@ -15,6 +15,9 @@ use crate::session::{Options, Session};
 use crate::system::System;
 use crate::verdict::Found;
 
+/// More changes of priorities than this are as good as random steps.
+const CHANGES_MAX: u32 = 1 << 16;
+
 /// What is drawn for a walk.
 #[derive(Default)]
 struct Draw {
@@ -38,7 +41,8 @@ pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Option
     session.leave_out();
     let draw = RefCell::new(Draw::default());
     let mut begin = |random: &mut Random, longest: usize| {
-        let changes = (1..depth).map(|_| random.below(longest.max(1) as u64) as usize).collect();
+        let changes =
+            (1..depth.min(CHANGES_MAX)).map(|_| random.below(longest.max(1) as u64) as usize).collect();
         *draw.borrow_mut() = Draw { priorities: BTreeMap::new(), changes, lowest: 1 << 32 };
     };
     let mut pick = |random: &mut Random, enabled: &[S::Transition], taken: usize| {

@@ -61,7 +61,9 @@ impl<Step: Copy> Path<Step> {
         seen.states += 1;
         let mut current = self.first.clone();
         self.look(space, &current, None);
-        self.push(space, &current);
+        if !space.is_cut(0) {
+            self.push(space, &current);
+        }
         while space.wants_more() {
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return true };

@@ -52,7 +52,7 @@ use crate::actor::{After, Data};
 use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::network::Network;
-use crate::property::{Kind, LocalStates, Mode, States, Whole, World};
+use crate::property::{Kind, LocalStates, Mode, States, Whole, World, of_pair};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
 use node::{Event, Health};
@@ -418,9 +418,9 @@ impl<M: Data> Runtime<M> {
                 decided(&mut range.filter_map(|actor| Some(holds(of(actor, *kind)?))))
             }
             Kind::Pairwise { of: kind, holds } => decided(&mut range.flat_map(|left| {
-                (0..actors)
-                    .filter(move |right| *right != left)
-                    .filter_map(move |right| Some(holds(of(left, *kind)?, of(right, *kind)?)))
+                (0..actors).filter(move |right| *right != left).filter_map(move |right| {
+                    Some(of_pair(holds.as_ref(), mode, of(left, *kind)?, of(right, *kind)?))
+                })
             })),
             Kind::Projected { of: kind, make, .. } => {
                 let mut projection = make();

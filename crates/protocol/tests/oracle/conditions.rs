@@ -151,12 +151,11 @@ impl Property {
         match self.kind {
             Kind::Local => of_kind.iter().map(|state| self.any.says([u64::from(*state)])).collect(),
             Kind::Pairwise => {
-                let pairs = of_kind.iter().enumerate();
-                pairs
-                    .flat_map(|(at, one)| {
-                        of_kind[at + 1..].iter().map(move |other| pair(*one, *other) && pair(*other, *one))
-                    })
-                    .collect()
+                // Each two in both orders, each an answer of its own.
+                let places =
+                    (0..of_kind.len()).flat_map(|one| (0..of_kind.len()).map(move |other| (one, other)));
+                let two = places.filter(|(one, other)| one != other);
+                two.map(|(one, other)| pair(of_kind[one], of_kind[other])).collect()
             }
             Kind::Agree(least) => {
                 let keys: Vec<u8> = of_kind.into_iter().filter(|state| *state >= least).collect();
