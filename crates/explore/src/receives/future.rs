@@ -38,15 +38,15 @@ impl Traffic {
         if is_send { self.sends } else { self.receives }
     }
 
-    /// Adds what another knows; whether that is more.
-    fn add(&mut self, other: &Self) -> bool {
-        let before = (self.sends, self.receives, self.revocable.len());
-        self.sends = self.sends.max(other.sends);
-        self.receives = self.receives.max(other.receives);
-        self.revocable.extend(&other.revocable);
-        before != (self.sends, self.receives, self.revocable.len())
+    /// In what it exceeds another.
+    fn more_than(&self, other: &Self) -> More {
+        let takes_back = !self.revocable.is_subset(&other.revocable);
+        (self.sends > other.sends, self.receives > other.receives, takes_back)
     }
 }
+
+/// Whether there are more sends, more receives, more that is taken back.
+type More = (bool, bool, bool);
 
 /// Whose posts were not counted on where a choice was cut, by mailbox and side: all but this process, or all.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -111,17 +111,15 @@ impl Posters {
         }
     }
 
-    /// Whether it would have mattered to know that a process does more than was known.
-    fn matters(&self, mailbox: Mailbox, process: u32, known: &Traffic, seen: &Traffic) -> bool {
+    /// Whether it would have mattered to know that a process sends more, receives more, or takes back more than was known.
+    fn matters(&self, mailbox: Mailbox, process: u32, (sends, receives, takes_back): More) -> bool {
         let cut = |is_send: bool| match self.cuts.get(&(mailbox, is_send)) {
             Some(Cut::All) => true,
             Some(Cut::AllBut(excepted)) => *excepted != process,
             None => false,
         };
         let any_cut = self.cuts.contains_key(&(mailbox, true)) || self.cuts.contains_key(&(mailbox, false));
-        (seen.sends > known.sends && cut(true))
-            || (seen.receives > known.receives && cut(false))
-            || (!seen.revocable.is_subset(&known.revocable) && any_cut)
+        (sends && cut(true)) || (receives && cut(false)) || (takes_back && any_cut)
     }
 
     /// Adds what another knows, and where it cut. Says whether one of the two would have gone on otherwise, had it known.
@@ -138,9 +136,12 @@ impl Posters {
         for key in keys {
             let known = self.traffic.get(&key).cloned().unwrap_or_default();
             let others = other.traffic.get(&key).cloned().unwrap_or_default();
-            mattered |= self.matters(key.0, key.1, &known, &others);
-            mattered |= other.matters(key.0, key.1, &others, &known);
-            self.traffic.entry(key).or_default().add(&others);
+            mattered |= self.matters(key.0, key.1, others.more_than(&known));
+            mattered |= other.matters(key.0, key.1, known.more_than(&others));
+            let most = self.traffic.entry(key).or_default();
+            (most.sends, most.receives) =
+                (known.sends.max(others.sends), known.receives.max(others.receives));
+            most.revocable.extend(&others.revocable);
         }
         mattered
     }
@@ -161,19 +162,20 @@ impl Search {
     /// A post was made, or taken back: from now on it is known that its process does so much. If that would have mattered where
     /// a choice was cut, the search has to begin anew.
     pub(super) fn learn(&mut self, post: PostId) {
-        let Post { mailbox, process, .. } = self.graph.posts[post as usize];
-        let mut seen = Traffic::default();
-        for own in self.graph.posts.iter().filter(|own| own.process == process && own.mailbox == mailbox) {
-            *(if own.is_send() { &mut seen.sends } else { &mut seen.receives }) += 1;
-            // Where it met somebody in time, it is not taken back; in another execution it may be.
-            if own.withdrawn.is_some() || own.revocable {
-                seen.revocable.insert(own.handle);
-            }
-        }
-        let known = self.posters.traffic.entry((mailbox, process)).or_default();
-        let before = known.clone();
-        if known.add(&seen) {
-            self.learned |= self.posters.matters(mailbox, process, &before, &seen);
+        let own = self.graph.posts[post as usize];
+        let is_alike = |other: &&Post| {
+            (other.process, other.mailbox, other.is_send()) == (own.process, own.mailbox, own.is_send())
+        };
+        let count = self.graph.posts.iter().filter(is_alike).count() as u32;
+        let known = self.posters.traffic.entry((own.mailbox, own.process)).or_default();
+        let posts = if own.is_send() { &mut known.sends } else { &mut known.receives };
+        let is_more = count > *posts;
+        *posts = count.max(*posts);
+        // Where it met somebody in time, it is not taken back; in another execution it may be.
+        let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.handle);
+        if is_more || takes_back {
+            let more = (is_more && own.is_send(), is_more && !own.is_send(), takes_back);
+            self.learned |= self.posters.matters(own.mailbox, own.process, more);
         }
     }
 

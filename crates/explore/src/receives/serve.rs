@@ -277,7 +277,7 @@ impl Search {
             }
             return true;
         }
-        let pick = self.choose(|search| search.members(process, set));
+        let pick = self.choose(|search| search.members(process, set, false));
         let Some(Pick::Member(index)) = pick else { return false };
         self.promise(process, set, index, code)
     }
@@ -292,16 +292,23 @@ impl Search {
         comes
     }
 
-    /// The members of a set that are complete, and those that may be later.
-    fn members(&mut self, process: u32, set: &[Handle]) -> Choice {
+    /// The members of a set that are complete; then to give up, if that may be; then those that may be complete later.
+    fn members(&mut self, process: u32, set: &[Handle], may_give_up: bool) -> Choice {
         let mut choice = Choice::default();
+        let mut later: SmallVec<[Pick; 4]> = SmallVec::new();
         for (index, &handle) in (0..).zip(set) {
             let record = &self.processes[process as usize];
             let open = record.posts[handle as usize].filter(|_| !self.is_complete(record, handle));
-            if open.is_none_or(|post| self.limits.eager || self.can_be_met(Need::Awaited(post))) {
-                choice.picks.push(Pick::Member(index));
+            match open {
+                None => choice.picks.push(Pick::Member(index)),
+                Some(post) if self.limits.eager || self.can_be_met(Need::Awaited(post)) => {
+                    later.push(Pick::Member(index));
+                }
+                Some(_) => {}
             }
         }
+        choice.picks.extend(may_give_up.then_some(Pick::None));
+        choice.picks.extend(later);
         choice
     }
 
@@ -346,11 +353,8 @@ impl Search {
             }
         }
         let pick = self.choose(|search| {
-            let mut choice = search.members(process, set);
-            if search.can_give_up(&posts, withdraws, last) {
-                choice.picks.push(Pick::None);
-            }
-            choice
+            let may_give_up = search.can_give_up(&posts, withdraws, last);
+            search.members(process, set, may_give_up)
         });
         match pick {
             Some(Pick::Member(index)) => return self.promise(process, set, index, code),
