@@ -195,3 +195,24 @@ fn what_never_becomes_true_in_some_execution_is_found_by_every_engine() {
         simurgh::check(two_guests(false)).engine(engine).run().assert_holds();
     }
 }
+
+/// Streams whose last messages may be given up: their dead ends doubled with each message once.
+#[test]
+fn timeouts_at_the_end_of_a_stream_cost_no_dead_ends() {
+    let many = |operation: &str, last: &str| {
+        let mut all = vec![format!("{operation:?}"); 24];
+        all.push(format!("{last:?}"));
+        all.join(", ")
+    };
+    for (receive, send) in [("recv m", "dsend m 1"), ("irecv m", "dsend m 1"), ("irecv m", "isend m 1")] {
+        let text = format!(
+            "[[actor]]\nname = \"a\"\ndo = [{}]\n[[actor]]\nname = \"b\"\ndo = [{}]\n",
+            many(receive, "recv m timeout 1"),
+            many(send, "send m 1 timeout 1"),
+        );
+        let scenario = Scenario::parse(&text, "stream.toml", std::path::Path::new(".")).expect("it is one");
+        let report = scenario.check().run();
+        assert_eq!((report.verdict, report.executions), (Verdict::Holds, 2), "{receive}, {send}");
+        assert!(report.transitions <= 2 * 4 * 50, "{} steps for {receive}, {send}", report.transitions);
+    }
+}
