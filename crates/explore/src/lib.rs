@@ -5,7 +5,7 @@
 //!
 //! - [`verdict`](mod@verdict): what may be wrong with an execution, and how its steps are written.
 //! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
-//! - [`watchdog`](mod@watchdog), `endless`: code of the program that does not come back, or runs in circles.
+//! - `endless`: code of the program that runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
 //! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
@@ -65,7 +65,6 @@ pub mod receives;
 pub mod shorten;
 pub mod transition;
 pub mod verdict;
-pub mod watchdog;
 mod words;
 
 pub use actors::{Actors, Faults, Network};
@@ -74,7 +73,6 @@ pub use simurgh_search::{
     random, replay, session, source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
-pub use watchdog::{Pulse, Watchdog};
 
 /// What actors under the kernel offer to the engines of a search. What each was told only grows, so that no state comes again.
 pub const OFFERS: &[Offer] = &[Offer::Steps, Offer::Independence, Offer::StateKeys, Offer::ReadsFrom];

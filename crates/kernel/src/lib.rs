@@ -8,6 +8,7 @@
 //! - [`activity`], [`mailbox`]: what was started, and where sends and receives meet.
 //! - [`kernel`]: the state machine that serves simcalls. It does not know who drives it.
 //! - [`exposed`]: what actors show of their state, and what must be true of it.
+//! - [`watchdog`]: code of a program that does not come back.
 //! - [`event`]: what happened, told to whoever listens.
 //! - [`simulation`]: the driver of simulated time.
 //! - [`random`]: seeded randomness.
@@ -25,3 +26,4 @@ mod platform_requests;
 pub use simurgh_random as random;
 pub mod simcall;
 pub mod simulation;
+pub mod watchdog;

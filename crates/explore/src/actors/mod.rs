@@ -37,7 +37,7 @@ use self::kept::{Meeting, Traffic, Unreliable, Upheld};
 use crate::dependence;
 use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
-use crate::watchdog::Pulse;
+use simurgh_kernel::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
 
 /// What may arrive before what.

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
 use crate::endless::{LOCAL_MAX, endless};
-use crate::watchdog::Pulse;
+use simurgh_kernel::watchdog::Pulse;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
 pub trait Factory {
@@ -156,11 +156,11 @@ impl<F: Factory> Actors<F> {
         }
     }
 
-    /// The answer to the actor's simcall.
-    fn answer(&mut self, process: u32, reply: Reply) -> Option<Answer> {
+    /// Puts the answer to the actor's simcall where it finds it.
+    fn answer(&mut self, process: u32, reply: Reply) {
         let live = &mut self.live[process as usize];
-        Some(match (live.expect, reply) {
-            (Expect::Start | Expect::Note, _) => return None,
+        let answer = match (live.expect, reply) {
+            (Expect::Start | Expect::Note, _) => return self.door.answer = None,
             (Expect::Activity, Reply::Posted(handle)) => {
                 Answer::Activity(ActivityId::from_bits(u64::from(handle)))
             }
@@ -192,25 +192,22 @@ impl<F: Factory> Actors<F> {
             (Expect::Chosen, Reply::Chosen(number)) => Answer::Chosen(number),
             (Expect::Actor(actor), _) => Answer::Actor(ActorId(actor)),
             (expect, reply) => unreachable!("the engine answers {reply:?} where {expect:?} is expected"),
-        })
+        };
+        self.door.answer = Some(answer);
     }
 
-    /// Runs the actor until it asks for something that the engine has a say in.
-    fn run(&mut self, process: u32, answer: Option<Answer>) -> Request {
-        let request = self.run_up(process, answer);
-        self.pulse.rests();
-        request
-    }
-
-    fn run_up(&mut self, process: u32, mut answer: Option<Answer>) -> Request {
+    /// Runs the actor, which finds its answer at the door, until it asks for something that the engine has a say in.
+    fn run(&mut self, process: u32) -> Request {
         for _ in 0..LOCAL_MAX {
             let live = &mut self.live[process as usize];
             let Some(body) = &mut live.body else { return Request::Ended };
             let door = &mut self.door;
-            door.prepare(ActorId(process), live.host.expect(PLACED), SimTime::ZERO, answer.take());
+            door.admit(ActorId(process), live.host.expect(PLACED), SimTime::ZERO);
             self.pulse.runs(process, live.place);
             let resumed = body.resume(door);
-            live.place = door.place().or(live.place);
+            if let Some(place) = door.place() {
+                live.place = Some(place);
+            }
             door.said.clear();
             if !door.on_exit.is_empty() {
                 live.is_marked = true;
@@ -227,6 +224,7 @@ impl<F: Factory> Actors<F> {
                         live.payloads.push(simcall.take_payload());
                         door.simcall = None;
                         live.expect = Expect::Completed;
+                        self.pulse.rests();
                         let (mailbox, patience) = (Mailbox(mailbox.0), Patience::Forever);
                         return Request::PostAndWait { mailbox, side, patience };
                     }
@@ -236,6 +234,7 @@ impl<F: Factory> Actors<F> {
                     // Code that came to its end holds nothing any more that would leave a note.
                     live.body = None;
                     live.expect = Expect::Start;
+                    self.pulse.rests();
                     return Request::Ended;
                 }
                 Resumed::Ended => return self.end(process, Request::Ended),
@@ -244,13 +243,13 @@ impl<F: Factory> Actors<F> {
             live.is_marked = true;
             let simcall = door.simcall.take().expect("an actor that asks has asked something");
             self.take_notes(process);
-            let asked = match self.translate(process, simcall) {
-                Ok(asked) => asked,
-                Err(Unknown(what)) => return Request::Unsupported(what),
+            let request = match self.translate(process, simcall) {
+                Ok(asked) => self.ask(process, asked),
+                Err(Unknown(what)) => Some(Request::Unsupported(what)),
             };
-            match self.ask(process, asked) {
-                Ok(request) => return request,
-                Err(local) => answer = Some(local),
+            if let Some(request) = request {
+                self.pulse.rests();
+                return request;
             }
         }
         self.end(process, Request::Failed(endless()))
@@ -268,20 +267,24 @@ impl<F: Factory> Actors<F> {
         let _ = part(on_exit, failed, &mut self.door);
         self.door.said.clear();
         self.take_notes(process);
+        self.pulse.rests();
         self.ask(process, Asked::Engine(request, Expect::Start, None)).unwrap_or(Request::Ended)
     }
 
-    /// The next request to the engine, notes first; or the answer, if the engine has no say.
-    fn ask(&mut self, process: u32, asked: Asked) -> Result<Request, Answer> {
+    /// The next request to the engine, notes first; none if the engine has no say: then the answer is at the door.
+    fn ask(&mut self, process: u32, asked: Asked) -> Option<Request> {
         let live = &mut self.live[process as usize];
         if let Some(first) = live.queue.pop_front() {
             live.then = Some(asked);
             live.expect = Expect::Note;
             live.payloads.push(None);
-            return Ok(first);
+            return Some(first);
         }
         match asked {
-            Asked::Local(answer) => Err(answer),
+            Asked::Local(answer) => {
+                self.door.answer = Some(answer);
+                None
+            }
             Asked::Engine(request, expect, payload) => {
                 live.expect = expect;
                 if request == Request::Begin {
@@ -290,7 +293,7 @@ impl<F: Factory> Actors<F> {
                 if matches!(request, Request::Post { .. } | Request::PostAndWait { .. } | Request::Begin) {
                     live.payloads.push(payload);
                 }
-                Ok(request)
+                Some(request)
             }
         }
     }
@@ -454,14 +457,15 @@ impl<F: Factory> Processes for Actors<F> {
     fn resume(&mut self, process: u32, reply: Reply) -> Request {
         let then = &mut self.live[process as usize].then;
         // Almost always there is nothing: to look is cheaper than to take.
-        let asked = if then.is_some() { then.take() } else { None };
-        let answer = match asked {
-            None => self.answer(process, reply),
-            Some(asked) => match self.ask(process, asked) {
-                Ok(request) => return request,
-                Err(local) => Some(local),
-            },
-        };
-        self.run(process, answer)
+        if then.is_some()
+            && let Some(asked) = then.take()
+        {
+            if let Some(request) = self.ask(process, asked) {
+                return request;
+            }
+        } else {
+            self.answer(process, reply);
+        }
+        self.run(process)
     }
 }

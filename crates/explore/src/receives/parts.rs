@@ -144,6 +144,14 @@ struct Crew {
     changed: Condvar,
 }
 
+/// What a worker has counted and not told.
+#[derive(Default)]
+struct Tally {
+    executions: u64,
+    transitions: u64,
+    depth: u64,
+}
+
 struct Pool {
     frontier: Frontier,
     /// How much of the whole each part is, if all were alike, in the order of the parts.
@@ -273,6 +281,7 @@ impl Crew {
             pool.lessons
         };
         let mut runs: u64 = 0;
+        let mut tally = Tally::default();
         loop {
             let run = search.run(code, &mut |search| {
                 let done = self.pool().done + share * search.part();
@@ -283,18 +292,22 @@ impl Crew {
             });
             let interrupted = run == Ok(End::Interrupted);
             match run {
-                Ok(end) => self.account(&mut search, end),
+                Ok(end) => self.account(&mut search, end, &mut tally),
                 Err(refusal) => {
                     self.pool().refusal = Some(refusal);
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
             runs += 1;
+            if runs.is_multiple_of(self.limits.stretch) || tally.executions >= self.left() {
+                self.add(&mut tally);
+            }
             if search.learned {
                 self.pool().anew = true;
                 self.stop.store(true, Ordering::Relaxed);
             }
             if !interrupted && !search.choose_next() {
+                self.add(&mut tally);
                 let mut pool = self.pool();
                 pool.take_lessons(&mut search, lessons);
                 if pool.anew {
@@ -315,10 +328,11 @@ impl Crew {
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
-            if self.executions.load(Ordering::Relaxed) >= self.limits.executions {
+            if self.left() == 0 {
                 self.stop.store(true, Ordering::Relaxed);
             }
             if self.stop.load(Ordering::Relaxed) {
+                self.add(&mut tally);
                 let mut pool = self.pool();
                 let parts = search.rest();
                 let share = share / parts.len().max(1) as f64;
@@ -334,12 +348,25 @@ impl Crew {
         }
     }
 
-    fn account(&self, search: &mut Search, end: End) {
+    /// How many more executions there may be.
+    fn left(&self) -> u64 {
+        self.limits.executions.saturating_sub(self.executions.load(Ordering::Relaxed))
+    }
+
+    /// Adds what a worker has counted for itself: what all write for each execution would be a place where they wait.
+    fn add(&self, tally: &mut Tally) {
+        let Tally { executions, transitions, depth } = std::mem::take(tally);
+        self.executions.fetch_add(executions, Ordering::Relaxed);
+        self.transitions.fetch_add(transitions, Ordering::Relaxed);
+        self.depth.fetch_max(depth, Ordering::Relaxed);
+    }
+
+    fn account(&self, search: &mut Search, end: End, tally: &mut Tally) {
         if end == End::Interrupted {
             return;
         }
-        self.transitions.fetch_add(search.steps, Ordering::Relaxed);
-        self.depth.fetch_max(search.steps, Ordering::Relaxed);
+        tally.transitions += search.steps;
+        tally.depth = tally.depth.max(search.steps);
         match end {
             End::Nowhere | End::Interrupted => {}
             End::TooDeep => {
@@ -354,7 +381,7 @@ impl Crew {
                 }
             }
             End::Execution(violation) => {
-                self.executions.fetch_add(1, Ordering::Relaxed);
+                tally.executions += 1;
                 let Some(violation) = violation else { return };
                 let mut pool = self.pool();
                 let Pool { frontier, lengths, .. } = &mut *pool;

@@ -24,6 +24,7 @@ impl Place {
 }
 
 impl From<&'static Location<'static>> for Place {
+    #[inline]
     fn from(location: &'static Location<'static>) -> Self {
         Self { file: location.file(), line: location.line() }
     }

@@ -43,6 +43,7 @@ pub struct Port {
 
 impl Port {
     /// Where in its code the actor asks, or says that it failed; `None` if that is not known, as of an ordinary end.
+    #[inline]
     pub fn place(&self) -> Option<Place> {
         self.stood.or_else(|| self.line.map(Place::from))
     }
@@ -94,8 +95,15 @@ impl Door {
     /// Prepares it for an actor.
     #[inline]
     pub fn prepare(&mut self, actor: ActorId, host: HostId, now: SimTime, answer: Option<Answer>) {
+        self.answer = answer;
+        self.admit(actor, host, now);
+    }
+
+    /// The same, where its answer is already there.
+    #[inline]
+    pub fn admit(&mut self, actor: ActorId, host: HostId, now: SimTime) {
         let port: &mut Port = self;
-        (port.actor, port.host, port.now, port.answer) = (actor, host, now, answer);
+        (port.actor, port.host, port.now) = (actor, host, now);
         (port.stood, port.line) = (None, None);
     }
 

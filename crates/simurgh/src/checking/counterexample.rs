@@ -233,7 +233,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use simurgh_explore::{Options, Watchdog, optimal};
+    use simurgh_explore::{Options, optimal};
+    use simurgh_kernel::watchdog::Watchdog;
     use simurgh_platform::Platform;
 
     use super::*;

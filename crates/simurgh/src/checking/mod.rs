@@ -53,7 +53,8 @@ use std::time::Duration;
 pub use simurgh_explore::counterexample as told;
 pub use simurgh_explore::determinism::Compared;
 pub use simurgh_explore::{Engine, Network, Step, Violation};
-use simurgh_explore::{Exploration, Faults, Finding, Watchdog};
+use simurgh_explore::{Exploration, Faults, Finding};
+use simurgh_kernel::watchdog::Watchdog;
 use simurgh_platform::Platform;
 
 use crate::error::{Error, Result};

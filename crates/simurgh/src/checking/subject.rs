@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
-use simurgh_explore::{Actors, Network, Watchdog};
+use simurgh_explore::{Actors, Network};
 use simurgh_kernel::exposed::Invariant;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
+use simurgh_kernel::watchdog::Watchdog;
 use simurgh_platform::Platform;
 
 use super::schedule::base;

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use simurgh_explore::watchdog::{EVERY, Lookout};
-use simurgh_explore::{Engine, Watchdog};
+use simurgh_explore::Engine;
+use simurgh_kernel::watchdog::{EVERY, Lookout, Watchdog};
 
 use super::{CheckOptions, report};
 use crate::checking::{CheckReport, Progress, Spelling, Stopped, Stopwatch, Verdict, resident};

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use simurgh_explore::Watchdog;
+//! use simurgh_kernel::watchdog::Watchdog;
 //!
 //! let watchdog = Watchdog::default();
 //! // What runs there takes its pulse with `watchdog.pulse()`.
@@ -23,7 +23,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use simurgh_kernel::context::Place;
+use crate::context::Place;
 
 /// How long code of a program may run between two steps where nobody says.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -243,7 +243,7 @@ pub struct Pulse {
 
 impl Pulse {
     /// An actor of this number has this name.
-    pub(crate) fn knows(&mut self, actor: usize, name: &str) {
+    pub fn knows(&mut self, actor: usize, name: &str) {
         if self.actors.get(actor).is_some_and(|known| known == name) {
             return;
         }
@@ -255,25 +255,25 @@ impl Pulse {
     }
 
     /// The name of an actor.
-    pub(crate) fn actor_name(&self, actor: u32) -> Option<&str> {
+    pub fn actor_name(&self, actor: u32) -> Option<&str> {
         self.actors.get(actor as usize).map(String::as_str)
     }
 
     /// The invariants have these names.
-    pub(crate) fn knows_invariants<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+    pub fn knows_invariants<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         lock(&self.runner.known).invariants = names.map(str::to_owned).collect();
     }
 
     /// The code of an actor runs next, from this line on. Until it [`rests`](Self::rests) that is one beat.
     #[inline]
-    pub(crate) fn runs(&mut self, actor: u32, place: Option<Place>) {
+    pub fn runs(&mut self, actor: u32, place: Option<Place>) {
         let (file, line) = place.map_or((0, 0), |place| (self.file(place.file), place.line));
         self.runner.file.store(file, Ordering::Relaxed);
         self.beats(actor, line);
     }
 
     /// An invariant is judged next.
-    pub(crate) fn judges(&mut self, invariant: usize) {
+    pub fn judges(&mut self, invariant: usize) {
         self.beats(INVARIANT, invariant as u32);
     }
 
