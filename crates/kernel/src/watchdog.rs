@@ -16,11 +16,12 @@
 //! assert_eq!(found.unwrap(), 42);
 //! ```
 
+use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::context::Place;
@@ -41,6 +42,25 @@ pub struct Watchdog {
 struct Shared {
     runners: Mutex<Vec<Arc<Runner>>>,
     due: AtomicBool,
+    on_exit: OnceLock<fn(Stuck)>,
+}
+
+thread_local! {
+    /// Those who run code of programs on this thread.
+    static RUN_HERE: RunHere = const { RunHere(RefCell::new(Vec::new())) };
+}
+
+struct RunHere(RefCell<Vec<(Arc<Runner>, fn(Stuck))>>);
+
+impl Drop for RunHere {
+    fn drop(&mut self) {
+        // A thread that comes to its own end has stopped running such code before.
+        let is_running =
+            |(runner, _): &&(Arc<Runner>, _)| !runner.beat.load(Ordering::Relaxed).is_multiple_of(2);
+        if let Some((runner, tell)) = self.0.borrow().iter().find(is_running) {
+            tell(runner.stuck(Duration::ZERO));
+        }
+    }
 }
 
 /// What one thread runs, for others to see.
@@ -84,22 +104,27 @@ pub struct Stuck {
     pub seconds: f64,
 }
 
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whose::Actor(name) => f.write_str(name),
+            Whose::Invariant(name) => write!(f, "invariant {name:?}"),
+            Whose::Program => f.write_str("the function that makes the program"),
+        }
+    }
+}
+
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.seconds;
-        match (&self.whose, self.place) {
-            (Whose::Actor(name), Some(place)) => {
-                write!(f, "{name} did not come back from its code for {seconds:.1} s, after {place}")
+        let Self { whose, place, seconds } = self;
+        match whose {
+            Whose::Actor(_) => {
+                let since =
+                    place.map_or_else(|| "since its start".to_owned(), |place| format!("after {place}"));
+                write!(f, "{whose} did not come back from its code for {seconds:.1} s, {since}")
             }
-            (Whose::Actor(name), None) => {
-                write!(f, "{name} did not come back from its code for {seconds:.1} s, since its start")
-            }
-            (Whose::Invariant(name), _) => {
-                write!(f, "invariant {name:?} did not come to an answer for {seconds:.1} s")
-            }
-            (Whose::Program, _) => {
-                write!(f, "the function that makes the program did not come back for {seconds:.1} s")
-            }
+            Whose::Invariant(_) => write!(f, "{whose} did not come to an answer for {seconds:.1} s"),
+            Whose::Program => write!(f, "{whose} did not come back for {seconds:.1} s"),
         }
     }
 }
@@ -112,7 +137,17 @@ impl Watchdog {
     pub fn pulse(&self) -> Pulse {
         let pulse = Pulse::default();
         lock(&self.shared.runners).push(Arc::clone(&pulse.runner));
+        if let Some(tell) = self.shared.on_exit.get() {
+            let _ = RUN_HERE.try_with(|run| run.0.borrow_mut().push((Arc::clone(&pulse.runner), *tell)));
+        }
         pulse
+    }
+
+    /// Calls this where code of the program ends the process, which would otherwise be the end of the search without a word.
+    /// For pulses that are taken later, on the thread that uses them; where the system runs the destructors of a thread that
+    /// exits.
+    pub fn on_exit(&self, tell: fn(Stuck)) {
+        let _ = self.shared.on_exit.set(tell);
     }
 
     /// For one who looks after all who do.

@@ -26,6 +26,8 @@ enum What {
     NeverComesBack,
     /// An actor with a loop in which it asks for nothing before its first request.
     NeverBegins,
+    Exits,
+    ExitsWhenMade,
     /// An actor that takes a long time between two requests, each of which is its own affair.
     SlowYields,
     /// An invariant that comes to no answer.
@@ -159,6 +161,13 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
             never_comes_back();
         })?,
         What::NeverBegins => program.spawn("hermit", "node-1", |_| async { never_comes_back() })?,
+        What::Exits => program.spawn("hermit", "node-1", |ctx| async move {
+            ctx.mailbox("n").send((), 1.0).detach().await; // <- exits
+            if std::hint::black_box(true) {
+                std::process::exit(0);
+            }
+        })?,
+        What::ExitsWhenMade => std::process::exit(0),
         What::SlowYields => program.spawn("hermit", "node-1", |ctx| async move {
             while std::hint::black_box(true) {
                 takes_its_time();
@@ -309,6 +318,15 @@ fn code_that_never_comes_back_is_told_with_its_name_and_line() {
     check("never-comes-back", &["--stuck-after=-1"]).says(2, &["--stuck-after: a number of seconds"]);
 }
 
+fn code_that_ends_the_process_is_told() {
+    let after = format!("hermit ends the process after crates/simurgh/tests/unruly.rs:{}", line("exits"));
+    for engine in ENGINES {
+        check("exits", &["--engine", engine]).says(2, &[&after]);
+    }
+    check("exits", &["--workers", "2"]).says(2, &[&after]);
+    check("exits-when-made", &[]).says(2, &["the function that makes the program ends the process"]);
+}
+
 fn bounds_are_heard_within_a_second() {
     for what in ["never-comes-back", "slow-yields", "never-judges", "never-made", "slow-steps", "large"] {
         for engine in ["receives", "optimal", "dfs"] {
@@ -393,6 +411,7 @@ fn main() -> ExitCode {
         an_actor_that_polls_is_told_with_its_name_and_line,
         a_million_computations_in_a_row_are_none_too_many,
         code_that_never_comes_back_is_told_with_its_name_and_line,
+        code_that_ends_the_process_is_told,
         bounds_are_heard_within_a_second,
         whoever_ends_programs_is_heard_as_ctrl_c_is,
         a_computation_may_time_out_or_be_over_or_not,

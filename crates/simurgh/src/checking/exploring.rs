@@ -60,14 +60,15 @@ pub(super) fn explore(
     options: &Options,
     listeners: &mut Listeners<'_>,
 ) -> Result<Explored> {
+    let clock = Stopwatch::start();
     let refined = refinement(subject, options);
     let resume = options.spelling.of("--resume", "`resume`");
     if options.engine == Engine::Receives && refined.is_none() {
-        match explore_receives(subject, options, listeners) {
+        match explore_receives(subject, options, listeners, clock) {
             Err(Refused::By(Refusal::Unsupported(what))) if options.resume.is_none() => {
                 let why =
                     format!("the engine receives does not explore {what}; exploring with optimal instead");
-                return explore_instead(subject, options, listeners, why);
+                return explore_instead(subject, options, listeners, clock, why);
             }
             Err(Refused::By(Refusal::Unsupported(what))) => {
                 return Err(Error::input(format!(
@@ -96,8 +97,8 @@ pub(super) fn explore(
         )));
     }
     match refined {
-        Some(why) => explore_instead(subject, options, listeners, why),
-        None => explore_system(subject, options, listeners, options.engine),
+        Some(why) => explore_instead(subject, options, listeners, clock, why),
+        None => explore_system(subject, options, listeners, clock, options.engine),
     }
 }
 
@@ -106,10 +107,11 @@ fn explore_instead(
     subject: &Subject<'_>,
     options: &Options,
     listeners: &mut Listeners<'_>,
+    clock: Stopwatch,
     why: String,
 ) -> Result<Explored> {
     listeners.note(&why);
-    let explored = explore_system(subject, options, listeners, Engine::Optimal)?;
+    let explored = explore_system(subject, options, listeners, clock, Engine::Optimal)?;
     Ok(Explored { refined: Some(why), ..explored })
 }
 
@@ -128,6 +130,7 @@ fn explore_receives(
     subject: &Subject<'_>,
     options: &Options,
     listeners: &mut Listeners<'_>,
+    clock: Stopwatch,
 ) -> Result<Explored, Refused> {
     let network = options.network;
     let defaults = Limits::default();
@@ -165,7 +168,7 @@ fn explore_receives(
     if let Some(divergence) = same_twice(&mut make(), network, &name).map_err(Refused::By)? {
         return Err(Error::input(divergence.to_string()).into());
     }
-    let mut watch = Watch::start(options, listeners);
+    let mut watch = Watch::start(clock, options, listeners);
     let mut frontier = Ok(frontier);
     loop {
         // What is to be resumed is kept every now and then: whatever ends the process, little is lost.
@@ -217,13 +220,14 @@ fn explore_system(
     subject: &Subject<'_>,
     options: &Options,
     listeners: &mut Listeners<'_>,
+    clock: Stopwatch,
     engine: Engine,
 ) -> Result<Explored> {
     let mut system = subject.actors(options.network).unreliable(options.faults);
     if let Some(compared) = options.deterministic {
         system = system.compare(compared);
     }
-    let mut watch = Watch::start(options, listeners);
+    let mut watch = Watch::start(clock, options, listeners);
     let walks = matches!(engine, Engine::Random | Engine::Pct);
     let executions = options.executions.or(walks.then_some(WALKS));
     let mut end = Progress::default();

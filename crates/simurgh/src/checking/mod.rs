@@ -70,8 +70,8 @@ pub(crate) use silence::{calling, pass_on, silently};
 pub(crate) use spelling::Spelling;
 use subject::Fill;
 pub(crate) use subject::{Origin, Subject};
-use watch::Listeners;
 pub(crate) use watch::{Listener, Stopwatch, resident};
+use watch::{Listeners, Sentinel};
 pub use watch::{Progress, Stopped};
 
 /// A check that is about to begin: what is checked, and how.
@@ -159,6 +159,7 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         spelling: Spelling::default(),
     };
     let (listeners, watchdog) = (Listeners::default(), Watchdog::default());
+    watchdog.on_exit(silence::ended_the_process);
     Check { fill: Box::new(app), on: On::Builtin, origin: None, options, listeners, watchdog }
 }
 
@@ -313,10 +314,12 @@ impl<'a> Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Does it. Nothing is printed, whatever is found.
+    /// Does it. Nothing is printed, whatever is found, unless code of the program does not come back for ten seconds: then
+    /// standard error says whose.
     #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn run(self) -> CheckReport {
         let engine = self.options.engine;
+        let _sentinel = Sentinel::start(&self.watchdog);
         self.explore().map_or_else(|error| CheckReport::cannot_run(engine, error), |(report, _)| report)
     }
 

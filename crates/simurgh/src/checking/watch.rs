@@ -2,6 +2,11 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
+
+use simurgh_kernel::watchdog::{EVERY, PATIENCE, Watchdog};
 
 use super::exploring::DEPTH;
 use super::silence::{calling, pass_on};
@@ -107,9 +112,10 @@ pub(super) struct Watch<'l, 'a> {
 }
 
 impl<'l, 'a> Watch<'l, 'a> {
-    pub(super) fn start(options: &Options, listeners: &'l mut Listeners<'a>) -> Self {
+    /// Begins to look; `clock` runs since the check began, whoever explored before.
+    pub(super) fn start(clock: Stopwatch, options: &Options, listeners: &'l mut Listeners<'a>) -> Self {
         Self {
-            clock: Stopwatch::start(),
+            clock,
             time: options.time.map(|time| time.as_secs_f64()),
             memory: options.memory,
             listeners,
@@ -162,6 +168,7 @@ impl<'l, 'a> Watch<'l, 'a> {
 }
 
 /// How long something takes, for people.
+#[derive(Copy, Clone)]
 pub(crate) struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
@@ -172,6 +179,38 @@ impl Stopwatch {
 
     pub(crate) fn seconds(&self) -> f64 {
         self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Says on standard error whose code does not come back, where nobody else would: a test that hangs says why.
+pub(super) struct Sentinel {
+    over: Arc<AtomicBool>,
+    thread: Thread,
+}
+
+impl Sentinel {
+    /// Begins to look.
+    pub(super) fn start(watchdog: &Watchdog) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let (seen, mut lookout) = (Arc::clone(&over), watchdog.lookout());
+        #[expect(clippy::disallowed_methods, reason = "whoever looks after a search must not be part of it")]
+        let thread = std::thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                if let Some(stuck) = lookout.look(PATIENCE) {
+                    eprintln!("simurgh: {stuck}; it cannot be stopped from here");
+                    return;
+                }
+                std::thread::park_timeout(EVERY);
+            }
+        });
+        Self { over, thread: thread.thread().clone() }
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.unpark();
     }
 }
 
