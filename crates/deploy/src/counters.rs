@@ -26,7 +26,7 @@ pub enum Count {
     NotAuthentic,
     /// Dropped: it was delivered before, or is too old to tell.
     Replayed,
-    /// Dropped: it was meant for an earlier life of this node.
+    /// Dropped: it belongs to a session that is over, or to an earlier incarnation of this node.
     Outdated,
     /// Dropped: it is authentic, but no message of this program.
     NotUnderstood,
@@ -38,11 +38,13 @@ pub enum Count {
     Lost,
     /// Connections closed because they did not prove in time that they come from a peer, or were too many.
     Refused,
+    /// Connections closed because their other end, which had proved itself, said nothing any more.
+    Silent,
     /// Questions of observers that were answered.
     Observed,
 }
 
-const NAMES: [(Count, &str); 17] = [
+const NAMES: [(Count, &str); 18] = [
     (Count::Sent, "sent"),
     (Count::Received, "received"),
     (Count::Timeouts, "timeouts"),
@@ -59,6 +61,7 @@ const NAMES: [(Count, &str); 17] = [
     (Count::NoSuchNode, "dropped to nobody"),
     (Count::Lost, "dropped on purpose"),
     (Count::Refused, "connections refused"),
+    (Count::Silent, "connections gone silent"),
     (Count::Observed, "answers to observers"),
 ];
 

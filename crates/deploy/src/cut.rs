@@ -6,6 +6,11 @@
 //! contains the receipt of a message without its sending. To join is to record its state and the timers that are set.
 //! What it then still gets from this side of the cut was on its way, and is recorded until the observer collects it.
 //! A message that has not come by then counts as lost, which a network may do.
+//!
+//! The number of a cut is the time, in microseconds, of the observer who asks for it, or one more than the last if that is later. A
+//! number more than a day ahead of the clock of a node is refused there: after the largest of all numbers there could be no cut any more.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use simurgh_protocol::ActorId;
@@ -14,6 +19,8 @@ use crate::error::Error;
 
 /// How many bytes of a message are the number of a cut.
 pub(crate) const CUT: usize = 8;
+/// How far the clock of an observer may be ahead of that of a node.
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
 /// What an observer asks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +40,10 @@ pub(crate) enum Answer {
     Part(Part),
     /// The program does not let its nodes be observed.
     NotObservable,
-    /// There is a later cut, of another observer.
-    Overtaken,
+    /// There is a later cut, of another observer, with this number.
+    Overtaken(u64),
+    /// The number of the cut is so far ahead that there could be none after it.
+    Ahead,
     /// It was started after the cut, and knows nothing of it.
     Unknown,
     /// It does not fit into a datagram.
@@ -83,11 +92,22 @@ impl Cut {
     /// Gives what was recorded, once.
     pub(crate) fn collect(&mut self, number: u64) -> Answer {
         match number.cmp(&self.number) {
-            std::cmp::Ordering::Less => Answer::Overtaken,
+            std::cmp::Ordering::Less => Answer::Overtaken(self.number),
             std::cmp::Ordering::Greater => Answer::Unknown,
             std::cmp::Ordering::Equal => self.part.take().map_or(Answer::Unknown, Answer::Part),
         }
     }
+}
+
+/// The time, as the number of a cut.
+#[allow(clippy::disallowed_methods, reason = "numbers of cuts go up, also from one observer to the next")]
+pub(crate) fn time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
+}
+
+/// Whether there can be a cut with this number already.
+pub(crate) fn is_plausible(number: u64) -> bool {
+    number <= time().saturating_add(AHEAD.as_micros() as u64)
 }
 
 /// A message as it is sent: behind the number of a cut.
@@ -106,7 +126,8 @@ pub(crate) fn refusal(node: &str, answer: &Answer) -> Option<Error> {
     let why = match answer {
         Answer::Joined | Answer::Part(_) => return None,
         Answer::NotObservable => "its program does not let it be observed; add `.observable()` to its Node",
-        Answer::Overtaken => "another observer was faster",
+        Answer::Overtaken(_) => "another observer was faster",
+        Answer::Ahead => "the clock here is more than a day ahead of its own; set the clocks",
         Answer::Unknown => "it was started in the middle of it",
         Answer::TooLong => "its state does not fit into a datagram; deploy over TCP to watch it",
     };
@@ -127,11 +148,12 @@ mod tests {
         cut.comes(5, alice, b"from beyond", 10);
         cut.comes(4, alice, b"on its way, too", 1);
         cut.join(5, || panic!("it is in this cut"));
-        assert_eq!((cut.collect(4), cut.collect(6)), (Answer::Overtaken, Answer::Unknown));
+        assert_eq!((cut.collect(4), cut.collect(6)), (Answer::Overtaken(5), Answer::Unknown));
         let Answer::Part(part) = cut.collect(5) else { panic!("there is a part") };
         assert_eq!((part.node, part.in_flight), (b"state".to_vec(), vec![(alice, b"on its way".to_vec())]));
         assert_eq!(cut.collect(5), Answer::Unknown, "it was collected");
         assert_eq!(apart(&behind(7, b"hi")), Some((7, &b"hi"[..])));
         assert_eq!(apart(&[0; 7]), None);
+        assert!(is_plausible(time()) && is_plausible(0) && !is_plausible(u64::MAX));
     }
 }

@@ -44,7 +44,7 @@ pub struct Peer {
 /// storage = "state"            # a folder for what survives crashes, if the program keeps something
 /// message_bytes_max = 65000    # what is longer is dropped
 /// queue_max = 1024             # messages that wait for each peer, and for the actor
-/// encrypted = true             # hides what messages say; by default they can be read by whoever can see them
+/// encrypted = true             # says nothing any more: what messages say is hidden always
 /// private_key_file = "{node}.key"  # a key of its own for each node, beside the one of all; see below
 /// loss = 0.0                   # the share of messages that are lost on purpose, to see what a protocol does then
 ///
@@ -64,7 +64,6 @@ pub struct Deployment {
     pub(crate) storage: Option<PathBuf>,
     pub(crate) message_bytes_max: usize,
     pub(crate) queue_max: usize,
-    pub(crate) encrypted: bool,
     pub(crate) node_keys: Option<NodeKeys>,
     pub(crate) loss: f64,
     pub(crate) nodes: Vec<Peer>,
@@ -79,8 +78,9 @@ struct File {
     storage: Option<PathBuf>,
     message_bytes_max: Option<usize>,
     queue_max: Option<usize>,
-    #[serde(default)]
-    encrypted: bool,
+    /// From the time when messages could be read by whoever saw them; they never can now, whatever this says.
+    #[serde(default, rename = "encrypted")]
+    _encrypted: bool,
     private_key_file: Option<String>,
     #[serde(default)]
     loss: f64,
@@ -166,12 +166,7 @@ impl Deployment {
         let beside = |other: PathBuf| path.parent().unwrap_or(Path::new("")).join(other);
         let key = match (file.key.take(), file.key_file.take()) {
             (Some(key), None) => key.into_bytes(),
-            (None, Some(key_file)) => {
-                let key_path = beside(key_file);
-                let bytes =
-                    std::fs::read(&key_path).map_err(|source| Error::Read { path: key_path, source })?;
-                bytes.trim_ascii().to_vec()
-            }
+            (None, Some(key_file)) => crate::private::read(&beside(key_file))?.trim_ascii().to_vec(),
             (None, None) => {
                 return Err(wrong(
                     "there is no key; add `key_file = \"FILE\"` with a secret of all nodes".into(),
@@ -226,7 +221,6 @@ impl Deployment {
             storage: file.storage.map(beside),
             message_bytes_max,
             queue_max,
-            encrypted: file.encrypted,
             node_keys,
             loss: file.loss,
             nodes: file.node,

@@ -80,6 +80,32 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
+    /// What is kept is held by another process.
+    #[error("{}: node {node:?} runs already, and has locked this; stop it first", path.display())]
+    Locked {
+        /// Where.
+        path: PathBuf,
+        /// Which node.
+        node: String,
+    },
+    /// What was kept is that of another node.
+    #[error("{}: this belongs to node {owner:?}, not to {node:?}; put back the file of {node:?}, or remove it if the node may begin anew", path.display())]
+    OfAnother {
+        /// Where.
+        path: PathBuf,
+        /// Whose it is.
+        owner: String,
+        /// Whose it should be.
+        node: String,
+    },
+    /// A key, or what a node keeps, is in a file that others may use.
+    #[error("{0}: others than its owner may use it (mode {mode:04o}); close it to them by `chmod 600 {0}`", path.display())]
+    NotPrivate {
+        /// Which.
+        path: PathBuf,
+        /// What the system lets others do.
+        mode: u32,
+    },
     /// The node has something to keep, and nowhere to keep it.
     #[error("{}: this program keeps something across crashes; add `storage = \"FOLDER\"`", path.display())]
     NoStorage {

@@ -1,7 +1,5 @@
-//! Keys of single nodes: what two nodes share by them (X25519) is known to nobody else, so that no node can speak for another.
+//! Keys of single nodes (X25519): what two nodes share by them is known to nobody else, so that no node can speak for another.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use simurgh_protocol::ActorId;
@@ -9,6 +7,7 @@ use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::deployment::Deployment;
 use crate::error::Error;
+use crate::private;
 
 /// The public keys of all nodes, and where each has its private one.
 #[derive(Clone)]
@@ -18,30 +17,22 @@ pub(crate) struct NodeKeys {
 }
 
 impl NodeKeys {
-    /// What a node shares with each other; nothing with itself.
-    pub(crate) fn shared(
-        &self,
-        deployment: &Deployment,
-        me: ActorId,
-    ) -> Result<Vec<Option<[u8; 32]>>, Error> {
+    /// The private key of a node.
+    pub(crate) fn private(&self, deployment: &Deployment, me: ActorId) -> Result<[u8; 32], Error> {
         let name = &deployment.nodes[me.index()].name;
         let path = file_of(&self.private_key_file, deployment.path(), name);
-        let text =
-            std::fs::read_to_string(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
         let wrong = |what: String| Error::PrivateKey { path: path.clone(), what };
-        let secret = StaticSecret::from(hexadecimal(text.trim()).ok_or_else(|| {
+        let text = String::from_utf8(private::read(&path)?).unwrap_or_default();
+        let private = hexadecimal(text.trim()).ok_or_else(|| {
             wrong("this is no private key; one is 64 hexadecimal digits, and is made by `--make-key`".into())
-        })?);
-        if PublicKey::from(&secret).to_bytes() != self.public[me.index()] {
+        })?;
+        if PublicKey::from(&StaticSecret::from(private)).to_bytes() != self.public[me.index()] {
             return Err(wrong(format!(
                 "this key is not the one of node {name:?} in {}; put its public_key there, or take the right file",
                 deployment.path().display()
             )));
         }
-        let shared = |(place, public): (usize, &[u8; 32])| {
-            (place != me.index()).then(|| secret.diffie_hellman(&PublicKey::from(*public)).to_bytes())
-        };
-        Ok(self.public.iter().enumerate().map(shared).collect())
+        Ok(private)
     }
 }
 
@@ -53,16 +44,8 @@ pub(crate) fn file_of(template: &str, deployment: &Path, node: &str) -> PathBuf 
 /// Makes a key, writes it to a file that is not there yet, and gives the public one.
 pub(crate) fn make(path: &Path) -> Result<String, Error> {
     let secret: [u8; 32] = rand::random();
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let write = || {
-        let mut file = options.open(path)?;
-        file.write_all(format!("{}\n", digits(&secret)).as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(|source: std::io::Error| Error::PrivateKey {
+    let made = private::make(path, format!("{}\n", digits(&secret)).as_bytes());
+    made.map_err(|source| Error::PrivateKey {
         path: path.into(),
         what: format!("cannot be made: {source}; a key that is there is not overwritten"),
     })?;
@@ -94,11 +77,10 @@ fn hexadecimal(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::*;
     use crate::counters::Count;
-    use crate::frame::{Frame, Key, Kind};
+    use crate::noise::Credentials;
+    use crate::noise::tests::meet;
     use proptest::prelude::*;
 
     /// Three nodes with keys of their own, in a folder.
@@ -134,21 +116,26 @@ mod tests {
     fn no_node_speaks_for_another() {
         let folder = std::env::temp_dir().join(format!("simurgh-keys-{}", std::process::id()));
         let deployment = three(&folder);
-        let keys = [0, 1, 2].map(|node| Key::new(&deployment, ActorId(node)).expect("its key is there"));
-        let says = |key: usize, from, to| {
-            let (kind, message) = (Kind::Data, Cow::Borrowed(&b"hello"[..]));
-            keys[key].seal(&Frame { kind, from, to, sender_life: 1, receiver_life: 2, sequence: 3, message })
-        };
-        assert!(keys[1].open(&says(0, 0, 1)).is_ok_and(|frame| &*frame.message == b"hello"));
-        assert_eq!(keys[1].open(&says(2, 0, 1)), Err(Count::NotAuthentic), "2 speaks for 0");
-        assert_eq!(keys[2].open(&says(0, 0, 1)), Err(Count::NotAuthentic), "2 reads what is for 1");
-        assert_eq!(keys[1].open(&says(0, 7, 1)), Err(Count::NotAuthentic), "nobody is 7");
+        let own = |node| Credentials::node(&deployment, ActorId(node)).expect("its key is there");
+        let [zero, one, two] = [0, 1, 2].map(own);
+        assert!(meet(&zero, &one).is_ok() && meet(&one, &two).is_ok());
+        // Two says that it is zero, and has the key of all, but not that of zero.
+        let mut posing = own(2);
+        posing.me = 0;
+        assert_eq!(meet(&posing, &one).err(), Some(Count::NotAuthentic));
+        assert_eq!(meet(&one, &posing).err(), Some(Count::NotAuthentic));
+        // Nor does it help to say nothing of keys, as an observer does.
+        let mut plain = Credentials::observer(&deployment);
+        plain.me = 0;
+        assert_eq!(meet(&plain, &one).err(), Some(Count::NotAuthentic));
+        assert_eq!(meet(&one, &plain).err(), Some(Count::NotAuthentic));
+        assert!(meet(&Credentials::observer(&deployment), &one).is_ok());
         // A file that is exchanged for another is told.
         std::fs::copy(folder.join("n0.key"), folder.join("n1.key")).expect("it is copied");
-        let told = Key::new(&deployment, ActorId(1)).err().expect("another key").to_string();
+        let told = Credentials::node(&deployment, ActorId(1)).err().expect("another key").to_string();
         assert!(told.contains("this key is not the one of node \"n1\""), "{told}");
         std::fs::write(folder.join("n1.key"), "none").expect("it is written");
-        let told = Key::new(&deployment, ActorId(1)).err().expect("no key").to_string();
+        let told = Credentials::node(&deployment, ActorId(1)).err().expect("no key").to_string();
         assert!(told.contains("this is no private key"), "{told}");
         std::fs::remove_dir_all(&folder).expect("it is removed");
     }

@@ -9,9 +9,10 @@
 //!   which goes on from such a snapshot by local search, again and again.
 //! - [`Error`]: what can go wrong, each in one line.
 //!
-//! Inside, in reading order: `keys` are those of single nodes; `frame` is what goes over the wire; `session` tells fresh frames of peers from all others;
-//! `queue` holds what waits to be sent; `tcp` and `udp` carry frames; `storage` keeps what survives a crash; `node` runs
-//! the handlers; `cut` is what a node does for a snapshot, `observer` takes it.
+//! Inside, in reading order: `private` is about files that nobody else may read, `keys` about those of single nodes; `frame` is what goes
+//! over the wire; `noise` makes two nodes sure of each other, `session` is what they say then, `sessions` all of them over datagrams;
+//! `queue` holds what waits to be sent; `stream`, `tcp` and `udp` carry frames; `storage` keeps what survives a crash, as the changes that
+//! `change` finds; `node` runs the handlers; `cut` is what a node does for a snapshot, `observer` takes it.
 //!
 //! What the network may do to messages: lose them, over TCP only where a connection breaks or a queue is full;
 //! exchange their order, over UDP. None is delivered twice. So a protocol that a checker found right on
@@ -56,10 +57,14 @@ mod error;
 mod frame;
 mod keys;
 mod node;
+mod noise;
 mod observer;
+mod private;
 mod queue;
 mod session;
+mod sessions;
 mod storage;
+mod stream;
 mod tcp;
 mod udp;
 mod watch;

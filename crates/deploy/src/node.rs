@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,12 +18,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::counters::{Count, Counters};
-use crate::cut::{Answer, Cut, Request, apart, behind};
+use crate::cut::{Answer, Cut, Request, apart, behind, is_plausible};
 use crate::deployment::{Deployment, Transport};
 use crate::error::Error;
-use crate::frame::{EMPTY, Key};
+use crate::frame::{EMPTY, PIECE_MAX};
+use crate::noise::Credentials;
 use crate::queue::Queue;
-use crate::session::Sessions;
+use crate::sessions::Sessions;
 use crate::storage::Storage;
 use crate::{tcp, udp};
 
@@ -44,6 +46,9 @@ pub(crate) struct Shared {
     pub(crate) queues: Vec<Queue>,
     pub(crate) welcomed: Vec<Notify>,
     pub(crate) inbound: mpsc::Sender<(ActorId, Vec<u8>)>,
+    pub(crate) credentials: Arc<Credentials>,
+    /// Which incarnation of each peer has connected last.
+    incarnations: Vec<AtomicU64>,
     questions: mpsc::Sender<Question>,
     sessions: Mutex<Sessions>,
 }
@@ -51,6 +56,19 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A peer has connected, and has proved itself: whoever waits to try it again need not wait any longer.
+    pub(crate) fn met(&self, peer: u32, incarnation: u64) {
+        if let Some(last) = self.incarnations.get(peer as usize) {
+            last.store(incarnation, Ordering::Release);
+            self.welcomed[peer as usize].notify_one();
+        }
+    }
+
+    /// Which incarnation of a peer has connected last.
+    pub(crate) fn incarnation(&self, peer: ActorId) -> u64 {
+        self.incarnations[peer.index()].load(Ordering::Acquire)
     }
 
     /// What the actor answers an observer; nothing if it is too busy, or the question is none.
@@ -73,11 +91,13 @@ impl Shared {
 /// How many bytes a message takes on its way to another node, with all that is around it; nothing if it cannot be encoded.
 ///
 /// ```
-/// assert_eq!(simurgh_deploy::wire_bytes(&(1_u8, "hello")), Some(79));
+/// assert_eq!(simurgh_deploy::wire_bytes(&(1_u8, "hello")), Some(56));
 /// ```
 pub fn wire_bytes<M: Serialize + ?Sized>(message: &M) -> Option<u64> {
     let message = postcard::serialize_with_flavor(message, postcard::ser_flavors::Size::default()).ok()?;
-    Some((EMPTY + message) as u64)
+    // What is longer than a frame goes in several.
+    let frames = message.div_ceil(PIECE_MAX).max(1);
+    Some((frames * EMPTY + message) as u64)
 }
 
 /// Runs an actor as a node of a deployment, given by its name or number, until Ctrl-C or SIGTERM. It begins anew whenever it is started.
@@ -159,7 +179,7 @@ where
         let mut made = Self::new(actor, node, deployment)?;
         let path = deployment.path().to_owned();
         let folder = deployment.storage.as_ref().ok_or(Error::NoStorage { path })?;
-        let storage = Storage::new(folder, &deployment.nodes[made.me.index()].name)?;
+        let mut storage = Storage::new(folder, &deployment.nodes[made.me.index()].name)?;
         let mut last: Option<A::Stored> = storage.load()?;
         if let Some(stored) = last.clone() {
             made.begin = Box::new(move |actor, out| actor.on_recover(&stored, out));
@@ -249,7 +269,8 @@ where
         let (sender, mut inbound) = mpsc::channel(self.deployment.queue_max);
         let (questions, mut asked) = mpsc::channel(OBSERVERS_MAX);
         let nodes = addresses.len();
-        let sessions = Sessions::new(self.me, nodes, Key::new(&self.deployment, self.me)?, rand::random());
+        let credentials = Arc::new(Credentials::node(&self.deployment, self.me)?);
+        let sessions = Sessions::new(Arc::clone(&credentials), nodes);
         let shared = Arc::new(Shared {
             me: self.me,
             message_bytes_max: self.deployment.message_bytes_max,
@@ -257,6 +278,8 @@ where
             queues: (0..nodes).map(|_| Queue::new(self.deployment.queue_max)).collect(),
             welcomed: (0..nodes).map(|_| Notify::new()).collect(),
             inbound: sender,
+            credentials,
+            incarnations: (0..nodes).map(|_| AtomicU64::default()).collect(),
             questions,
             sessions: Mutex::new(sessions),
         });
@@ -351,7 +374,10 @@ where
             self.place.shared.counters.add(Count::NotUnderstood);
             return Ok(());
         };
-        self.join(cut);
+        // A number that no cut can have yet is not joined: no later cut could be.
+        if is_plausible(cut) {
+            self.join(cut);
+        }
         self.place.cut.comes(cut, from, bytes, self.place.node.deployment.queue_max);
         self.message(from, &message)
     }
@@ -371,7 +397,8 @@ where
             return Answer::NotObservable;
         }
         match request {
-            Request::Join(cut) if cut < self.place.cut.number() => Answer::Overtaken,
+            Request::Join(cut) if cut < self.place.cut.number() => Answer::Overtaken(self.place.cut.number()),
+            Request::Join(cut) if !is_plausible(cut) => Answer::Ahead,
             Request::Join(cut) => {
                 self.join(cut);
                 Answer::Joined

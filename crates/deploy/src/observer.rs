@@ -1,23 +1,25 @@
 //! Takes consistent snapshots of a running deployment, from outside: see `cut` for why they are consistent.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use simurgh_protocol::{Actor, ActorId, NodeSnapshot, Snapshot};
-use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::cut::{Answer, Part, Request, refusal};
+use crate::cut::{self, Answer, Part, Request, refusal};
 use crate::deployment::{Deployment, Transport};
 use crate::error::Error;
-use crate::frame::{EMPTY, Key};
+use crate::frame::Header;
 use crate::node::addresses;
-use crate::session::{Sessions, Verdict};
-use crate::tcp::Frames;
+use crate::noise::Credentials;
+use crate::session::{Content, Pieces};
+use crate::stream::{opened, say};
+use crate::tcp;
 
 /// A node that has not answered by then does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -25,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(200);
 /// How long messages from this side of a cut may be on their way; those that take longer count as lost.
 const ON_THE_WAY: Duration = Duration::from_millis(50);
+/// How often a cut is tried again that another observer has overtaken.
+const OVERTAKEN_MAX: usize = 3;
 /// The longest state that is taken.
 const PART_MAX: usize = 64 << 20;
 
@@ -47,7 +51,9 @@ struct From {
     names: Vec<String>,
     addresses: Vec<SocketAddr>,
     transport: Transport,
-    sessions: Mutex<Sessions>,
+    credentials: Credentials,
+    /// The number of the last cut that was heard of.
+    last: AtomicU64,
 }
 
 impl Observer {
@@ -59,12 +65,12 @@ impl Observer {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
         let addresses = runtime.block_on(addresses(deployment))?;
-        let sessions = Sessions::observer(addresses.len(), Key::observer(deployment), rand::random());
+        let credentials = Credentials::observer(deployment);
         let names = deployment.nodes().iter().map(|node| node.name.clone()).collect();
         let transport = deployment.transport();
         Ok(Self {
             runtime,
-            from: Arc::new(From { names, addresses, transport, sessions: Mutex::new(sessions) }),
+            from: Arc::new(From { names, addresses, transport, credentials, last: AtomicU64::new(0) }),
         })
     }
 
@@ -72,11 +78,8 @@ impl Observer {
     ///
     /// # Errors
     /// If a node does not answer, was started in the middle, does not let itself be observed, or runs another program.
-    #[allow(clippy::disallowed_methods, reason = "numbers of cuts go up, also from one observer to the next")]
     pub fn snapshot<A: Observable>(&self) -> Result<Snapshot<A>, Error> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let cut = now.as_micros() as u64;
-        let parts = self.runtime.block_on(self.from.cut(cut))?;
+        let parts = self.runtime.block_on(self.from.cut())?;
         let mut live = Snapshot { nodes: Vec::new(), in_flight: Vec::new() };
         for (place, part) in parts.into_iter().enumerate() {
             let not_understood = || Error::NotUnderstood { node: self.from.names[place].clone() };
@@ -96,12 +99,18 @@ impl Observer {
 }
 
 impl From {
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn cut(self: &Arc<Self>, number: u64) -> Result<Vec<Part>, Error> {
-        self.ask_all(Request::Join(number)).await?;
+    /// Takes a cut; another one with a later number, a few times, if there is one already that is later than it is here.
+    async fn cut(self: &Arc<Self>) -> Result<Vec<Part>, Error> {
+        let mut tries = OVERTAKEN_MAX;
+        let number = loop {
+            let last = self.last.load(Ordering::Relaxed);
+            let number = cut::time().max(last.saturating_add(1));
+            match self.ask_all(Request::Join(number)).await {
+                Ok(_) => break number,
+                Err(_) if tries > 0 && self.last.load(Ordering::Relaxed) > last => tries -= 1,
+                Err(error) => return Err(error),
+            }
+        };
         sleep(ON_THE_WAY).await;
         let answers = self.ask_all(Request::Collect(number)).await?;
         let part = |answer: Answer| if let Answer::Part(part) = answer { part } else { Part::default() };
@@ -120,6 +129,9 @@ impl From {
         }
         let mut answers = vec![None; self.addresses.len()];
         while let Some(Ok((place, answer))) = asking.join_next().await {
+            if let Some(Answer::Overtaken(by)) = answer {
+                self.last.fetch_max(by, Ordering::Relaxed);
+            }
             answers[place] = answer;
         }
         let told = |(answer, name): (Option<Answer>, &String)| {
@@ -142,25 +154,19 @@ impl From {
     }
 
     async fn ask_over_tcp(&self, node: ActorId, request: &[u8]) -> Option<Vec<u8>> {
-        let mut stream = TcpStream::connect(self.addresses[node.index()]).await.ok()?;
-        stream.set_nodelay(true).ok()?;
-        let hello = self.sessions().hello(node);
-        stream.write_all(&hello).await.ok()?;
-        let mut frames = Frames::new(stream);
-        let welcome = frames.next().await.ok()?;
-        if self.sessions().receive(welcome) != Verdict::Welcomed(node) {
+        let stream = TcpStream::connect(self.addresses[node.index()]).await.ok()?;
+        let (mut frames, mut session) = tcp::greet(&self.credentials, node, stream).await.ok()?;
+        if !say(frames.stream(), &mut session, Content::Question, request, PATIENCE).await {
             return None;
         }
-        let (ready, (number, question)) = {
-            let mut sessions = self.sessions();
-            (sessions.ready(node)?, sessions.ask(node, request)?)
-        };
-        frames.stream.write_all(&[ready, question].concat()).await.ok()?;
-        frames.longest = PART_MAX + EMPTY;
-        let answer = frames.next().await.ok()?;
-        match self.sessions().receive(answer) {
-            Verdict::Observed(answered, answer) if answered == number => Some(answer),
-            _ => None,
+        let mut pieces = Pieces::new(PART_MAX);
+        loop {
+            let frame = frames.next().await.ok()?;
+            match opened(&mut session, &mut pieces, &frame).ok()? {
+                Some((Content::Answer, answer)) => return Some(answer),
+                Some((Content::Alive, _)) | None => {}
+                Some(_) => return None,
+            }
         }
     }
 
@@ -169,25 +175,31 @@ impl From {
         let here: SocketAddr = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }.parse().ok()?;
         let socket = UdpSocket::bind(here).await.ok()?;
         let mut buffer = vec![0; 1 << 16];
-        let (mut greeted, mut numbers) = (false, Vec::new());
+        let mut greeting = self.credentials.greet(node);
+        let mut session = loop {
+            socket.send_to(&greeting.hello, address).await.ok()?;
+            let Some(datagram) = received(&socket, &mut buffer).await else { continue };
+            let Ok((header, behind)) = Header::read(datagram) else { continue };
+            match greeting.answered(&header, behind) {
+                Ok(session) => break session,
+                Err((same, _)) => greeting = same,
+            }
+        };
         loop {
-            let datagram = {
-                let mut sessions = self.sessions();
-                if greeted {
-                    let (number, question) = sessions.ask(node, request)?;
-                    numbers.push(number);
-                    question
-                } else {
-                    sessions.hello(node)
-                }
-            };
-            socket.send_to(&datagram, address).await.ok()?;
-            let Ok(Ok((length, _))) = timeout(AGAIN, socket.recv_from(&mut buffer)).await else { continue };
-            match self.sessions().receive(&buffer[..length]) {
-                Verdict::Welcomed(from) if from == node => greeted = true,
-                Verdict::Observed(number, answer) if numbers.contains(&number) => return Some(answer),
-                _ => {}
+            let mut question = Vec::new();
+            session.seal(Content::Question, request, &mut question);
+            socket.send_to(&question, address).await.ok()?;
+            let Some(datagram) = received(&socket, &mut buffer).await else { continue };
+            let Ok((header, behind)) = Header::read(datagram) else { continue };
+            if let Ok((Content::Answer, answer)) = session.open(&header, behind) {
+                return Some(answer);
             }
         }
     }
+}
+
+/// A datagram, if one comes soon.
+async fn received<'a>(socket: &UdpSocket, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let (length, _) = timeout(AGAIN, socket.recv_from(buffer)).await.ok()?.ok()?;
+    Some(&buffer[..length])
 }

@@ -1,67 +1,42 @@
-//! Tells fresh frames of living peers from all others: each sealed message is delivered once at most, also across restarts.
+//! What two say to each other after a handshake: each frame is opened once at most, and only in its session.
 //!
-//! A node draws a number, its *life*, whenever it starts. A message carries the lives of its sender and its receiver and
-//! a number in sequence. It is taken only by the life of the receiver that it is meant for, which remembers the numbers
-//! that it has taken of each life of each sender: so what was recorded on the wire is of no use, neither now nor after a
-//! restart. A sender learns the life of a receiver by `Hello` and `Welcome`; who gets a message for an earlier life of its
-//! own answers with `Welcome` too.
-//!
-//! What is remembered grows by one window for each restart of a peer or an observer, and by nothing that a stranger can
-//! do. An observer has the key and is none of the nodes: it asks, and is answered; it sends no messages.
+//! A session belongs to one incarnation of either side, which the handshake has proved. A frame has a number, the nonce of the cipher. Over
+//! datagrams a window of the last 128 numbers tells what was taken; over a stream the numbers have no gaps. So what was
+//! recorded on the wire is of no use: neither now, nor in another session, nor after a restart.
 
-use std::collections::BTreeMap;
-
-use simurgh_protocol::ActorId;
+use snow::StatelessTransportState;
 
 use crate::counters::Count;
 use crate::cut;
-use crate::frame::{Frame, Key, Kind, OBSERVER};
+use crate::frame::{Header, Kind, OBSERVER, PIECE_MAX, TAG};
 
-/// What is to be done with bytes that came in.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// A message for the actor, behind the number of the cut that its sender was in.
-    Deliver(ActorId, Vec<u8>),
-    /// Whoever sent this is to get that answer.
-    Reply(Vec<u8>),
-    /// A message for an earlier life: dropped, and its sender is to get that answer.
-    Outdated(Vec<u8>),
-    /// The life of a peer is known now.
-    Welcomed(ActorId),
-    /// The connection comes from a living peer, or from an observer.
-    Ready(ActorId),
+/// What a sealed frame contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Nothing: whoever sent it lives, and has the keys of the session.
+    Alive = 1,
+    /// A message.
+    Message = 2,
+    /// A message behind the number of the last cut that its sender was in; see `cut`.
+    InCut = 3,
     /// An observer asks for something.
-    Observe(Asked),
-    /// A node answers what was asked under this number.
-    Observed(u64, Vec<u8>),
-    /// Nothing.
-    Drop(Count),
+    Question = 4,
+    /// The answer to an observer.
+    Answer = 5,
+    /// A piece of what the next frame goes on with.
+    Piece = 6,
 }
 
-/// What an observer asked, and what the answer needs to reach it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    life: u64,
-    sequence: u64,
-    pub(crate) request: Vec<u8>,
-}
-
-/// What a node knows of the lives of its peers.
-pub(crate) struct Sessions {
+/// One end of a session.
+pub(crate) struct Session {
+    state: StatelessTransportState,
     me: u32,
-    life: u64,
-    key: Key,
-    peers: Vec<Peer>,
-    observer: Peer,
-}
-
-#[derive(Default)]
-struct Peer {
-    /// For sending.
-    life: Option<u64>,
-    sequence: u64,
-    /// For receiving: what was taken of each life.
-    taken: BTreeMap<u64, Window>,
+    pub(crate) peer: u32,
+    pub(crate) number: u64,
+    /// Which incarnation of the peer is at the other end.
+    pub(crate) incarnation: u64,
+    sent: u64,
+    taken: Window,
 }
 
 /// Which of the last 128 numbers were taken; what is older counts as taken.
@@ -72,220 +47,262 @@ struct Window {
 }
 
 impl Window {
+    fn is_fresh(&self, number: u64) -> bool {
+        let behind = self.last.saturating_sub(number);
+        number > self.last || behind < 128 && self.bits & (1 << behind) == 0
+    }
+
     /// Takes a number, and says whether it was not taken before.
     fn take(&mut self, number: u64) -> bool {
-        if number > self.last {
-            let ahead = number - self.last;
-            self.bits = if ahead < 128 { self.bits << ahead } else { 0 } | 1;
-            self.last = number;
-            return true;
-        }
-        let behind = self.last - number;
-        if behind >= 128 || self.bits & (1 << behind) != 0 {
+        if !self.is_fresh(number) {
             return false;
         }
-        self.bits |= 1 << behind;
+        if number > self.last {
+            let ahead = number - self.last;
+            self.bits = if ahead < 128 { self.bits << ahead } else { 0 };
+            self.last = number;
+        }
+        self.bits |= 1 << (self.last - number);
         true
     }
 }
 
-impl Sessions {
-    /// A node that begins a life; `life` must be drawn at random.
-    pub(crate) fn new(me: ActorId, nodes: usize, key: Key, life: u64) -> Self {
-        let peers = (0..nodes).map(|_| Peer::default()).collect();
-        Self { me: me.0, life, key, peers, observer: Peer::default() }
+impl Session {
+    pub(crate) fn new(
+        state: StatelessTransportState,
+        me: u32,
+        peer: u32,
+        number: u64,
+        incarnation: u64,
+    ) -> Self {
+        Self { state, me, peer, number, incarnation, sent: 0, taken: Window::default() }
     }
 
-    /// Somebody who looks at all nodes from outside.
-    pub(crate) fn observer(nodes: usize, key: Key, life: u64) -> Self {
-        Self::new(ActorId(OBSERVER), nodes, key, life)
+    /// Appends the frames in which something is said: one, unless it is longer than that.
+    pub(crate) fn seal(&mut self, content: Content, mut message: &[u8], bytes: &mut Vec<u8>) {
+        while message.len() > PIECE_MAX {
+            let (piece, rest) = message.split_at(PIECE_MAX);
+            self.seal_one(Content::Piece, piece, bytes);
+            message = rest;
+        }
+        self.seal_one(content, message, bytes);
     }
 
-    /// Asks a peer for its life.
-    pub(crate) fn hello(&self, to: ActorId) -> Vec<u8> {
-        self.frame(Kind::Hello, to.0, 0, 0, &[])
-    }
-
-    /// Proves a connection.
-    pub(crate) fn ready(&mut self, to: ActorId) -> Option<Vec<u8>> {
-        self.numbered(Kind::Ready, to, &[])
-    }
-
-    /// Seals a message that lies behind the number of a cut, if the life of its receiver is known. As long as there was no
-    /// cut, no number goes over the wire.
-    pub(crate) fn seal(&mut self, to: ActorId, behind: &[u8]) -> Option<Vec<u8>> {
+    /// The same for a message that lies behind the number of a cut. As long as there was no cut, no number goes over the wire.
+    pub(crate) fn seal_message(&mut self, behind: &[u8], bytes: &mut Vec<u8>) {
         match cut::apart(behind) {
-            Some((0, message)) => self.numbered(Kind::Data, to, message),
-            _ => self.numbered(Kind::InCut, to, behind),
+            Some((0, message)) => self.seal(Content::Message, message, bytes),
+            _ => self.seal(Content::InCut, behind, bytes),
         }
     }
 
-    /// Asks a node for something, if its life is known; gives the number of the question, too.
-    pub(crate) fn ask(&mut self, to: ActorId, request: &[u8]) -> Option<(u64, Vec<u8>)> {
-        let sealed = self.numbered(Kind::Observe, to, request)?;
-        Some((self.peers[to.index()].sequence, sealed))
+    fn seal_one(&mut self, content: Content, message: &[u8], bytes: &mut Vec<u8>) {
+        self.sent += 1;
+        let (from, to, session, nonce) = (self.me, self.peer, self.number, self.sent);
+        let plain = [&[content as u8], message].concat();
+        Header { kind: Kind::Sealed, from, to, session, nonce }.write(plain.len() + TAG, bytes);
+        let begin = bytes.len();
+        bytes.resize(begin + plain.len() + TAG, 0);
+        self.state.write_message(nonce, &plain, &mut bytes[begin..]).expect("a piece is short enough");
     }
 
-    /// Answers an observer.
-    pub(crate) fn answer(&mut self, asked: &Asked, answer: &[u8]) -> Vec<u8> {
-        // A number of its own, so that no two answers are encrypted alike; behind that of the question.
-        self.observer.sequence += 1;
-        let answer = cut::behind(asked.sequence, answer);
-        self.frame(Kind::Observed, OBSERVER, asked.life, self.observer.sequence, &answer)
+    /// What a datagram says, if it is one of this session that was not taken before.
+    pub(crate) fn open(&mut self, header: &Header, behind: &[u8]) -> Result<(Content, Vec<u8>), Count> {
+        if !self.taken.is_fresh(header.nonce) {
+            // Who cannot make a frame of this session is not told what was taken, nor counted as who can.
+            self.decrypted(header, behind)?;
+            return Err(Count::Replayed);
+        }
+        let opened = self.decrypted(header, behind)?;
+        self.taken.take(header.nonce);
+        Ok(opened)
     }
 
-    fn numbered(&mut self, kind: Kind, to: ActorId, message: &[u8]) -> Option<Vec<u8>> {
-        let peer = &mut self.peers[to.index()];
-        let life = peer.life?;
-        peer.sequence += 1;
-        let sequence = peer.sequence;
-        Some(self.frame(kind, to.0, life, sequence, message))
+    /// What the next frame of a stream says: a stream that leaves out or repeats one is not what its sender wrote.
+    pub(crate) fn open_next(&mut self, header: &Header, behind: &[u8]) -> Result<(Content, Vec<u8>), Count> {
+        if header.nonce <= self.taken.last {
+            return Err(Count::Replayed);
+        }
+        let opened = self.decrypted(header, behind)?;
+        if header.nonce != self.taken.last + 1 {
+            return Err(Count::NotAuthentic);
+        }
+        self.taken.last = header.nonce;
+        Ok(opened)
     }
 
-    fn frame(&self, kind: Kind, to: u32, receiver_life: u64, sequence: u64, message: &[u8]) -> Vec<u8> {
-        let (from, sender_life) = (self.me, self.life);
-        let message = message.into();
-        self.key.seal(&Frame { kind, from, to, sender_life, receiver_life, sequence, message })
-    }
-
-    /// Judges bytes that came in, from whomever.
-    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Verdict {
-        let frame = match self.key.open(bytes) {
-            Ok(frame) => frame,
-            Err(count) => return Verdict::Drop(count),
-        };
-        let is_observer = frame.from == OBSERVER;
-        if frame.to != self.me
-            || frame.from == self.me
-            || frame.from as usize >= self.peers.len() && !is_observer
-            || is_observer && matches!(frame.kind, Kind::Welcome | Kind::Data | Kind::InCut | Kind::Observed)
-            || !is_observer && frame.kind == Kind::Observe
-            || self.me != OBSERVER && frame.kind == Kind::Observed
+    fn decrypted(&self, header: &Header, behind: &[u8]) -> Result<(Content, Vec<u8>), Count> {
+        if (header.kind, header.from, header.to, header.session)
+            != (Kind::Sealed, self.peer, self.me, self.number)
         {
-            return Verdict::Drop(Count::UnknownSender);
+            return Err(Count::Outdated);
         }
-        let welcome = || self.frame(Kind::Welcome, frame.from, frame.sender_life, 0, &[]);
-        match frame.kind {
-            Kind::Hello => Verdict::Reply(welcome()),
-            _ if frame.receiver_life != self.life && matches!(frame.kind, Kind::Welcome | Kind::Observed) => {
-                Verdict::Drop(Count::Outdated)
-            }
-            _ if frame.receiver_life != self.life => Verdict::Outdated(welcome()),
-            Kind::Welcome => {
-                self.peers[frame.from as usize].life = Some(frame.sender_life);
-                Verdict::Welcomed(ActorId(frame.from))
-            }
-            Kind::Observed => match cut::apart(&frame.message) {
-                Some((number, answer)) => Verdict::Observed(number, answer.to_vec()),
-                None => Verdict::Drop(Count::NotUnderstood),
-            },
-            Kind::Ready | Kind::Data | Kind::InCut | Kind::Observe => {
-                let peer = self.peers.get_mut(frame.from as usize).unwrap_or(&mut self.observer);
-                let taken = peer.taken.entry(frame.sender_life).or_default();
-                if !taken.take(frame.sequence) {
-                    return Verdict::Drop(Count::Replayed);
-                }
-                let message = frame.message.into_owned();
-                match frame.kind {
-                    Kind::Data => Verdict::Deliver(ActorId(frame.from), cut::behind(0, &message)),
-                    Kind::InCut => Verdict::Deliver(ActorId(frame.from), message),
-                    Kind::Observe => {
-                        let (life, sequence) = (frame.sender_life, frame.sequence);
-                        Verdict::Observe(Asked { life, sequence, request: message })
-                    }
-                    _ => Verdict::Ready(ActorId(frame.from)),
-                }
-            }
+        let mut plain = vec![0; behind.len().saturating_sub(TAG)];
+        match self.state.read_message(header.nonce, behind, &mut plain) {
+            Ok(length) if length == plain.len() => {}
+            _ => return Err(Count::NotAuthentic),
         }
+        let content = match plain.first() {
+            Some(1) => Content::Alive,
+            Some(2) => Content::Message,
+            Some(3) => Content::InCut,
+            Some(4) => Content::Question,
+            Some(5) => Content::Answer,
+            Some(6) => Content::Piece,
+            _ => return Err(Count::NotUnderstood),
+        };
+        // An observer asks and is answered, and says nothing else; nodes do not ask each other.
+        let (to_observer, from_observer) = (self.me == OBSERVER, self.peer == OBSERVER);
+        let may = match content {
+            Content::Alive | Content::Piece => true,
+            Content::Message | Content::InCut => !to_observer && !from_observer,
+            Content::Question => from_observer,
+            Content::Answer => to_observer,
+        };
+        if !may {
+            return Err(Count::UnknownSender);
+        }
+        plain.remove(0);
+        Ok((content, plain))
+    }
+}
+
+/// Puts pieces together.
+pub(crate) struct Pieces {
+    bytes: Vec<u8>,
+    longest: usize,
+}
+
+impl Pieces {
+    /// `longest` bytes may come of them.
+    pub(crate) fn new(longest: usize) -> Self {
+        Self { bytes: Vec::new(), longest }
+    }
+
+    /// Takes the next frame: what is said, once it is whole.
+    pub(crate) fn add(
+        &mut self,
+        (content, message): (Content, Vec<u8>),
+    ) -> Result<Option<(Content, Vec<u8>)>, Count> {
+        if self.bytes.len() + message.len() > self.longest {
+            return Err(Count::TooLong);
+        }
+        if content == Content::Piece {
+            self.bytes.extend(message);
+            return Ok(None);
+        }
+        if self.bytes.is_empty() {
+            return Ok(Some((content, message)));
+        }
+        self.bytes.extend(message);
+        Ok(Some((content, std::mem::take(&mut self.bytes))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::tests::key;
+    use crate::deployment::Deployment;
+    use crate::noise::Credentials;
+    use crate::noise::tests::{credentials, deployment, meet};
     use proptest::prelude::*;
 
-    fn node(me: u32, life: u64) -> Sessions {
-        Sessions::new(ActorId(me), 2, key("one"), life)
+    fn two() -> (Session, Session) {
+        meet(&credentials(0, "one"), &credentials(1, "one")).expect("they share a key")
     }
 
-    /// `from` learns the life of `to`.
-    fn greet(from: &mut Sessions, to: &mut Sessions) {
-        let Verdict::Reply(welcome) = to.receive(&from.hello(ActorId(to.me))) else { panic!("a reply") };
-        assert_eq!(from.receive(&welcome), Verdict::Welcomed(ActorId(to.me)));
+    fn sealed(by: &mut Session, content: Content, message: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        by.seal(content, message, &mut bytes);
+        bytes
     }
 
-    #[test]
-    fn a_message_is_taken_once_and_by_one_life() {
-        let (mut alice, mut bob) = (node(0, 10), node(1, 20));
-        assert_eq!(alice.seal(ActorId(1), b"hi"), None);
-        greet(&mut alice, &mut bob);
-        let sealed = alice.seal(ActorId(1), b"hi").expect("bob's life is known");
-        assert_eq!(bob.receive(&sealed), Verdict::Deliver(ActorId(0), b"hi".to_vec()));
-        assert_eq!(bob.receive(&sealed), Verdict::Drop(Count::Replayed));
-        assert_eq!(alice.receive(&sealed), Verdict::Drop(Count::UnknownSender), "it is not for alice");
-
-        // Bob starts again: what was recorded is refused, and the answer lets alice go on.
-        let mut bob = node(1, 21);
-        let Verdict::Outdated(welcome) = bob.receive(&sealed) else { panic!("it is outdated") };
-        assert_eq!(alice.receive(&welcome), Verdict::Welcomed(ActorId(1)));
-        let sealed = alice.seal(ActorId(1), b"again").expect("bob's life is known");
-        assert_eq!(bob.receive(&sealed), Verdict::Deliver(ActorId(0), b"again".to_vec()));
-
-        // Alice starts again: what is left of her earlier life counts once still, and shuts nobody out.
-        let late = alice.seal(ActorId(1), b"late").expect("bob's life is known");
-        let mut alice = node(0, 11);
-        assert_eq!(alice.receive(&welcome), Verdict::Drop(Count::Outdated), "it was for an earlier life");
-        greet(&mut alice, &mut bob);
-        let fresh = alice.seal(ActorId(1), b"fresh").expect("bob's life is known");
-        assert_eq!(bob.receive(&fresh), Verdict::Deliver(ActorId(0), b"fresh".to_vec()));
-        assert_eq!(bob.receive(&late), Verdict::Deliver(ActorId(0), b"late".to_vec()));
-        assert_eq!(bob.receive(&late), Verdict::Drop(Count::Replayed));
-        let fresh = alice.seal(ActorId(1), b"more").expect("bob's life is known");
-        assert_eq!(bob.receive(&fresh), Verdict::Deliver(ActorId(0), b"more".to_vec()));
+    fn opened(by: &mut Session, frame: &[u8]) -> Result<(Content, Vec<u8>), Count> {
+        let (header, behind) = Header::read(frame)?;
+        by.open(&header, behind)
     }
 
     #[test]
-    fn an_observer_asks_and_is_answered_and_can_say_nothing_else() {
-        let mut bob = node(1, 20);
-        let mut observer = Sessions::observer(2, key("one"), 30);
-        greet(&mut observer, &mut bob);
-        let (number, question) = observer.ask(ActorId(1), b"how are you?").expect("bob's life is known");
-        let Verdict::Observe(asked) = bob.receive(&question) else { panic!("it is a question") };
-        assert_eq!(asked.request, b"how are you?");
-        assert_eq!(bob.receive(&question), Verdict::Drop(Count::Replayed));
-        let answer = bob.answer(&asked, b"fine");
-        assert_eq!(observer.receive(&answer), Verdict::Observed(number, b"fine".to_vec()));
-        let other = &mut Sessions::observer(2, key("one"), 31);
-        assert_eq!(other.receive(&answer), Verdict::Drop(Count::Outdated), "it was for another");
-        let message = observer.seal(ActorId(1), b"from nobody").expect("bob's life is known");
-        assert_eq!(bob.receive(&message), Verdict::Drop(Count::UnknownSender));
+    fn observers_ask_and_are_answered_and_can_say_nothing_else() {
+        let deployment: Deployment = deployment("one", "udp", "b");
+        let (observer, bob) = (Credentials::observer(&deployment), credentials(1, "one"));
+        let (mut asks, mut answers) = meet(&observer, &bob).expect("an observer has the key");
+        let question = sealed(&mut asks, Content::Question, b"how are you?");
+        assert_eq!(opened(&mut answers, &question), Ok((Content::Question, b"how are you?".to_vec())));
+        let answer = sealed(&mut answers, Content::Answer, b"fine");
+        assert_eq!(opened(&mut asks, &answer), Ok((Content::Answer, b"fine".to_vec())));
+        for content in [Content::Message, Content::InCut, Content::Answer] {
+            let said = sealed(&mut asks, content, b"from nobody");
+            assert_eq!(opened(&mut answers, &said), Err(Count::UnknownSender));
+        }
+        let (mut alice, mut bob) = two();
+        for content in [Content::Question, Content::Answer] {
+            assert_eq!(opened(&mut bob, &sealed(&mut alice, content, b"?")), Err(Count::UnknownSender));
+        }
+    }
 
-        // Nodes do not ask each other, and answer nobody else.
-        let mut alice = node(0, 10);
-        greet(&mut alice, &mut bob);
-        let (_, question) = alice.ask(ActorId(1), b"?").expect("bob's life is known");
-        assert_eq!(bob.receive(&question), Verdict::Drop(Count::UnknownSender));
+    #[test]
+    fn a_stream_is_what_its_sender_wrote() {
+        let (mut alice, mut bob) = two();
+        let frames: Vec<Vec<u8>> =
+            (0..3).map(|number| sealed(&mut alice, Content::Message, &[number])).collect();
+        let mut next = |place: usize| {
+            let (header, behind) = Header::read(&frames[place]).expect("it is a frame");
+            bob.open_next(&header, behind)
+        };
+        assert_eq!(next(0), Ok((Content::Message, vec![0])));
+        assert_eq!(next(0), Err(Count::Replayed));
+        assert_eq!(next(2), Err(Count::NotAuthentic), "one is left out");
+        assert_eq!(next(1), Ok((Content::Message, vec![1])));
+    }
+
+    #[test]
+    fn what_is_long_goes_in_pieces() {
+        let (mut alice, mut bob) = two();
+        let message: Vec<u8> = (0..200_000_u32).map(|number| number as u8).collect();
+        let bytes = sealed(&mut alice, Content::Message, &message);
+        let (mut at, mut pieces, mut short) = (0, Pieces::new(200_000), Pieces::new(199_999));
+        loop {
+            let length = crate::frame::frame_length(&bytes[at..]).expect("a frame").expect("its length");
+            let frame = opened(&mut bob, &bytes[at..at + length]).expect("it opens");
+            at += length;
+            let too_long = short.add(frame.clone());
+            if let Some(whole) = pieces.add(frame).expect("it is short enough") {
+                assert_eq!((whole, at), ((Content::Message, message), bytes.len()));
+                assert_eq!(too_long, Err(Count::TooLong));
+                return;
+            }
+        }
     }
 
     proptest! {
-        /// In whatever order frames come, and however often: each is delivered once at most, and if none comes more
-        /// than 127 places late, each that came is delivered.
         #[test]
-        fn nothing_is_delivered_twice(order in prop::collection::vec(0_usize..100, 0..400)) {
-            let (mut alice, mut bob) = (node(0, 10), node(1, 20));
-            greet(&mut alice, &mut bob);
-            let seal = |number: u8| alice.seal(ActorId(1), &[number]).expect("bob's life is known");
-            let sealed: Vec<_> = (0..100).map(seal).collect();
+        fn what_is_sealed_opens_and_nothing_else_does(message: Vec<u8>, place: usize, flip in 1_u8..) {
+            let (mut alice, mut bob) = two();
+            let mut bytes = sealed(&mut alice, Content::Message, &message);
+            prop_assert!(message.len() < 4 || !bytes.windows(message.len()).any(|window| window == message));
+            let (_, mut other) = two();
+            prop_assert_eq!(opened(&mut other, &bytes), Err(Count::Outdated), "it is of another session");
+            prop_assert_eq!(opened(&mut alice, &bytes), Err(Count::Outdated), "it is not for alice");
+            let place = place % bytes.len();
+            bytes[place] ^= flip;
+            prop_assert!(opened(&mut bob, &bytes).is_err(), "one byte differs, and it opens");
+            bytes[place] ^= flip;
+            prop_assert_eq!(opened(&mut bob, &bytes), Ok((Content::Message, message)));
+            prop_assert_eq!(opened(&mut bob, &bytes), Err(Count::Replayed));
+        }
+
+        /// In whatever order frames come, and however often: each is opened once at most, and if none comes more
+        /// than 127 places late, each that came is opened.
+        #[test]
+        fn nothing_is_opened_twice(order in prop::collection::vec(0_usize..100, 0..400)) {
+            let (mut alice, mut bob) = two();
+            let frames: Vec<_> = (0..100).map(|number| sealed(&mut alice, Content::Message, &[number])).collect();
             let mut came = std::collections::BTreeSet::new();
             for number in order {
-                let expected = if came.insert(number) {
-                    Verdict::Deliver(ActorId(0), vec![number as u8])
-                } else {
-                    Verdict::Drop(Count::Replayed)
-                };
-                prop_assert_eq!(bob.receive(&sealed[number]), expected);
+                let fresh = came.insert(number);
+                let expected = if fresh { Ok((Content::Message, vec![number as u8])) } else { Err(Count::Replayed) };
+                prop_assert_eq!(opened(&mut bob, &frames[number]), expected);
             }
         }
 

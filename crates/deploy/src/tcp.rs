@@ -1,79 +1,85 @@
-//! Frames over connections: each node makes one to each other for what it sends, and makes it again whenever it breaks.
+//! Connections: each node makes one to each other for what it sends, and makes it again whenever it breaks.
+//!
+//! Both ends say that they live when they have nothing else to say, and end a connection over which nothing comes. Strangers have places
+//! of their own, of which the oldest is given up for the newest: however many of them are silent, a peer has the time that a handshake takes.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use simurgh_protocol::ActorId;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::counters::Count;
-use crate::cut::CUT;
-use crate::frame::{EMPTY, frame_length};
+use crate::cut::{self, CUT};
+use crate::frame::Header;
 use crate::node::Shared;
-use crate::session::Verdict;
+use crate::session::{Content, Pieces, Session};
+use crate::stream::{End, Frames, opened, say};
 
-/// A connection that has not proved by then that it comes from a living peer is closed.
-const PROOF: Duration = Duration::from_secs(3);
+/// A connection that has not proved by then that it comes from a living peer is closed; who takes no answer for so long, too.
+pub(crate) const PROOF: Duration = Duration::from_secs(3);
 /// A peer that takes nothing for so long is taken for dead.
 const STUCK: Duration = Duration::from_secs(10);
+/// Who has said nothing for so long says that it lives.
+const ALIVE: Duration = Duration::from_secs(3);
+/// Who has said nothing for so long, not even that it lives, is taken for dead.
+const SILENT: Duration = Duration::from_secs(12);
+/// How long what is left on a connection is still taken after its peer has made another one.
+const LEFT: Duration = Duration::from_millis(500);
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_LAST: Duration = Duration::from_secs(1);
-/// Connections of strangers at one time, beside a few of each peer.
-const STRANGERS_MAX: usize = 32;
+/// Connections at one time that have not proved whom they come from.
+const STRANGERS_MAX: usize = 64;
+/// Connections of observers at one time.
+const OBSERVERS_MAX: usize = 16;
 /// What is written at once.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// Cuts a stream into frames. What was read of a frame is kept when `next` is dropped.
-pub(crate) struct Frames<R> {
-    pub(crate) stream: R,
-    bytes: Vec<u8>,
-    /// How much of `bytes` was given out as the last frame.
-    given: usize,
-    pub(crate) longest: usize,
+/// A connection that has proved nothing yet.
+const STRANGER: u8 = 0;
+const PROVED: u8 = 1;
+const GIVEN_UP: u8 = 2;
+
+/// Who is connected: a place for each peer, and some for observers.
+struct Places {
+    /// Telling it ends the connection that has the place.
+    peers: Vec<Mutex<Option<oneshot::Sender<()>>>>,
+    observers: Mutex<VecDeque<oneshot::Sender<()>>>,
 }
 
-/// Why there are no more frames.
-pub(crate) enum End {
-    Closed,
-    Wrong(Count),
-}
-
-impl<R: AsyncRead + Unpin> Frames<R> {
-    /// At first only frames without a message are taken, so that strangers cannot fill the memory.
-    pub(crate) fn new(stream: R) -> Self {
-        Self { stream, bytes: Vec::new(), given: 0, longest: EMPTY }
-    }
-
-    pub(crate) async fn next(&mut self) -> Result<&[u8], End> {
-        self.bytes.drain(..self.given);
-        self.given = 0;
-        loop {
-            if let Some(length) = frame_length(&self.bytes).map_err(End::Wrong)? {
-                if length > self.longest {
-                    return Err(End::Wrong(Count::TooLong));
-                }
-                if self.bytes.len() >= length {
-                    self.given = length;
-                    return Ok(&self.bytes[..length]);
-                }
+impl Places {
+    /// Takes the place of a peer: the connection that had it is told. Observers share some, and the oldest gives way.
+    fn take(&self, peer: u32) -> oneshot::Receiver<()> {
+        let (sender, replaced) = oneshot::channel();
+        let before = match self.peers.get(peer as usize) {
+            Some(place) => place.lock().unwrap_or_else(PoisonError::into_inner).replace(sender),
+            None => {
+                let mut observers = self.observers.lock().unwrap_or_else(PoisonError::into_inner);
+                observers.retain(|observer| !observer.is_closed());
+                observers.push_back(sender);
+                if observers.len() > OBSERVERS_MAX { observers.pop_front() } else { None }
             }
-            // A frame is at most as long as was allowed, and so is what is kept here, but for one read.
-            self.bytes.reserve(4096);
-            if !matches!(self.stream.read_buf(&mut self.bytes).await, Ok(1..)) {
-                return Err(End::Closed);
-            }
-        }
+        };
+        before.map(|before| before.send(()));
+        replaced
     }
 }
 
 /// Accepts connections for ever.
 pub(crate) async fn accept(shared: Arc<Shared>, listener: TcpListener) {
-    let room = Arc::new(Semaphore::new(STRANGERS_MAX + 4 * shared.queues.len()));
+    let places = Arc::new(Places {
+        peers: shared.queues.iter().map(|_| Mutex::default()).collect(),
+        observers: Mutex::default(),
+    });
+    let mut strangers: VecDeque<(Arc<AtomicU8>, AbortHandle)> = VecDeque::new();
     // Dropped with this task, and the connections with it.
     let mut connections = JoinSet::new();
     loop {
@@ -83,65 +89,136 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: TcpListener) {
             continue;
         };
         while connections.try_join_next().is_some() {}
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-            shared.counters.add(Count::Refused);
-            continue;
-        };
-        let shared = Arc::clone(&shared);
-        connections.spawn(async move {
-            receive(&shared, stream).await;
-            drop(permit);
+        strangers.retain(|(standing, handle)| {
+            standing.load(Ordering::Acquire) == STRANGER && !handle.is_finished()
         });
+        if strangers.len() >= STRANGERS_MAX
+            && let Some((standing, handle)) = strangers.pop_front()
+            && change(&standing, GIVEN_UP)
+        {
+            handle.abort();
+            shared.counters.add(Count::Refused);
+        }
+        let standing = Arc::new(AtomicU8::new(STRANGER));
+        let (shared, places, of_it) = (Arc::clone(&shared), Arc::clone(&places), Arc::clone(&standing));
+        let handle = connections.spawn(async move { receive(&shared, &places, &of_it, stream).await });
+        strangers.push_back((standing, handle));
     }
 }
 
+/// A stranger proves itself or is given up, whichever comes first.
+fn change(standing: &AtomicU8, to: u8) -> bool {
+    standing.compare_exchange(STRANGER, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+/// The end of a connection that somebody else has made.
+struct Accepted {
+    frames: Frames<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    session: Session,
+}
+
 /// Takes the frames of one connection.
-async fn receive(shared: &Shared, stream: TcpStream) {
+async fn receive(shared: &Shared, places: &Places, standing: &AtomicU8, stream: TcpStream) {
+    let ended = match timeout(PROOF, prove(shared, stream)).await {
+        Ok(Ok(accepted)) if change(standing, PROVED) => serve(shared, places, accepted).await,
+        Ok(Ok(_)) => return,
+        Ok(Err(end)) => end,
+        Err(_) => End::Wrong(Count::Refused),
+    };
+    if let End::Wrong(count) = ended {
+        shared.counters.add(count);
+    }
+}
+
+/// Answers a greeting, and waits for a frame that only a living peer can make.
+async fn prove(shared: &Shared, stream: TcpStream) -> Result<Accepted, End> {
+    stream.set_nodelay(true).map_err(|_| End::Closed)?;
     let (reader, mut writer) = stream.into_split();
     let mut frames = Frames::new(reader);
-    let proof = Instant::now() + PROOF;
-    let mut proved = false;
+    let hello = frames.next().await?;
+    let (header, behind) = Header::read(&hello).map_err(End::Wrong)?;
+    let (mut session, welcome) = shared.credentials.answer(&header, behind).map_err(End::Wrong)?;
+    writer.write_all(&welcome).await.map_err(|_| End::Closed)?;
+    let first = frames.next().await?;
+    match opened(&mut session, &mut Pieces::new(0), &first).map_err(End::Wrong)? {
+        Some((Content::Alive, _)) => {}
+        _ => return Err(End::Wrong(Count::NotUnderstood)),
+    }
+    frames.trust();
+    Ok(Accepted { frames, writer, session })
+}
+
+/// Takes what a peer or an observer says, until there is nothing more.
+async fn serve(shared: &Shared, places: &Places, accepted: Accepted) -> End {
+    let Accepted { mut frames, mut writer, mut session } = accepted;
+    let mut replaced = places.take(session.peer);
+    shared.met(session.peer, session.incarnation);
+    let mut pieces = Pieces::new(shared.message_bytes_max + CUT);
+    let (mut heard, mut said) = (Instant::now(), Instant::now());
+    let mut end: Option<Instant> = None;
     loop {
-        let next = if proved {
-            frames.next().await
-        } else {
-            timeout_at(proof, frames.next()).await.unwrap_or(Err(End::Wrong(Count::Refused)))
+        let deadline = end.unwrap_or(heard + SILENT);
+        let frame = tokio::select! {
+            // In this order: who says much is told that somebody lives here, and who has said something is not silent.
+            biased;
+            () = sleep_until(said + ALIVE) => {
+                if !say(&mut writer, &mut session, Content::Alive, &[], PROOF).await {
+                    return End::Closed;
+                }
+                said = Instant::now();
+                continue;
+            }
+            _ = &mut replaced, if end.is_none() => {
+                end = Some(Instant::now() + LEFT);
+                continue;
+            }
+            frame = frames.next() => match frame {
+                Ok(frame) => frame,
+                Err(end) => return end,
+            },
+            () = sleep_until(deadline) => {
+                return if end.is_some() { End::Closed } else { End::Wrong(Count::Silent) };
+            }
         };
-        let verdict = match next {
-            Ok(bytes) => shared.sessions().receive(bytes),
-            Err(End::Closed) => return,
-            Err(End::Wrong(count)) => return shared.counters.add(count),
+        let (content, message) = match opened(&mut session, &mut pieces, &frame) {
+            Ok(Some(whole)) => whole,
+            Ok(None) => {
+                heard = Instant::now();
+                continue;
+            }
+            // Where a frame is wrong, nothing after it is trusted.
+            Err(count) => return End::Wrong(count),
         };
-        match verdict {
-            Verdict::Deliver(from, message) => {
-                // A full queue makes the peer wait.
-                if shared.inbound.send((from, message)).await.is_err() {
-                    return;
+        let from = ActorId(session.peer);
+        match content {
+            Content::Message | Content::InCut => {
+                let message = if content == Content::InCut { message } else { cut::behind(0, &message) };
+                // A full queue makes the peer wait; it is told that somebody lives here.
+                let permit = loop {
+                    match timeout(ALIVE, shared.inbound.reserve()).await {
+                        Ok(Ok(permit)) => break permit,
+                        Ok(Err(_)) => return End::Closed,
+                        Err(_) => {
+                            if !say(&mut writer, &mut session, Content::Alive, &[], PROOF).await {
+                                return End::Closed;
+                            }
+                            said = Instant::now();
+                        }
+                    }
+                };
+                permit.send((from, message));
+            }
+            Content::Question => {
+                let Some(answer) = shared.observed(&message).await else { return End::Closed };
+                if !say(&mut writer, &mut session, Content::Answer, &answer, STUCK).await {
+                    return End::Closed;
                 }
+                said = Instant::now();
             }
-            Verdict::Ready(from) => {
-                proved = true;
-                // Who comes can be reached: whoever waits to try it again need not wait any longer.
-                shared.welcomed.get(from.index()).into_iter().for_each(|peer| peer.notify_one());
-                frames.longest = shared.message_bytes_max + CUT + EMPTY;
-            }
-            Verdict::Reply(answer) => {
-                if !matches!(timeout(PROOF, writer.write_all(&answer)).await, Ok(Ok(()))) {
-                    return;
-                }
-            }
-            Verdict::Observe(asked) => {
-                let Some(answer) = shared.observed(&asked.request).await else { return };
-                let sealed = shared.sessions().answer(&asked, &answer);
-                if !matches!(timeout(PROOF, writer.write_all(&sealed)).await, Ok(Ok(()))) {
-                    return;
-                }
-            }
-            // Where the lives have changed, the peer connects anew; where a frame is wrong, nothing after it is trusted.
-            Verdict::Outdated(_) => return shared.counters.add(Count::Outdated),
-            Verdict::Drop(count) => return shared.counters.add(count),
-            Verdict::Welcomed(_) | Verdict::Observed(..) => {}
+            Content::Alive | Content::Answer | Content::Piece => {}
         }
+        heard = Instant::now();
     }
 }
 
@@ -155,12 +232,16 @@ pub(crate) fn send(tasks: &mut JoinSet<()>, shared: &Arc<Shared>, addresses: &[S
 async fn send_to(shared: Arc<Shared>, peer: ActorId, address: SocketAddr) {
     let mut pause = RETRY_FIRST;
     loop {
-        if let Ok(Some(stream)) = timeout(PROOF, connect(&shared, peer, address)).await {
-            shared.counters.add(Count::Connected);
-            pause = RETRY_FIRST;
-            if carry(&shared, peer, stream).await {
-                return;
+        match timeout(PROOF, connect(&shared, peer, address)).await {
+            Ok(Ok((frames, session))) => {
+                shared.counters.add(Count::Connected);
+                pause = RETRY_FIRST;
+                if carry(&shared, peer, frames, session).await {
+                    return;
+                }
             }
+            Ok(Err(End::Wrong(count))) => shared.counters.add(count),
+            Ok(Err(End::Closed)) | Err(_) => {}
         }
         // Peers that all wait for one do not all come back at once; one that is back says so.
         let pause_of_mine = pause.mul_f64(rand::random_range(0.5..1.0));
@@ -169,55 +250,86 @@ async fn send_to(shared: Arc<Shared>, peer: ActorId, address: SocketAddr) {
     }
 }
 
-/// Connects, learns the life of the peer, and proves to be alive.
-async fn connect(shared: &Shared, peer: ActorId, address: SocketAddr) -> Option<Frames<TcpStream>> {
-    let mut stream = TcpStream::connect(address).await.ok()?;
-    stream.set_nodelay(true).ok()?;
-    let hello = shared.sessions().hello(peer);
-    stream.write_all(&hello).await.ok()?;
+/// Connects, and comes to a session with the peer.
+async fn connect(
+    shared: &Shared,
+    peer: ActorId,
+    address: SocketAddr,
+) -> Result<(Frames<TcpStream>, Session), End> {
+    let stream = TcpStream::connect(address).await.map_err(|_| End::Closed)?;
+    greet(&shared.credentials, peer, stream).await
+}
+
+/// Comes to a session with a node over a connection to it, and proves to be alive.
+pub(crate) async fn greet(
+    credentials: &crate::noise::Credentials,
+    node: ActorId,
+    mut stream: TcpStream,
+) -> Result<(Frames<TcpStream>, Session), End> {
+    stream.set_nodelay(true).map_err(|_| End::Closed)?;
+    let greeting = credentials.greet(node);
+    stream.write_all(&greeting.hello).await.map_err(|_| End::Closed)?;
     let mut frames = Frames::new(stream);
-    let verdict = match frames.next().await {
-        Ok(bytes) => shared.sessions().receive(bytes),
-        Err(End::Closed) => return None,
-        Err(End::Wrong(count)) => {
-            shared.counters.add(count);
-            return None;
-        }
-    };
-    match verdict {
-        Verdict::Welcomed(from) if from == peer => {}
-        Verdict::Drop(count) => {
-            shared.counters.add(count);
-            return None;
-        }
-        _ => return None,
+    let welcome = frames.next().await?;
+    let (header, behind) = Header::read(&welcome).map_err(End::Wrong)?;
+    let mut session = greeting.answered(&header, behind).map_err(|(_, count)| End::Wrong(count))?;
+    if !say(frames.stream(), &mut session, Content::Alive, &[], PROOF).await {
+        return Err(End::Closed);
     }
-    let ready = shared.sessions().ready(peer)?;
-    frames.stream.write_all(&ready).await.ok()?;
-    Some(frames)
+    frames.trust();
+    Ok((frames, session))
 }
 
 /// Sends over a connection while it lasts; true if there is nothing more to send.
-async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>) -> bool {
+async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>, mut session: Session) -> bool {
     let queue = &shared.queues[peer.index()];
+    let (mut heard, mut said) = (Instant::now(), Instant::now());
+    // The peer says here that it lives, and nothing else.
+    let mut nothing = Pieces::new(0);
     loop {
         let first = tokio::select! {
+            // In this order: who has said something is not silent, and much to send hides nothing.
+            biased;
+            frame = frames.next() => {
+                let Ok(frame) = frame else { return false };
+                if !matches!(opened(&mut session, &mut nothing, &frame), Ok(Some((Content::Alive, _)))) {
+                    return false;
+                }
+                heard = Instant::now();
+                continue;
+            }
+            () = shared.welcomed[peer.index()].notified() => {
+                // It was started again: nobody reads any more what is sent here.
+                if shared.incarnation(peer) != session.incarnation {
+                    return false;
+                }
+                continue;
+            }
+            () = sleep_until(heard + SILENT) => {
+                shared.counters.add(Count::Silent);
+                return false;
+            }
+            () = sleep_until(said + ALIVE) => {
+                if !say(frames.stream(), &mut session, Content::Alive, &[], STUCK).await {
+                    return false;
+                }
+                said = Instant::now();
+                continue;
+            }
             message = queue.pop() => message,
-            // The peer has nothing to say here: whatever comes is the end.
-            _ = frames.next() => return false,
         };
         let Some(first) = first else { return true };
         let (mut batch, mut messages) = (Vec::new(), 0);
         let mut next = Some(first);
         while let Some(message) = next {
-            let Some(sealed) = shared.sessions().seal(peer, &message) else { return false };
-            batch.extend(sealed);
+            session.seal_message(&message, &mut batch);
             messages += 1;
             next = if batch.len() < BATCH_BYTES { queue.try_pop() } else { None };
         }
-        if !matches!(timeout(STUCK, frames.stream.write_all(&batch)).await, Ok(Ok(()))) {
+        if !matches!(timeout(STUCK, frames.stream().write_all(&batch)).await, Ok(Ok(()))) {
             return false;
         }
+        said = Instant::now();
         for _ in 0..messages {
             shared.counters.add(Count::Sent);
         }

@@ -14,10 +14,12 @@ use crate::cut::{self, CUT};
 use crate::deployment::DATAGRAM_MESSAGE_MAX;
 use crate::frame::EMPTY;
 use crate::node::Shared;
-use crate::session::Verdict;
+use crate::sessions::Verdict;
 
 const HELLO_FIRST: Duration = Duration::from_millis(20);
 const HELLO_LAST: Duration = Duration::from_secs(1);
+/// How often a peer is greeted with whom there is a session: for 300 ms.
+const DOUBTED_TRIES: u32 = 4;
 
 /// Receives for ever.
 pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
@@ -48,19 +50,21 @@ pub(crate) async fn receive(shared: Arc<Shared>, socket: Arc<UdpSocket>) {
                 drop(socket.send_to(&answer, source).await);
             }
             Verdict::Welcomed(peer) => shared.welcomed[peer.index()].notify_one(),
-            Verdict::Observe(asked) => {
+            Verdict::Observe(session, request) => {
                 while observers.try_join_next().is_some() {}
                 let (shared, socket) = (Arc::clone(&shared), Arc::clone(&socket));
                 observers.spawn(async move {
-                    let Some(mut answer) = shared.observed(&asked.request).await else { return };
+                    let Some(mut answer) = shared.observed(&request).await else { return };
                     if answer.len() > DATAGRAM_MESSAGE_MAX {
                         answer = postcard::to_stdvec(&cut::Answer::TooLong).unwrap_or_default();
                     }
-                    let sealed = shared.sessions().answer(&asked, &answer);
-                    drop(socket.send_to(&sealed, source).await);
+                    let sealed = shared.sessions().answer(session, &answer);
+                    if let Some(sealed) = sealed {
+                        drop(socket.send_to(&sealed, source).await);
+                    }
                 });
             }
-            Verdict::Ready(_) | Verdict::Observed(..) => {}
+            Verdict::Doubted => {}
             Verdict::Drop(count) => shared.counters.add(count),
         }
     }
@@ -80,22 +84,31 @@ pub(crate) fn send(
 
 async fn send_to(shared: Arc<Shared>, socket: Arc<UdpSocket>, peer: ActorId, address: SocketAddr) {
     while let Some(message) = shared.queues[peer.index()].pop().await {
-        let mut pause = HELLO_FIRST;
-        let sealed = loop {
-            let (sealed, hello) = {
-                let mut sessions = shared.sessions();
-                (sessions.seal(peer, &message), sessions.hello(peer))
-            };
-            if let Some(sealed) = sealed {
-                break sealed;
-            }
-            // Who never answered is asked again, less and less often.
-            drop(socket.send_to(&hello, address).await);
-            let _ = timeout(pause, shared.welcomed[peer.index()].notified()).await;
-            pause = (pause * 2).min(HELLO_LAST);
-        };
-        if socket.send_to(&sealed, address).await.is_ok() {
+        greet(&shared, &socket, peer, address).await;
+        let sealed = shared.sessions().seal(peer, &message);
+        if let Some(sealed) = sealed
+            && socket.send_to(&sealed, address).await.is_ok()
+        {
             shared.counters.add(Count::Sent);
         }
+    }
+}
+
+/// Begins a session with a peer if one is due. Who has never answered is asked again, less and less often; if there is a session, and
+/// it is only said to be gone, a few times.
+async fn greet(shared: &Shared, socket: &UdpSocket, peer: ActorId, address: SocketAddr) {
+    let (mut pause, mut tries) = (HELLO_FIRST, 0);
+    loop {
+        let hello = {
+            let mut sessions = shared.sessions();
+            if !sessions.is_due(peer) || tries >= DOUBTED_TRIES && sessions.make_do(peer) {
+                return;
+            }
+            sessions.hello(peer)
+        };
+        drop(socket.send_to(&hello, address).await);
+        let _ = timeout(pause, shared.welcomed[peer.index()].notified()).await;
+        pause = (pause * 2).min(HELLO_LAST);
+        tries += 1;
     }
 }
