@@ -49,6 +49,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod change;
 mod command;
 mod counters;
 mod cut;
