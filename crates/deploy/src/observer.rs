@@ -104,10 +104,12 @@ impl From {
         let mut tries = OVERTAKEN_MAX;
         let number = loop {
             let last = self.last.load(Ordering::Relaxed);
-            let number = cut::time().max(last.saturating_add(1));
+            // Two observers that are both behind the last cut do not take the same number for the next.
+            let number = cut::time().max(last.saturating_add(rand::random_range(1..1000)));
+            self.last.store(number, Ordering::Relaxed);
             match self.ask_all(Request::Join(number)).await {
                 Ok(_) => break number,
-                Err(_) if tries > 0 && self.last.load(Ordering::Relaxed) > last => tries -= 1,
+                Err(_) if tries > 0 && self.last.load(Ordering::Relaxed) > number => tries -= 1,
                 Err(error) => return Err(error),
             }
         };

@@ -272,7 +272,7 @@ impl Drop for Process {
     }
 }
 
-/// What was committed where, by whatever anyone said in any of its lives.
+/// What was committed where, by whatever anyone said in any of its incarnations.
 #[derive(Default)]
 struct Committed {
     values: BTreeMap<usize, String>,

@@ -111,7 +111,7 @@ impl<M: Data + Serialize + DeserializeOwned> Cast<M> {
         self
     }
 
-    /// Shows every state of every node of a kind, in both worlds, the first one of each life too.
+    /// Shows every state of every node of a kind, in both worlds, the first one of each incarnation too.
     #[must_use]
     pub fn watch<S: 'static>(mut self, mut watch: impl FnMut(ActorId, &S) + Send + 'static) -> Self {
         self.watcher = Some(Arc::new(Mutex::new(move |node: ActorId, state: &dyn Any| {

@@ -10,6 +10,8 @@ use snow::{Builder, HandshakeState, StatelessTransportState};
 use super::KEY;
 
 pub const OBSERVER: u32 = u32::MAX;
+/// Both for those who connect and for those who are connected to: they are one node.
+const INCARNATION: u64 = 7;
 // Kinds of frames.
 pub const HELLO: u8 = 1;
 pub const WELCOME: u8 = 2;
@@ -69,7 +71,7 @@ impl Wire {
         let session = rand::random();
         let mut state = handshake(false, from, to, session, true);
         let mut message = [0; 56];
-        state.write_message(&7_u64.to_le_bytes(), &mut message).expect("a first message");
+        state.write_message(&INCARNATION.to_le_bytes(), &mut message).expect("a first message");
         stream.write_all(&frame(HELLO, from, to, session, 0, &message)).expect("it is taken");
         let welcome = read_frame(&mut stream).expect("it is answered");
         assert_eq!(welcome[3], WELCOME);
@@ -90,7 +92,7 @@ impl Wire {
         let mut state = handshake(false, from, to, session, false);
         state.read_message(&hello[32..], &mut [0; 99]).expect("it is right");
         let mut message = [0; 56];
-        state.write_message(&8_u64.to_le_bytes(), &mut message).expect("an answer");
+        state.write_message(&INCARNATION.to_le_bytes(), &mut message).expect("an answer");
         stream.write_all(&frame(WELCOME, to, from, session, 0, &message)).ok()?;
         let state = state.into_stateless_transport_mode().expect("it is over");
         Some(Self { stream, state, from: to, to: from, session, sent: 0 })
