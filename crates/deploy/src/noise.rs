@@ -2,9 +2,9 @@
 //!
 //! Two nodes with keys of their own use `KKpsk0`: each knows the public key of the other from the deployment file, so nothing that
 //! identifies it has to be sent, and both are proved in two messages. Where there is the key of all alone, and for observers, who
-//! have no other, it is `NNpsk0`. In both, the key of all is mixed in first (`psk0`), so that the first message of a stranger is dropped
-//! after one decryption and nothing is computed for it; and both sides bring ephemeral keys, so that who steals every key
-//! later cannot read what was recorded (forward secrecy). `IK` and `XX` would send public keys that everybody has.
+//! have no other, it is `NNpsk0`. In both, the key of all is mixed in first (`psk0`), so that the first message of a stranger does not
+//! open, and is not answered; and both sides bring ephemeral keys, so that who steals every key later cannot read what
+//! was recorded (forward secrecy). `IK` and `XX` would send public keys that everybody has.
 //!
 //! The prologue holds who takes part, over which transport, who says hello to whom, and the number of the session. So what was said
 //! to one node, or in one deployment, or in one session, is of no use in another. Each side tells its incarnation in the encrypted payload.

@@ -4,11 +4,17 @@
 //! datagrams a window of the last 128 numbers tells what was taken; over a stream the numbers have no gaps. So what was
 //! recorded on the wire is of no use: neither now, nor in another session, nor after a restart.
 
+use std::time::Duration;
+
 use snow::StatelessTransportState;
+use tokio::time::Instant;
 
 use crate::counters::Count;
 use crate::cut;
 use crate::frame::{Header, Kind, OBSERVER, PIECE_MAX, TAG};
+
+/// After so long, whoever began a session begins another, with other keys: who takes the memory of a node learns no more than was said since.
+const RENEWED: Duration = Duration::from_secs(600);
 
 /// What a sealed frame contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +41,8 @@ pub(crate) struct Session {
     pub(crate) number: u64,
     /// Which incarnation of the peer is at the other end.
     pub(crate) incarnation: u64,
+    /// When another session is to be begun in its place.
+    pub(crate) renewed_at: Instant,
     sent: u64,
     taken: Window,
 }
@@ -75,7 +83,13 @@ impl Session {
         number: u64,
         incarnation: u64,
     ) -> Self {
-        Self { state, me, peer, number, incarnation, sent: 0, taken: Window::default() }
+        let (renewed_at, taken) = (Instant::now() + RENEWED, Window::default());
+        Self { state, me, peer, number, incarnation, renewed_at, sent: 0, taken }
+    }
+
+    /// Nobody answers: it is tried again later.
+    pub(crate) fn put_off(&mut self) {
+        self.renewed_at = Instant::now() + RENEWED;
     }
 
     /// Appends the frames in which something is said: one, unless it is longer than that.

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use simurgh_protocol::ActorId;
+use tokio::time::Instant;
 
 use crate::counters::Count;
 use crate::cut;
@@ -120,17 +121,17 @@ impl Sessions {
         peers[to.index()].greeting.get_or_insert_with(|| credentials.greet(to)).hello.clone()
     }
 
-    /// Whether a session with a peer is to be begun: there is none, or its other end may be gone.
+    /// Whether a session with a peer is to be begun: there is none, or its other end may be gone, or it is old.
     pub(crate) fn is_due(&self, to: ActorId) -> bool {
-        let peer = &self.peers[to.index()];
-        peer.sending.is_none() || peer.doubted
+        let Peer { sending, doubted, .. } = &self.peers[to.index()];
+        *doubted || sending.as_ref().is_none_or(|session| session.renewed_at <= Instant::now())
     }
 
     /// Nobody has answered a greeting: the session that is there has to do, until somebody doubts it again.
     pub(crate) fn make_do(&mut self, to: ActorId) -> bool {
         let peer = &mut self.peers[to.index()];
         peer.doubted = false;
-        peer.sending.is_some()
+        peer.sending.as_mut().map(Session::put_off).is_some()
     }
 
     /// Seals a message that lies behind the number of a cut, if there is a session with its receiver.
@@ -365,6 +366,31 @@ mod tests {
         assert!(alice.is_due(BOB));
         greet(&mut alice, &mut bob);
         assert_eq!(bob.receive(&say(&mut alice, BOB, 0)), heard(ALICE, 0));
+    }
+
+    #[test]
+    fn a_session_is_renewed_and_nothing_is_lost() {
+        let (mut alice, mut bob) = (node(ALICE), node(BOB));
+        greet(&mut alice, &mut bob);
+        let late = say(&mut alice, BOB, 1);
+        assert_eq!(bob.receive(&say(&mut alice, BOB, 2)), heard(ALICE, 2));
+        assert!(!alice.is_due(BOB));
+        let age = |node: &mut Sessions| {
+            node.peers[1].sending.as_mut().expect("there is a session").renewed_at = Instant::now();
+        };
+        age(&mut alice);
+        assert!(alice.is_due(BOB));
+        // As long as bob does not answer, the old one has to do.
+        assert!(alice.make_do(BOB) && !alice.is_due(BOB));
+        assert_eq!(bob.receive(&say(&mut alice, BOB, 3)), heard(ALICE, 3));
+        age(&mut alice);
+        let before = alice.peers[1].sending.as_ref().map(|session| session.number);
+        greet(&mut alice, &mut bob);
+        assert!(
+            !alice.is_due(BOB) && before != alice.peers[1].sending.as_ref().map(|session| session.number)
+        );
+        assert_eq!(bob.receive(&say(&mut alice, BOB, 4)), heard(ALICE, 4));
+        assert_eq!(bob.receive(&late), heard(ALICE, 1));
     }
 
     #[test]

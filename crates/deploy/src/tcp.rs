@@ -233,11 +233,13 @@ async fn send_to(shared: Arc<Shared>, peer: ActorId, address: SocketAddr) {
     let mut pause = RETRY_FIRST;
     loop {
         match timeout(PROOF, connect(&shared, peer, address)).await {
-            Ok(Ok((frames, session))) => {
+            Ok(Ok((mut frames, session))) => {
                 shared.counters.add(Count::Connected);
                 pause = RETRY_FIRST;
-                if carry(&shared, peer, frames, session).await {
-                    return;
+                match carry(&shared, peer, &mut frames, session).await {
+                    Carried::Broken => {}
+                    Carried::Old => part(frames).await,
+                    Carried::All => return part(frames).await,
                 }
             }
             Ok(Err(End::Wrong(count))) => shared.counters.add(count),
@@ -280,8 +282,30 @@ pub(crate) async fn greet(
     Ok((frames, session))
 }
 
-/// Sends over a connection while it lasts; true if there is nothing more to send.
-async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>, mut session: Session) -> bool {
+/// Why nothing more is sent over a connection.
+enum Carried {
+    /// It is of no use any more.
+    Broken,
+    /// Its session is old.
+    Old,
+    /// There is nothing more to send.
+    All,
+}
+
+/// Ends a connection so that all that was sent over it arrives: a socket that is closed with something unread takes back what it has sent.
+async fn part(mut frames: Frames<TcpStream>) {
+    if frames.stream().shutdown().await.is_ok() {
+        let _ = timeout(PROOF, async { while frames.next().await.is_ok() {} }).await;
+    }
+}
+
+/// Sends over a connection while it lasts.
+async fn carry(
+    shared: &Shared,
+    peer: ActorId,
+    frames: &mut Frames<TcpStream>,
+    mut session: Session,
+) -> Carried {
     let queue = &shared.queues[peer.index()];
     let (mut heard, mut said) = (Instant::now(), Instant::now());
     // The peer says here that it lives, and nothing else.
@@ -291,9 +315,9 @@ async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>, mu
             // In this order: who has said something is not silent, and much to send hides nothing.
             biased;
             frame = frames.next() => {
-                let Ok(frame) = frame else { return false };
+                let Ok(frame) = frame else { return Carried::Broken };
                 if !matches!(opened(&mut session, &mut nothing, &frame), Ok(Some((Content::Alive, _)))) {
-                    return false;
+                    return Carried::Broken;
                 }
                 heard = Instant::now();
                 continue;
@@ -301,24 +325,25 @@ async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>, mu
             () = shared.welcomed[peer.index()].notified() => {
                 // It was started again: nobody reads any more what is sent here.
                 if shared.incarnation(peer) != session.incarnation {
-                    return false;
+                    return Carried::Broken;
                 }
                 continue;
             }
             () = sleep_until(heard + SILENT) => {
                 shared.counters.add(Count::Silent);
-                return false;
+                return Carried::Broken;
             }
             () = sleep_until(said + ALIVE) => {
                 if !say(frames.stream(), &mut session, Content::Alive, &[], STUCK).await {
-                    return false;
+                    return Carried::Broken;
                 }
                 said = Instant::now();
                 continue;
             }
+            () = sleep_until(session.renewed_at) => return Carried::Old,
             message = queue.pop() => message,
         };
-        let Some(first) = first else { return true };
+        let Some(first) = first else { return Carried::All };
         let (mut batch, mut messages) = (Vec::new(), 0);
         let mut next = Some(first);
         while let Some(message) = next {
@@ -327,7 +352,7 @@ async fn carry(shared: &Shared, peer: ActorId, mut frames: Frames<TcpStream>, mu
             next = if batch.len() < BATCH_BYTES { queue.try_pop() } else { None };
         }
         if !matches!(timeout(STUCK, frames.stream().write_all(&batch)).await, Ok(Ok(()))) {
-            return false;
+            return Carried::Broken;
         }
         said = Instant::now();
         for _ in 0..messages {
