@@ -45,7 +45,7 @@ struct Keys {
 
 /// A handshake that was begun, and waits for its answer.
 pub(crate) struct Greeting {
-    state: HandshakeState,
+    state: Box<HandshakeState>,
     me: u32,
     to: u32,
     pub(crate) session: u64,
@@ -119,7 +119,7 @@ impl Credentials {
         let mut state = self.begin(from, to, session).expect("the patterns have what they need");
         let hello = written(&mut state, Kind::Hello, from, to, session, self.incarnation)
             .expect("a first message can be written");
-        Greeting { state, me: from, to, session, hello }
+        Greeting { state: Box::new(state), me: from, to, session, hello }
     }
 
     /// Answers who begins a session: the session, in which nothing was said yet, and the frame of the answer.
