@@ -50,7 +50,10 @@ thread_local! {
     static RUN_HERE: RunHere = const { RunHere(RefCell::new(Vec::new())) };
 }
 
-struct RunHere(RefCell<Vec<(Arc<Runner>, fn(Stuck))>>);
+struct RunHere(RefCell<Vec<RunnerHere>>);
+
+/// What this thread runs, and who is told if the thread ends in the middle of it.
+type RunnerHere = (Arc<Runner>, fn(Stuck));
 
 impl Drop for RunHere {
     fn drop(&mut self) {
