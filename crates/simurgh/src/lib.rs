@@ -83,7 +83,7 @@ pub mod timed;
 
 pub use api::{
     Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link, Mailbox, Mailboxes,
-    Mutex, MutexGuard, Semaphore, Task,
+    Mutex, MutexGuard, Seconds, Semaphore, Task,
 };
 pub use app::{App, NoOptions, main, main_with};
 pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network, Verdict, check};

@@ -577,15 +577,28 @@ impl ActorPlan<'_> {
         self
     }
 
+    fn check_dates(&self) -> Result {
+        for (what, date) in [("start", self.start_at), ("be killed", self.kill_at)] {
+            if let Some(date) = date.filter(|date| date.is_nan()) {
+                return Err(Error::input(format!(
+                    "actor {:?} cannot {what} at {date}: give a date",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds it.
     ///
     /// # Errors
-    /// None; a result, so that it ends the same way as what comes before it.
+    /// If its dates are none.
     pub fn start<F, Fut>(self, code: F) -> Result<ActorHandle>
     where
         F: FnOnce(Ctx) -> Fut + Send + 'static,
         Fut: Future<Output: IntoEnding> + Send + 'static,
     {
+        self.check_dates()?;
         let body = body(&self.program.shared, code);
         let request = SpawnRequest {
             kill_at: self.kill_at,
@@ -598,12 +611,13 @@ impl ActorPlan<'_> {
     /// Adds it; when its host fails and comes back, it starts again from the beginning.
     ///
     /// # Errors
-    /// None; a result, so that it ends the same way as what comes before it.
+    /// If its dates are none.
     pub fn restart<F, Fut>(self, code: F) -> Result<ActorHandle>
     where
         F: Fn(Ctx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoEnding> + Send + 'static,
     {
+        self.check_dates()?;
         let again = reboot(&self.program.shared, code);
         let request = SpawnRequest {
             kill_at: self.kill_at,

@@ -74,6 +74,7 @@ impl Simulation {
                 return Ok(());
             }
             self.rounds += 1;
+            self.stand_still(ready)?;
             for together in ready.chunks(TOGETHER) {
                 self.run_together(together)?;
             }

@@ -10,6 +10,7 @@ mod ends;
 mod halts;
 mod locks;
 mod programs;
+mod quantities;
 mod resources;
 mod waits;
 
