@@ -41,7 +41,7 @@ use crate::platform_requests;
 use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
 use choice::Choice;
 use crew::Crew;
-use round::{Held, Slot};
+use round::{Held, Rest, Slot};
 
 /// The code of an actor and what belongs to it, kept with the actor.
 #[derive(Default)]
@@ -67,6 +67,8 @@ pub struct Simulation {
     platform: Arc<Platform>,
     /// Those of the present round, used again and again.
     slots: Vec<Slot>,
+    /// Those of the present round who have not been served.
+    rest: Rest,
     /// For actors that end.
     parting: Door,
     /// Actors to be created later.
@@ -163,6 +165,7 @@ impl Simulation {
             models,
             platform,
             slots: Vec::new(),
+            rest: Rest::default(),
             parting: Door::new(),
             late: Vec::new(),
             boots: Vec::new(),

@@ -12,6 +12,7 @@ mod locks;
 mod programs;
 mod quantities;
 mod resources;
+mod rounds;
 mod waits;
 
 use std::pin::Pin;
