@@ -92,9 +92,11 @@ pub use clap;
 pub use error::{Error, Exit, Result};
 pub use program::{Outcome, Program, Settings};
 pub use scenario::Scenario;
+pub use simurgh_kernel::event::{Event, Observer};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
+pub use simurgh_kernel::simulation::{Listener, Pacing, Said, Status, Watcher};
 pub use simurgh_platform::Platform;
 pub use timed::{Explore, ExploreReport, Objective, explore};
 
