@@ -187,8 +187,11 @@ impl<'a, M: Data> Session<'a, M> {
 
     /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
     pub(crate) fn look_for(&mut self, suspicion: Decided, state: &[u32]) -> Option<Decided> {
-        let Decided::Property(property) = suspicion else {
-            return failed(&self.space, state, None).then_some(suspicion);
+        let property = match suspicion {
+            Decided::Property(property) => property,
+            Decided::Panic => return failed(&self.space, state, None).then_some(suspicion),
+            // Who comes to a state asks whether it is within the boundary, and tells what came of that.
+            Decided::Broken(_) => return None,
         };
         let decides = self.evaluator.decides(property, &self.space, state, None);
         decides.then(|| self.broken_condition(property).unwrap_or(suspicion))

@@ -8,7 +8,7 @@ use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
 use crate::property::{Kind, Mode as When};
-use crate::session::{Decided, Session};
+use crate::session::{Code, Decided, Session};
 
 /// Which system states are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,15 +261,45 @@ fn for_all<M: Data>(
 ) {
     let actors = session.space.actors();
     let mut targets: Vec<Vec<Bits>> = vec![vec![Bits::default(); actors]; properties.len()];
-    let mut made = Made { numbers: Vec::new(), plain: Vec::new() };
-    system_states(session, graph, properties, &mut made, &mut targets);
+    system_states(session, graph, &mut Made::default(), &mut |session, state| {
+        session.report.system_states += 1;
+        for (&property, targets) in properties.iter().zip(&mut targets) {
+            if session.evaluator.decides(property, &session.space, state, None) {
+                note(targets, state);
+            }
+        }
+    });
     for (property, targets) in properties.iter().zip(&targets) {
         let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
         push(goals, Decided::Property(*property), actors, &targets);
     }
 }
 
+/// Whether the boundary panics in a system state: it sees all of it, so all of them have to be made.
+pub(crate) fn for_boundary<M: Data>(session: &mut Session<'_, M>, graph: &Graph) -> Option<Goal> {
+    session.system.within.as_ref()?;
+    let actors = session.space.actors();
+    let mut targets = vec![Bits::default(); actors];
+    system_states(session, graph, &mut Made::default(), &mut |session, state| {
+        session.within(state);
+        if session.broken_boundary().is_some() {
+            note(&mut targets, state);
+        }
+    });
+    let mut goals = Vec::new();
+    let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
+    push(&mut goals, Decided::Broken(Code::Boundary), actors, &targets);
+    goals.pop()
+}
+
+fn note(targets: &mut [Bits], state: &[u32]) {
+    for (states, local) in targets.iter_mut().zip(state) {
+        states.set(*local);
+    }
+}
+
 /// A system state that is being made: the states of the first actors, with their pasts and without.
+#[derive(Default)]
 struct Made {
     numbers: Vec<u32>,
     plain: Vec<u32>,
@@ -278,20 +308,12 @@ struct Made {
 fn system_states<M: Data>(
     session: &mut Session<'_, M>,
     graph: &Graph,
-    properties: &[usize],
     made: &mut Made,
-    targets: &mut [Vec<Bits>],
+    see: &mut impl FnMut(&mut Session<'_, M>, &[u32]),
 ) {
     let actor = made.plain.len();
     if actor == session.space.actors() {
-        session.report.system_states += 1;
-        for (&property, targets) in properties.iter().zip(targets) {
-            if session.evaluator.decides(property, &session.space, &made.plain, None) {
-                targets.iter_mut().zip(made.plain.iter()).for_each(|(states, one)| {
-                    states.set(*one);
-                });
-            }
-        }
+        see(session, &made.plain);
         session.over(graph.states, graph.depth as usize);
         return;
     }
@@ -307,7 +329,7 @@ fn system_states<M: Data>(
         }
         made.numbers.push(one);
         made.plain.push(graph.plain(actor, one));
-        system_states(session, graph, properties, made, targets);
+        system_states(session, graph, made, see);
         made.plain.pop();
         made.numbers.pop();
     }

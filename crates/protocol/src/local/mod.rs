@@ -28,7 +28,7 @@ use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
 pub(crate) use goals::Mode;
-use goals::goals;
+use goals::{Goal, for_boundary, goals};
 use graph::{Graph, Knowledge};
 use turns::Turns;
 use verify::{Answer, verify};
@@ -133,20 +133,32 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
 /// Puts together what would decide a property, and asks whether it can be there.
 fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, bounded: bool) {
     session.unanswered = 0;
+    let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
     for goal in goals(session, graph, mode) {
-        if !session.wants_more() || session.cut.is_some() {
-            session.unanswered += 1;
-            continue;
-        }
-        if !session.is_open(goal.decides) {
-            continue;
-        }
-        session.report.suspicions += 1;
-        let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
-        match verify(session, graph, &goal, states_max) {
-            Answer::Real(decided, schedule) => session.decide(decided, schedule),
-            Answer::Impossible => {}
-            Answer::Unknown => session.unanswered += 1,
-        }
+        ask(session, graph, &goal, states_max);
+    }
+    // A boundary may panic where nothing seems to be wrong. That is many states: so only in the end, if all else is well.
+    if !bounded
+        && session.wants_more()
+        && session.cut.is_none()
+        && let Some(goal) = for_boundary(session, graph)
+    {
+        ask(session, graph, &goal, states_max);
+    }
+}
+
+fn ask<M: Data>(session: &mut Session<'_, M>, graph: &Graph, goal: &Goal, states_max: usize) {
+    if !session.wants_more() || session.cut.is_some() {
+        session.unanswered += 1;
+        return;
+    }
+    if !session.is_open(goal.decides) {
+        return;
+    }
+    session.report.suspicions += 1;
+    match verify(session, graph, goal, states_max) {
+        Answer::Real(decided, schedule) => session.decide(decided, schedule),
+        Answer::Impossible => {}
+        Answer::Unknown => session.unanswered += 1,
     }
 }
