@@ -3,7 +3,7 @@
 //! A condition that panics is a mistake of whoever wrote it. It answers what decides the property, so that no search passes
 //! it by, and [`Evaluator::take_panic`] tells.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 
 use crate::actor::Data;
 use crate::ids::ActorId;
@@ -59,6 +59,14 @@ pub(crate) struct Evaluator<'a, M> {
     panic: Option<String>,
 }
 
+/// A local state: of which actor, and its number.
+pub(crate) type At = (usize, u32);
+
+/// A state, if it is of this type.
+fn of_type<M: Data>(space: &Space<M>, (actor, local): At, of: TypeId) -> Option<&dyn Any> {
+    space.node(actor).state(local).filter(|state| (*state).type_id() == of)
+}
+
 fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
     if table.len() <= at as usize {
         table.resize(at as usize + 1, None);
@@ -110,18 +118,15 @@ impl<'a, M: Data> Evaluator<'a, M> {
     ) -> bool {
         self.panic = None;
         let wanted = self.deciding(property);
-        let actors = space.actors();
+        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
         let range = changed.map_or(0..actors, |actor| actor..actor + 1);
         match &self.properties[property].condition.0 {
-            Kind::Local { .. } => range
-                .into_iter()
-                .any(|actor| self.of_one(property, space, actor, state[actor]) == Some(wanted)),
+            Kind::Local { .. } => {
+                range.into_iter().any(|actor| self.of_one(property, space, at(actor)) == Some(wanted))
+            }
             Kind::Pairwise { .. } => range.into_iter().any(|left| {
-                (0..actors).any(|right| {
-                    right != left
-                        && self.of_two(property, space, (left, state[left]), (right, state[right]))
-                            == Some(wanted)
-                })
+                let mut others = (0..actors).filter(|right| *right != left);
+                others.any(|right| self.of_two(property, space, at(left), at(right)) == Some(wanted))
             }),
             _ => self.holds(property, space, state) == wanted,
         }
@@ -130,19 +135,18 @@ impl<'a, M: Data> Evaluator<'a, M> {
     /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
     pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
         self.panic = None;
-        let actors = space.actors();
+        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
         match &self.properties[property].condition.0 {
             Kind::Local { .. } => {
-                (0..actors).all(|actor| self.of_one(property, space, actor, state[actor]) != Some(false))
+                (0..actors).all(|actor| self.of_one(property, space, at(actor)) != Some(false))
             }
             Kind::Pairwise { .. } => (0..actors).all(|left| {
-                (left + 1..actors).all(|right| {
-                    self.of_two(property, space, (left, state[left]), (right, state[right])) != Some(false)
-                })
+                (left + 1..actors)
+                    .all(|right| self.of_two(property, space, at(left), at(right)) != Some(false))
             }),
             Kind::Projected { .. } => {
                 let keys: Vec<u32> =
-                    (0..actors).filter_map(|actor| self.key(property, space, actor, state[actor])).collect();
+                    (0..actors).filter_map(|actor| self.key(property, space, at(actor))).collect();
                 self.of_keys(property, &keys)
             }
             Kind::Global(holds) => quietly(|| holds(&States { nodes: &Found { space, state } }))
@@ -166,24 +170,15 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// What a condition on one state says of one; nothing if it is not about such states.
-    pub(crate) fn of_one(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        actor: usize,
-        local: u32,
-    ) -> Option<bool> {
+    pub(crate) fn of_one(&mut self, property: usize, space: &Space<M>, at: At) -> Option<bool> {
         let Kind::Local { of, holds } = &self.properties[property].condition.0 else { return None };
-        if let Some(known) = self.memories[property].locals[actor].get(local as usize).copied().flatten() {
+        if let Some(known) = self.memories[property].locals[at.0].get(at.1 as usize).copied().flatten() {
             return Some(known);
         }
-        let state = space.node(actor).state(local)?;
-        if state.type_id() != *of {
-            return None;
-        }
+        let state = of_type(space, at, *of)?;
         match quietly(|| holds(state)) {
             Ok(answer) => {
-                *slot(&mut self.memories[property].locals[actor], local) = Some(answer);
+                *slot(&mut self.memories[property].locals[at.0], at.1) = Some(answer);
                 Some(answer)
             }
             Err(why) => Some(self.panicked(property, why)),
@@ -191,15 +186,9 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// What a condition on pairs says of two states; nothing if it is not about such states.
-    pub(crate) fn of_two(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        left: (usize, u32),
-        right: (usize, u32),
-    ) -> Option<bool> {
+    fn of_two(&mut self, property: usize, space: &Space<M>, left: At, right: At) -> Option<bool> {
         let (left, right) = if left.0 < right.0 { (left, right) } else { (right, left) };
-        let key = |(actor, local): (usize, u32)| ((actor as u64) << 32) | u64::from(local);
+        let key = |(actor, local): At| ((actor as u64) << 32) | u64::from(local);
         let known = (key(left), key(right));
         if let Some(known) = self.memories[property].pairs.get(&known) {
             return Some(*known);
@@ -216,50 +205,37 @@ impl<'a, M: Data> Evaluator<'a, M> {
         &mut self,
         property: usize,
         space: &Space<M>,
-        left: (usize, u32),
-        right: (usize, u32),
+        left: At,
+        right: At,
     ) -> Option<bool> {
         let Property { mode, condition, .. } = &self.properties[property];
-        let (mode, Kind::Pairwise { of, holds }) = (*mode, &condition.0) else { return None };
-        let of_type = |(actor, local): (usize, u32)| {
-            space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
-        };
-        let (left, right) = (of_type(left)?, of_type(right)?);
-        Some(
-            quietly(|| of_pair(holds.as_ref(), mode, left, right))
-                .unwrap_or_else(|why| self.panicked(property, why)),
-        )
+        let Kind::Pairwise { of, holds } = &condition.0 else { return None };
+        let (left, right) = (of_type(space, left, *of)?, of_type(space, right, *of)?);
+        let answer = quietly(|| of_pair(holds.as_ref(), *mode, left, right));
+        Some(answer.unwrap_or_else(|why| self.panicked(property, why)))
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
-    pub(crate) fn shade(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        actor: usize,
-        local: u32,
-        is_target: bool,
-    ) -> u32 {
+    pub(crate) fn shade(&mut self, property: usize, space: &Space<M>, at: At, is_target: bool) -> u32 {
         match &self.properties[property].condition.0 {
-            Kind::Projected { .. } => self.key(property, space, actor, local).map_or(0, |key| key + 1),
-            Kind::Local { .. } => u32::from(self.of_one(property, space, actor, local) == Some(true)),
+            Kind::Projected { .. } => self.key(property, space, at).map_or(0, |key| key + 1),
+            Kind::Local { .. } => u32::from(self.of_one(property, space, at) == Some(true)),
             // Pairs are decided among targets.
             Kind::Pairwise { .. } if !is_target => 0,
-            _ => local + 1,
+            _ => at.1 + 1,
         }
     }
 
     /// What a projection keeps of a state.
-    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, actor: usize, local: u32) -> Option<u32> {
+    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, at: At) -> Option<u32> {
         let Kind::Projected { of, .. } = &self.properties[property].condition.0 else { return None };
         let memory = &mut self.memories[property];
-        let known = slot(&mut memory.keys[actor], local);
+        let known = slot(&mut memory.keys[at.0], at.1);
         if let Some(key) = known {
             return *key;
         }
-        let state = space.node(actor).state(local).filter(|state| (*state).type_id() == *of);
         let projection = memory.projection.as_mut().expect("projected properties have projections");
-        let key = state.and_then(|state| {
+        let key = of_type(space, at, *of).and_then(|state| {
             quietly(|| projection.key(state)).unwrap_or_else(|why| {
                 memory.why = why;
                 Some(PANICS)

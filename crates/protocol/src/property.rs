@@ -73,11 +73,6 @@ impl<'a> States<'a> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Whether an actor is down.
-    pub fn is_down(&self, actor: ActorId) -> bool {
-        self.nodes.state(actor.index()).is_none()
-    }
 }
 
 /// Everything there is at one time: states, messages on their way, history.

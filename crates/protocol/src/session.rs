@@ -9,7 +9,6 @@ use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
 use crate::hash::fingerprint;
 use crate::inert::Inert;
-use crate::limits::{Limits, Progress};
 use crate::node::quietly;
 use crate::property::{Kind, Mode, Property, States};
 use crate::report::{Finding, Outcome, Report, Verdict};
@@ -28,6 +27,13 @@ const WITHIN: &str = "only states within the boundary count";
 /// One of how many states is compared with those that it stands for, where there is symmetry.
 const SAMPLE: u128 = 64;
 
+/// What bounds a search.
+pub(crate) struct Limits<'a> {
+    pub(crate) states_max: u64,
+    pub(crate) depth_max: usize,
+    pub(crate) stop: Option<Box<dyn FnMut(&Seen) -> bool + 'a>>,
+}
+
 /// A search that is going on.
 pub(crate) struct Session<'a, M> {
     pub(crate) system: &'a System<M>,
@@ -35,7 +41,7 @@ pub(crate) struct Session<'a, M> {
     pub(crate) starts: Vec<Vec<u32>>,
     pub(crate) evaluator: Evaluator<'a, M>,
     /// The properties `always` and `sometimes` that have not been decided.
-    open: Vec<usize>,
+    pub(crate) open: Vec<usize>,
     pub(crate) limits: Limits<'a>,
     pub(crate) report: Report,
     outcomes: Vec<Outcome>,
@@ -92,7 +98,7 @@ impl<'a, M: Data> Session<'a, M> {
             evaluator,
             open,
             limits,
-            report: Report::new(engine),
+            report: Report { engine, ..Report::default() },
             outcomes,
             panic: None,
             cut: None,
@@ -150,7 +156,7 @@ impl<'a, M: Data> Session<'a, M> {
     fn look_at_starts(&mut self) {
         let mut inside = false;
         for (start, state) in self.starts.clone().iter().enumerate() {
-            inside |= self.within(state);
+            inside |= self.is_within(state);
             if self.broken_boundary().is_some() {
                 return self.tell_broken(Code::Boundary, &Schedule { start, ..Schedule::default() });
             }
@@ -164,25 +170,6 @@ impl<'a, M: Data> Session<'a, M> {
     pub(crate) fn fail(&mut self, why: String) {
         self.report.verdict = Verdict::CannotRun;
         self.report.note = Some(why);
-    }
-
-    /// What a new state decides, right after it was found to be within the boundary.
-    fn decided_by(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
-        if std::mem::take(&mut self.boundary_panicked) {
-            return vec![Decided::Broken(Code::Boundary)];
-        }
-        let mut decided = Vec::new();
-        if failed(&self.space, state, changed) {
-            decided.push(Decided::Panic);
-        }
-        for &property in &self.open {
-            if self.evaluator.decides(property, &self.space, state, changed) {
-                let broken = self.evaluator.take_panic().map(|why| self.said = why);
-                let decides = Decided::Property(property);
-                decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
-            }
-        }
-        decided
     }
 
     /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
@@ -201,17 +188,6 @@ impl<'a, M: Data> Session<'a, M> {
     pub(crate) fn broken_condition(&mut self, property: usize) -> Option<Decided> {
         self.said = self.evaluator.take_panic()?;
         Some(Decided::Broken(Code::Condition(property)))
-    }
-
-    /// Whether a state is within the boundary. If that panics, it is, and [`StateSpace::look`] tells.
-    pub(crate) fn within(&mut self, state: &[u32]) -> bool {
-        let Some(within) = &self.system.within else { return true };
-        let answer = quietly(|| within(&States { nodes: &Found { space: &self.space, state } }));
-        self.boundary_panicked = answer.is_err();
-        answer.unwrap_or_else(|why| {
-            self.said = why;
-            true
-        })
     }
 
     /// Notes how much a search has seen.
@@ -300,9 +276,10 @@ impl<'a, M: Data> Session<'a, M> {
             Code::Boundary => "within()".into(),
             Code::History => "history()".into(),
         };
-        let steps: Vec<String> = schedule.to_string().lines().map(str::to_owned).collect();
-        let place =
-            if steps.is_empty() { "at the start".into() } else { format!("after {}", steps.join("; ")) };
+        let place = match schedule.to_string().trim_end() {
+            "" => "at the start".into(),
+            steps => format!("after {}", steps.replace('\n', "; ")),
+        };
         let actors = self.system.replay(schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
         let states = actors.map_or(String::new(), |actors| {
             let states: Vec<String> =
@@ -312,14 +289,10 @@ impl<'a, M: Data> Session<'a, M> {
         self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
 
-    /// Whether the search has to end, asked after every state.
-    pub(crate) fn over(&mut self, states: usize, depth: usize) -> bool {
-        self.over_after(1, states, depth)
-    }
-
-    /// The same for those whose steps differ in what they take: the clock is asked when so much was done.
-    pub(crate) fn over_after(&mut self, work: u64, states: usize, depth: usize) -> bool {
-        if states as u64 > self.limits.states_max {
+    /// Whether the search has to end, for those whose steps differ in what they take: the clock is asked when so much was done.
+    pub(crate) fn over_after(&mut self, work: u64, seen: Seen) -> bool {
+        self.report.transitions = self.transitions_before + seen.transitions;
+        if seen.states as u64 > self.limits.states_max {
             self.cut = Some(format!("{} states were the bound", self.limits.states_max));
             return true;
         }
@@ -327,23 +300,18 @@ impl<'a, M: Data> Session<'a, M> {
         self.ticks += work;
         if self.ticks / 1024 > before
             && let Some(stop) = &mut self.limits.stop
-            && stop(&Progress { states: states as u64, transitions: self.report.transitions, depth })
+            && stop(&Seen { transitions: self.report.transitions, ..seen })
         {
-            self.cut = Some(format!("it was stopped at depth {depth}"));
+            self.cut = Some(format!("it was stopped at depth {}", seen.depth));
             return true;
         }
         false
     }
 
     /// The same for those who have much to do between two calls: the clock is asked each time.
-    pub(crate) fn over_often(&mut self, states: usize, depth: usize) -> bool {
+    pub(crate) fn over_often(&mut self, seen: Seen) -> bool {
         self.ticks = self.ticks.next_multiple_of(1024) + 1023;
-        self.over(states, depth)
-    }
-
-    /// The properties `always` and `sometimes` that have not been decided.
-    pub(crate) fn open(&self) -> &[usize] {
-        &self.open
+        self.over_after(1, seen)
     }
 
     pub(crate) fn is_open(&self, decided: Decided) -> bool {
@@ -406,7 +374,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn expand(&mut self, steps: Steps, state: &[u32], out: &mut Successors) -> Option<Decided> {
-        self.space.expand_learning_by(steps, state, out);
+        self.space.expand_learning(steps, state, out);
         self.broken_history().map(|_| Decided::Broken(Code::History))
     }
 
@@ -421,7 +389,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
             let mut unknown: Vec<usize> = Vec::new();
             for (at, list) in lists.iter_mut().enumerate() {
                 list.clear();
-                if space.expand(level.get(first + at), list).is_err() {
+                if space.expand(Steps::Effective, level.get(first + at), list).is_err() {
                     unknown.push(first + at);
                 }
             }
@@ -449,12 +417,33 @@ impl<M: Data> StateSpace for Session<'_, M> {
         self.workers
     }
 
+    /// If the boundary panics, it is within, and [`StateSpace::look`] tells.
     fn is_within(&mut self, state: &[u32]) -> bool {
-        self.within(state)
+        let answer = is_within(self.system, &self.space, state);
+        self.boundary_panicked = answer.is_err();
+        answer.unwrap_or_else(|why| {
+            self.said = why;
+            true
+        })
     }
 
     fn look(&mut self, state: &[u32], step: Option<Move>) -> Vec<Decided> {
-        self.decided_by(state, step.and_then(Move::actor))
+        if let Some(broken) = self.broken_boundary() {
+            return vec![broken];
+        }
+        let changed = step.and_then(Move::actor);
+        let mut decided = Vec::new();
+        if failed(&self.space, state, changed) {
+            decided.push(Decided::Panic);
+        }
+        for &property in &self.open {
+            if self.evaluator.decides(property, &self.space, state, changed) {
+                let broken = self.evaluator.take_panic().map(|why| self.said = why);
+                let decides = Decided::Property(property);
+                decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
+            }
+        }
+        decided
     }
 
     fn found(&mut self, decided: Decided, way: Way<Move>) {
@@ -467,8 +456,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn is_over(&mut self, seen: Seen) -> bool {
-        self.report.transitions = self.transitions_before + seen.transitions;
-        self.over(seen.states, seen.depth)
+        self.over_after(1, seen)
     }
 
     fn is_cut(&mut self, depth: usize) -> bool {
@@ -493,7 +481,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
             return;
         }
         let mut next = Successors::default();
-        self.space.expand_learning(state, &mut next);
+        self.space.expand_learning(Steps::Effective, state, &mut next);
         let sum = next.list.iter().fold(0_u128, |sum, successor| sum.wrapping_add(successor.key));
         if *self.samples.entry(hash).or_insert(sum) != sum {
             self.fail(
@@ -541,6 +529,12 @@ impl<M: Data> Eventually for Session<'_, M> {
     }
 }
 
+/// Whether a state is within the boundary, or what that said when it panicked.
+fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Result<bool, String> {
+    let Some(within) = &system.within else { return Ok(true) };
+    quietly(|| within(&States { nodes: &Found { space, state } }))
+}
+
 /// Whether a schedule, followed from the start through the handlers, ends where a property is decided.
 pub(crate) fn confirm<M: Data>(
     system: &System<M>,
@@ -550,16 +544,11 @@ pub(crate) fn confirm<M: Data>(
     let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
     let (space, last) = (&replayed.space, replayed.last());
     let mut evaluator = Evaluator::new(&system.properties, space.actors());
-    let is_within = |state: &Vec<u32>| {
-        let states = States { nodes: &Found { space, state } };
-        system.within.as_ref().is_none_or(|within| quietly(|| within(&states)).unwrap_or(true))
-    };
-    let seen = replayed.states.iter().all(is_within)
+    let seen = replayed.states.iter().all(|state| is_within(system, space, state).unwrap_or(true))
         && match decided {
             Decided::Panic => failed(space, last, None),
             Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
-                let never = (0..replayed.states.len())
-                    .all(|at| !evaluator.holds(property, space, &replayed.states[at]));
+                let never = replayed.states.iter().all(|state| !evaluator.holds(property, space, state));
                 let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
                 never && again
             }

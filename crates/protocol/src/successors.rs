@@ -10,13 +10,11 @@ pub(crate) type Successors = simurgh_search::space::Successors<Move>;
 
 impl<M: Data> Space<M> {
     /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.
-    pub(crate) fn expand(&self, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
-        self.expand_by(Steps::Effective, state, out)
-    }
-
-    fn expand_by(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
+    pub(crate) fn expand(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
         let mark = out.mark();
-        let result = Expansion { space: self, steps, state, base: self.hash_base(state) }.all(out);
+        let is_kept_up = self.permutations.len() <= 1 && self.network == Network::Unordered;
+        let base = is_kept_up.then(|| self.hash(state));
+        let result = Expansion { space: self, steps, state, base }.all(out);
         if result.is_err() {
             out.truncate(mark);
         }
@@ -24,13 +22,8 @@ impl<M: Data> Space<M> {
     }
 
     /// The same, learning what is not known.
-    pub(crate) fn expand_learning(&mut self, state: &[u32], out: &mut Successors) {
-        self.expand_learning_by(Steps::Effective, state, out);
-    }
-
-    /// The same with the steps that are asked for.
-    pub(crate) fn expand_learning_by(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
-        while let Err(unknown) = self.expand_by(steps, state, out) {
+    pub(crate) fn expand_learning(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
+        while let Err(unknown) = self.expand(steps, state, out) {
             self.learn(unknown);
             if let Some(broken) = &mut self.broken {
                 broken.at.get_or_insert_with(|| state.to_vec());
@@ -38,9 +31,17 @@ impl<M: Data> Space<M> {
         }
     }
 
-    /// The fingerprint that those of the next states are computed from, where that can be done.
-    fn hash_base(&self, state: &[u32]) -> Option<u128> {
-        (self.permutations.len() <= 1 && self.network == Network::Unordered).then(|| self.hash(state))
+    /// What comes after a state by the first step that is meant, if there is one.
+    pub(crate) fn after(
+        &mut self,
+        steps: Steps,
+        state: &[u32],
+        is_meant: impl Fn(&Self, Move) -> bool,
+    ) -> Option<Vec<u32>> {
+        let mut next = Successors::default();
+        self.expand_learning(steps, state, &mut next);
+        let meant = next.list.iter().find(|successor| is_meant(self, successor.step))?;
+        Some(next.state(meant).to_vec())
     }
 }
 
@@ -48,6 +49,7 @@ struct Expansion<'a, M> {
     space: &'a Space<M>,
     steps: Steps,
     state: &'a [u32],
+    /// The fingerprint that those of the next states are computed from, where that can be done.
     base: Option<u128>,
 }
 

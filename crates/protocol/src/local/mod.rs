@@ -28,8 +28,8 @@ use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
 pub(crate) use goals::Mode;
-use goals::{Goal, for_boundary, goals};
-use graph::{Graph, Knowledge};
+use goals::{Goal, goals, of_boundary};
+use graph::Graph;
 use turns::Turns;
 use verify::{Answer, verify};
 
@@ -72,22 +72,17 @@ fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
     })
 }
 
-pub(crate) fn search<M: Data>(mut session: Session<'_, M>, options: &Options, mode: Mode) -> Report {
+pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
     if let Some(why) = refusal(&session) {
         return Report::cannot_run(session.report.engine, why);
     }
-    let knowledge = Knowledge {
-        histories: options.histories && session.space.network != crate::Network::Duplicating,
-        company: options.company,
-        company_states_max: options.company_states_max,
-        pasts: false,
-    };
-    let mut turns = Turns::new(&session, knowledge, options.pasts_from);
+    options.histories &= session.space.network != crate::Network::Duplicating;
+    let (early, mut turns) = (options.early, Turns::new(&session, options));
     while session.wants_more() {
         let (graph, states_max) = turns.next(&session);
         let ended = explore(&mut session, graph, states_max);
         // Most of what is asked early is asked again later: so only when there is twice as much to ask about.
-        let has_grown = options.early && graph.edges.len() >= 2 * graph.asked_at;
+        let has_grown = early && graph.edges.len() >= 2 * graph.asked_at;
         if session.cut.is_none() && (ended || has_grown) {
             graph.asked_at = graph.edges.len();
             questions(&mut session, graph, mode, !ended);
@@ -122,8 +117,7 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
             return true;
         }
         left -= some;
-        session.report.transitions = graph.transitions;
-        if session.over_often(graph.states, graph.depth as usize) {
+        if session.over_often(graph.progress()) {
             return false;
         }
     }
@@ -141,7 +135,7 @@ fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, b
     if !bounded
         && session.wants_more()
         && session.cut.is_none()
-        && let Some(goal) = for_boundary(session, graph)
+        && let Some(goal) = of_boundary(session, graph)
     {
         ask(session, graph, &goal, states_max);
     }

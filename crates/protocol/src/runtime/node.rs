@@ -70,14 +70,14 @@ impl<S, T: Ord, D> NodeRuntime<S, T, D> {
         environment: &mut impl Environment<A, Due = D>,
     ) {
         let me = out.me();
-        for command in out.into_commands() {
+        for command in out.commands {
             match command {
-                Command::Send { to, msg } => environment.send(me, to, msg),
-                Command::SetTimer { timer, after } => {
+                Command::Send(to, msg) => environment.send(me, to, msg),
+                Command::SetTimer(timer, after) => {
                     let due = environment.set_timer(me, &timer, after);
                     self.timers.insert(timer, due);
                 }
-                Command::CancelTimer { timer } => {
+                Command::CancelTimer(timer) => {
                     if self.timers.remove(&timer).is_some() {
                         environment.cancel_timer(me, &timer);
                     }
@@ -222,7 +222,7 @@ impl<A: Actor, D: Data> Process<A, D> {
         let handled = quietly(|| self.handle(local, event, &mut out));
         let (choices, options) = (mem::take(&mut out.chosen), mem::take(&mut out.options));
         let stranger = out.commands.iter().find_map(|command| match command {
-            Command::Send { to, .. } if to.index() >= self.actors => Some(*to),
+            Command::Send(to, _) if to.index() >= self.actors => Some(*to),
             _ => None,
         });
         let mut next = match (handled, stranger) {
