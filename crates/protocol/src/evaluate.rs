@@ -22,7 +22,7 @@ impl<M: Data> LocalStates for Found<'_, M> {
         self.space.actors()
     }
     fn state(&self, actor: usize) -> Option<&dyn Any> {
-        self.space.node(actor).state(self.state[actor])
+        self.space.local(actor, self.state[actor]).state()
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) type At = (usize, u32);
 
 /// A state, if it is of this type.
 fn of_type<M: Data>(space: &Space<M>, (actor, local): At, of: TypeId) -> Option<&dyn Any> {
-    space.node(actor).state(local).filter(|state| (*state).type_id() == of)
+    space.local(actor, local).state().filter(|state| (*state).type_id() == of)
 }
 
 fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {

@@ -170,7 +170,7 @@ pub fn projected<M, S: 'static, K: Data>(
     let make = move || -> Box<dyn Projection> {
         let (project, holds) = (Arc::clone(&project), Arc::clone(&holds));
         Box::new(Typed {
-            keys: Interner::new(1),
+            keys: Interner::new(Arc::default()),
             project: move |state: &dyn Any| project(cast(state)),
             holds,
         })
@@ -224,7 +224,7 @@ where
 {
     fn key(&mut self, state: &dyn Any) -> Option<u32> {
         let key = (self.project)(state)?;
-        Some(self.keys.intern(key, &[], || 0))
+        Some(self.keys.intern(key, || 0))
     }
 
     fn holds(&self, keys: &[u32]) -> bool {

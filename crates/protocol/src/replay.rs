@@ -31,12 +31,14 @@ impl<M: Data> Replayed<M> {
     /// The states of all actors after so many steps, as they print.
     pub fn actors_after(&self, steps: usize) -> Vec<String> {
         let state = &self.states[steps];
-        (0..self.space.actors()).map(|actor| self.space.node(actor).text(state[actor])).collect()
+        let text = |actor: usize| self.space.local(actor, state[actor]).text_with_timers();
+        (0..self.space.actors()).map(text).collect()
     }
 
     /// What the actors are called: their kind and their number.
     pub fn names(&self) -> Vec<String> {
-        (0..self.space.actors()).map(|actor| format!("{}-{actor}", self.space.node(actor).name())).collect()
+        let nodes = self.space.nodes.iter().enumerate();
+        nodes.map(|(actor, node)| format!("{}-{actor}", node.name())).collect()
     }
 
     pub(crate) fn last(&self) -> &[u32] {

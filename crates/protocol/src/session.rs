@@ -122,8 +122,8 @@ impl<'a, M: Data> Session<'a, M> {
             );
             session.fail(why);
         }
-        if let Some(broken) = session.space.broken.take() {
-            session.fail(format!("history() panics when the system starts: {}", broken.why));
+        if let Some(why) = session.space.broken.take() {
+            session.fail(format!("history() panics when the system starts: {why}"));
         }
         session.look_at_types();
         session.look_at_starts();
@@ -134,7 +134,7 @@ impl<'a, M: Data> Session<'a, M> {
     fn look_at_types(&mut self) {
         let Some(start) = self.starts.first() else { return };
         let types: Option<Vec<TypeId>> = (0..self.space.actors())
-            .map(|actor| self.space.node(actor).state(start[actor]).map(|state| state.type_id()))
+            .map(|actor| self.space.local(actor, start[actor]).state().map(|state| state.type_id()))
             .collect();
         // Where one has failed when it started, its type is not known.
         let Some(types) = types else { return };
@@ -226,13 +226,6 @@ impl<'a, M: Data> Session<'a, M> {
     /// Whether the boundary that was asked last has panicked.
     pub(crate) fn broken_boundary(&mut self) -> Option<Decided> {
         std::mem::take(&mut self.boundary_panicked).then_some(Decided::Broken(Code::Boundary))
-    }
-
-    /// The state in which the history panicked, if it has.
-    pub(crate) fn broken_history(&mut self) -> Option<Vec<u32>> {
-        let broken = self.space.broken.take()?;
-        self.said = broken.why;
-        broken.at
     }
 
     /// Notes what was decided, once it has been seen to happen again from the start.
@@ -375,7 +368,8 @@ impl<M: Data> StateSpace for Session<'_, M> {
 
     fn expand(&mut self, steps: Steps, state: &[u32], out: &mut Successors) -> Option<Decided> {
         self.space.expand_learning(steps, state, out);
-        self.broken_history().map(|_| Decided::Broken(Code::History))
+        self.said = self.space.broken.take()?;
+        Some(Decided::Broken(Code::History))
     }
 
     fn expand_block(
@@ -511,8 +505,8 @@ impl<M: Data> Eventually for Session<'_, M> {
             Move::Loss { envelope, after } => fingerprint(&("loss", envelope, after)),
             // A timer is known by its name, since its place among those that are set changes.
             Move::Event { actor, event, .. } if (TIMEOUT..CRASH).contains(&event) => {
-                let node = self.space.node(actor as usize);
-                let timer = node.timer_text(state[actor as usize], (event - TIMEOUT) as usize);
+                let local = self.space.local(actor as usize, state[actor as usize]);
+                let timer = local.timer_text((event - TIMEOUT) as usize);
                 fingerprint(&("timeout", actor, timer))
             }
             Move::Event { actor, event, .. } => fingerprint(&("event", actor, event)),

@@ -12,9 +12,9 @@ use hashbrown::HashMap;
 use crate::hash::{fingerprint, fingerprints};
 use crate::history::Recorder;
 use crate::ids::ActorId;
-use crate::intern::Interner;
+use crate::intern::{Interner, Permutations};
 use crate::network::{Envelope, Network};
-use crate::node::{Event, Health, Node, quietly};
+use crate::node::{AnyLocal, Event, Health, Node, quietly};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
@@ -31,7 +31,7 @@ pub(crate) struct Reaction {
     pub(crate) local: u32,
     sends: (u32, u32),
     /// The sum of the fingerprints of what is sent.
-    sent_hash: u128,
+    pub(crate) sent_hash: u128,
     /// It has no effect: a message counts as not received by it.
     pub(crate) is_quiet: bool,
 }
@@ -57,14 +57,6 @@ impl Reactions {
     pub(crate) fn quiet(self) -> Option<u32> {
         (self.end & QUIET != 0).then_some(self.end & !QUIET)
     }
-}
-
-/// The code of a user that panicked while a history was kept.
-#[derive(Clone, Debug)]
-pub(crate) struct BrokenHistory {
-    /// The state in which that happened; nothing if it was a start.
-    pub(crate) at: Option<Vec<u32>>,
-    pub(crate) why: String,
 }
 
 /// What is known of a local state without asking its node.
@@ -109,14 +101,15 @@ pub(crate) struct Space<M> {
     pub(crate) network: Network,
     pub(crate) lossy: bool,
     pub(crate) crashes_max: usize,
-    nodes: Vec<Box<dyn Node<M>>>,
+    pub(crate) nodes: Vec<Box<dyn Node<M>>>,
     facts: Vec<Vec<Facts>>,
     msgs: Interner<M>,
     pub(crate) envelopes: Vec<Envelope>,
     envelope_hashes: Vec<u128>,
     envelope_index: Lookup<Envelope, u32>,
-    concerns: Vec<bool>,
-    pub(crate) permutations: Arc<Vec<Vec<u32>>>,
+    /// For each envelope, whether the history is told of it.
+    pub(crate) concerns: Vec<bool>,
+    pub(crate) permutations: Permutations,
     reactions: Vec<Reaction>,
     choices: Lookup<u32, Vec<usize>>,
     sends: Vec<u32>,
@@ -124,40 +117,40 @@ pub(crate) struct Space<M> {
     sends_in_order: Vec<u32>,
     known: Vec<Lookup<u64, Reactions>>,
     /// What is known, in the order in which it was learned: for each actor, local states and events.
-    reacted: Vec<Vec<(u32, u32)>>,
+    pub(crate) reacted: Vec<Vec<(u32, u32)>>,
     recorder: Option<Box<dyn Recorder<M>>>,
-    records: Lookup<(u32, u64), u32>,
-    /// What went wrong while a history was kept, if anything did.
-    pub(crate) broken: Option<BrokenHistory>,
+    records: Lookup<(u32, u32, bool), u32>,
+    /// What the code of a user said that panicked while a history was kept, if any did.
+    pub(crate) broken: Option<String>,
     /// How many handlers were run.
     pub(crate) handlers: u64,
+}
+
+/// What the reactions to an event in a local state are known by.
+fn key(local: u32, event: u32) -> u64 {
+    (u64::from(local) << 32) | u64::from(event)
 }
 
 impl<M: crate::Data> Space<M> {
     /// An empty space, and the states that the system can start in.
     pub(crate) fn new(system: &System<M>) -> (Self, Vec<Vec<u32>>) {
-        let permutations = Arc::new(system.permutations());
+        let permutations = system.permutations();
         let count = system.kinds.len();
-        let nodes = system
-            .kinds
-            .iter()
-            .enumerate()
-            .map(|(at, kind)| kind.node(ActorId::from(at), count, Arc::clone(&permutations)))
-            .collect::<Vec<_>>();
+        let node = |at: usize| system.kinds[at].node(ActorId::from(at), count, Arc::clone(&permutations));
         let mut space = Self {
             network: system.network,
             lossy: system.lossy,
             crashes_max: system.crashes_max,
-            facts: vec![Vec::new(); nodes.len()],
-            known: (0..nodes.len()).map(|_| Lookup::default()).collect(),
-            reacted: vec![Vec::new(); nodes.len()],
-            nodes,
-            msgs: Interner::new(1),
+            nodes: (0..count).map(node).collect(),
+            facts: vec![Vec::new(); count],
+            known: vec![Lookup::default(); count],
+            reacted: vec![Vec::new(); count],
+            msgs: Interner::new(Arc::default()),
             envelopes: Vec::new(),
             envelope_hashes: Vec::new(),
             envelope_index: Lookup::default(),
             concerns: Vec::new(),
-            recorder: system.recorder.as_ref().map(|make| make(permutations.to_vec())),
+            recorder: system.recorder.as_ref().map(|make| make(Arc::clone(&permutations))),
             permutations,
             reactions: Vec::new(),
             choices: Lookup::default(),
@@ -203,32 +196,29 @@ impl<M: crate::Data> Space<M> {
         }
         starts
             .into_iter()
-            .map(|(locals, history, flying)| {
-                let mut state = locals;
+            .map(|(mut state, history, mut flying)| {
                 if self.recorder.is_some() {
                     state.push(history);
                 }
-                let mut sends = flying;
                 if self.network != Network::Ordered {
-                    sends.sort_unstable();
+                    flying.sort_unstable();
                 }
-                self.network.after(&[], None, &sends, &self.envelopes, &mut state);
+                self.network.after(&[], None, &flying, &self.envelopes, &mut state);
                 state
             })
             .collect()
     }
 
     fn note_facts(&mut self, actor: usize) {
-        let node = &self.nodes[actor];
-        let known = &mut self.facts[actor];
+        let (node, known) = (&self.nodes[actor], &mut self.facts[actor]);
         for local in known.len()..node.len() {
-            let local = local as u32;
-            known.push(Facts { timers: node.timers(local) as u32, health: node.health(local) });
+            let local = node.local(local as u32);
+            known.push(Facts { timers: local.timers() as u32, health: local.health() });
         }
     }
 
     fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
-        let msg = self.msgs.intern(msg, &[], || 0);
+        let msg = self.msgs.intern(msg, || 0);
         let envelope = Envelope { from: from.0, to: to.0, msg };
         if let Some(number) = self.envelope_index.get(&envelope) {
             return *number;
@@ -241,7 +231,7 @@ impl<M: crate::Data> Space<M> {
         let concerns = match &self.recorder {
             None => false,
             Some(recorder) => quietly(|| recorder.concerns(msg)).unwrap_or_else(|why| {
-                self.broken = Some(BrokenHistory { at: None, why });
+                self.broken = Some(why);
                 false
             }),
         };
@@ -253,22 +243,18 @@ impl<M: crate::Data> Space<M> {
 
     /// The history after a message was sent or received.
     fn record(&mut self, history: u32, envelope: u32, received: bool) -> u32 {
-        if !self.concerns[envelope as usize] {
-            return history;
-        }
-        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
-        if let Some(next) = self.records.get(&key) {
-            return *next;
+        if let Ok(known) = self.recorded(history, envelope, received) {
+            return known;
         }
         let Envelope { from, to, msg } = self.envelopes[envelope as usize];
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
         let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
         let next = quietly(record).unwrap_or_else(|why| {
-            self.broken = Some(BrokenHistory { at: None, why });
+            self.broken = Some(why);
             history
         });
-        self.records.insert(key, next);
+        self.records.insert((history, envelope, received), next);
         next
     }
 
@@ -276,8 +262,8 @@ impl<M: crate::Data> Space<M> {
         if !self.concerns[envelope as usize] {
             return Ok(history);
         }
-        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
-        self.records.get(&key).copied().ok_or(Unknown::Record { history, envelope, received })
+        let known = self.records.get(&(history, envelope, received));
+        known.copied().ok_or(Unknown::Record { history, envelope, received })
     }
 
     /// Finds out what was not known, by running the code of the user.
@@ -295,9 +281,8 @@ impl<M: crate::Data> Space<M> {
     /// What a handler leads to; it runs if it has not run before. A reaction without any effect has one, if a message has to
     /// leave an ordered network by it.
     pub(crate) fn react(&mut self, actor: u32, local: u32, event: u32) -> Reactions {
-        let key = (u64::from(local) << 32) | u64::from(event);
-        if let Some(range) = self.known[actor as usize].get(&key) {
-            return *range;
+        if let Ok(known) = self.reactions_to(actor, local, event) {
+            return known;
         }
         let node = &mut self.nodes[actor as usize];
         let happens = match event {
@@ -332,10 +317,8 @@ impl<M: crate::Data> Space<M> {
             if self.network != Network::Ordered {
                 self.sends[start..].sort_unstable();
             }
-            let stride = self.permutations.len().max(1);
-            let sent_hash = self.sends[start..]
-                .iter()
-                .fold(0_u128, |sum, sent| sum.wrapping_add(self.envelope_hashes[*sent as usize * stride]));
+            let hashes = self.sends[start..].iter().map(|sent| self.envelope_hash(*sent));
+            let sent_hash = hashes.fold(0, u128::wrapping_add);
             if !outcome.choices.is_empty() {
                 self.choices.insert(self.reactions.len() as u32, outcome.choices);
             }
@@ -352,20 +335,18 @@ impl<M: crate::Data> Space<M> {
             let sends = (self.sends.len() as u32, self.sends.len() as u32);
             self.reactions.push(Reaction { local, sends, sent_hash: 0, is_quiet: true });
         }
-        self.known[actor as usize].insert(key, known);
+        self.known[actor as usize].insert(key(local, event), known);
         self.reacted[actor as usize].push((local, event));
         known
     }
 
     /// What a handler leads to, if it is known.
     pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<Reactions, Unknown> {
-        let key = (u64::from(local) << 32) | u64::from(event);
-        self.known[actor as usize].get(&key).copied().ok_or(Unknown::Handler { actor, local, event })
-    }
-
-    /// In which local states an actor has met which events.
-    pub(crate) fn reacted(&self, actor: u32) -> &[(u32, u32)] {
-        &self.reacted[actor as usize]
+        self.known[actor as usize].get(&key(local, event)).copied().ok_or(Unknown::Handler {
+            actor,
+            local,
+            event,
+        })
     }
 
     pub(crate) fn reaction(&self, reaction: u32) -> Reaction {
@@ -376,10 +357,6 @@ impl<M: crate::Data> Space<M> {
         &self.sends[reaction.sends.0 as usize..reaction.sends.1 as usize]
     }
 
-    pub(crate) fn sent_hash(&self, reaction: Reaction) -> u128 {
-        reaction.sent_hash
-    }
-
     pub(crate) fn choices(&self, reaction: u32) -> &[usize] {
         self.choices.get(&reaction).map_or(&[], Vec::as_slice)
     }
@@ -388,8 +365,8 @@ impl<M: crate::Data> Space<M> {
         self.nodes.len()
     }
 
-    pub(crate) fn node(&self, actor: usize) -> &dyn Node<M> {
-        self.nodes[actor].as_ref()
+    pub(crate) fn local(&self, actor: usize, local: u32) -> &dyn AnyLocal {
+        self.nodes[actor].local(local)
     }
 
     pub(crate) fn facts(&self, actor: usize, local: u32) -> Facts {
@@ -399,11 +376,6 @@ impl<M: crate::Data> Space<M> {
     /// Where the messages begin in a global state.
     pub(crate) fn header(&self) -> usize {
         self.nodes.len() + usize::from(self.recorder.is_some())
-    }
-
-    /// Whether the history is told of a message.
-    pub(crate) fn is_told(&self, envelope: u32) -> bool {
-        self.concerns[envelope as usize]
     }
 
     pub(crate) fn has_history(&self) -> bool {
@@ -420,8 +392,12 @@ impl<M: crate::Data> Space<M> {
     }
 
     /// The history after a step.
-    pub(crate) fn history_after(&self, history: u32, event: u32, reaction: Reaction) -> Result<u32, Unknown> {
-        let mut history = history;
+    pub(crate) fn history_after(
+        &self,
+        mut history: u32,
+        event: u32,
+        reaction: Reaction,
+    ) -> Result<u32, Unknown> {
         if reaction.is_quiet {
             return Ok(history);
         }
@@ -440,7 +416,7 @@ impl<M: crate::Data> Space<M> {
     }
 
     pub(crate) fn envelope_hash(&self, envelope: u32) -> u128 {
-        self.envelope_hashes[envelope as usize * self.permutations.len().max(1)]
+        self.envelope_hashes[envelope as usize * self.permutations.len()]
     }
 
     pub(crate) fn history_hash(&self, history: u32) -> u128 {
@@ -449,15 +425,13 @@ impl<M: crate::Data> Space<M> {
 
     /// The fingerprint of a global state: with symmetry, the least over all permutations.
     pub(crate) fn hash(&self, state: &[u32]) -> u128 {
-        (0..self.permutations.len().max(1))
-            .map(|permutation| self.hash_under(state, permutation))
-            .min()
-            .unwrap_or(0)
+        let permutations = 0..self.permutations.len();
+        permutations.map(|permutation| self.hash_under(state, permutation)).min().unwrap_or(0)
     }
 
     /// The fingerprint of a global state with its actors renamed by one of the permutations; the first renames nobody.
     pub(crate) fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
-        let stride = self.permutations.len().max(1);
+        let stride = self.permutations.len();
         let mut sum = 0_u128;
         for (actor, local) in state[..self.nodes.len()].iter().enumerate() {
             sum = sum.wrapping_add(self.nodes[actor].hash(*local, permutation));

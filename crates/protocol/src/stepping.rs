@@ -201,7 +201,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
                 after = Some(reaction.local);
                 moves_messages = event < TIMEOUT || !sends.is_empty();
                 let arrives = (event < TIMEOUT).then_some(event);
-                made.is_told = arrives.iter().chain(sends).any(|envelope| space.is_told(*envelope));
+                made.is_told = arrives.iter().chain(sends).any(|envelope| space.concerns[*envelope as usize]);
             }
         }
         made.is_visible = self.is_visible(actor as usize, before, after.unwrap_or(before), moves_messages);

@@ -25,9 +25,6 @@ impl<M: Data> Space<M> {
     pub(crate) fn expand_learning(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
         while let Err(unknown) = self.expand(steps, state, out) {
             self.learn(unknown);
-            if let Some(broken) = &mut self.broken {
-                broken.at.get_or_insert_with(|| state.to_vec());
-            }
         }
     }
 
@@ -143,7 +140,7 @@ impl<M: Data> Expansion<'_, M> {
                 let mut hash = base
                     .wrapping_sub(space.local_hash(at, before))
                     .wrapping_add(space.local_hash(at, reaction.local))
-                    .wrapping_add(space.sent_hash(reaction));
+                    .wrapping_add(reaction.sent_hash);
                 if event < TIMEOUT {
                     hash = hash.wrapping_sub(space.envelope_hash(event));
                 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::actor::{Actor, Data, Durable};
 use crate::history::{self, Happened, Recorder};
 use crate::ids::ActorId;
+use crate::intern::Permutations;
 use crate::network::Network;
 use crate::node::Kind;
 use crate::property::{Condition, Mode, Property};
@@ -13,7 +14,7 @@ use crate::runtime::node::Kept;
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;
 
-type MakeRecorder<M> = Box<dyn Fn(Vec<Vec<u32>>) -> Box<dyn Recorder<M>> + Send + Sync>;
+type MakeRecorder<M> = Box<dyn Fn(Permutations) -> Box<dyn Recorder<M>> + Send + Sync>;
 type Within = Box<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
 
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
@@ -131,16 +132,10 @@ impl<M: Data> System<M> {
         concerns: impl Fn(&M) -> bool + Send + Sync + 'static,
         tell: impl Fn(&mut H, Happened<'_, M>) + Send + Sync + 'static,
     ) -> Self {
-        let concerns: Arc<history::Concerns<M>> = Arc::new(concerns);
-        let tell: Arc<history::Tell<M, H>> = Arc::new(tell);
+        let rules: Arc<history::Rules<M, H>> = Arc::new((Box::new(concerns), Box::new(tell)));
         self.has_two_histories |= self.recorder.is_some();
         self.recorder = Some(Box::new(move |permutations| {
-            Box::new(history::Typed::new(
-                first.clone(),
-                permutations,
-                Arc::clone(&concerns),
-                Arc::clone(&tell),
-            ))
+            Box::new(history::Typed::new(first.clone(), permutations, Arc::clone(&rules)))
         }));
         self
     }
@@ -177,8 +172,8 @@ impl<M: Data> System<M> {
         self
     }
 
-    pub(crate) fn permutations(&self) -> Vec<Vec<u32>> {
-        permutations(&self.symmetric, self.kinds.len())
+    pub(crate) fn permutations(&self) -> Permutations {
+        Arc::new(permutations(&self.symmetric, self.kinds.len()))
     }
 
     /// What is wrong with the way it is put together, if anything is.

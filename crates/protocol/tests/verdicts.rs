@@ -221,6 +221,15 @@ fn a_history_that_panics_took_the_checker_with_it() {
             cannot_run(&found, &["history()", word]);
         }
     }
+    // Local search does not keep histories, but asks which messages concern them.
+    let system = System::new().actor(walker(1)).actor(sender()).history(
+        0_u8,
+        |()| panic!("it was not asked for"),
+        |_: &mut u8, _: Happened<'_, ()>| {},
+    );
+    for found in all_searches(&system) {
+        cannot_run(&found, &["history()", "it was not asked for"]);
+    }
 }
 
 /// Sends when its timer goes off.

@@ -113,8 +113,13 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
     let mut left = graph.edges.len().max(256);
     while left > 0 && graph.states <= states_max {
         let some = left.min(64);
-        if graph.explore(&mut session.space, some) {
-            return true;
+        let ended = graph.explore(&mut session.space, some);
+        // Nobody asks local search for the history, but whether a message concerns it is known with the message.
+        if let Some(why) = session.space.broken.take() {
+            session.fail(format!("history() panics: {why}"));
+        }
+        if ended || !session.wants_more() {
+            return ended;
         }
         left -= some;
         if session.over_often(graph.progress()) {

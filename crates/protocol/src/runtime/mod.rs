@@ -56,7 +56,7 @@ use crate::property::{Kind, LocalStates, Mode, States, Whole, World, of_pair};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
 use node::{Event, Health};
-use running::{Outside, Ran, RunningNode};
+use running::{Ran, RunningNode};
 
 pub use node::{Environment, NodeRuntime};
 
@@ -121,7 +121,7 @@ pub struct Runtime<M> {
 }
 
 /// What is on its way, and what is still to be done.
-struct Outbox<M> {
+pub(crate) struct Outbox<M> {
     in_flight: BTreeMap<MessageId, (ActorId, ActorId, M)>,
     count: u64,
     requests: Vec<Request>,
@@ -138,6 +138,11 @@ impl<M: Data> Outbox<M> {
         message
     }
 
+    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
+        let message = self.post(from, to, msg);
+        self.requests.push(Request::Send { from, to, message });
+    }
+
     /// Tells the history what was sent or received.
     fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
         if let Some(recorder) = &mut self.recorder
@@ -147,20 +152,6 @@ impl<M: Data> Outbox<M> {
             recorder.forget_others(history);
             self.told = true;
         }
-    }
-}
-
-impl<M: Data> Outside<M> for Outbox<M> {
-    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
-        self.tell(from, to, &msg, false);
-        let message = self.post(from, to, msg);
-        self.requests.push(Request::Send { from, to, message });
-    }
-    fn set_timer(&mut self, at: ActorId, timer: usize, after: After) {
-        self.requests.push(Request::SetTimer { at, timer, after });
-    }
-    fn cancel_timer(&mut self, at: ActorId, timer: usize) {
-        self.requests.push(Request::CancelTimer { at, timer });
     }
 }
 
@@ -233,11 +224,10 @@ impl<M: Data> Runtime<M> {
     /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
     pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
         for (from, to, msg) in self.system.flying.clone() {
-            let message = self.outbox.post(from, to, msg);
-            self.outbox.requests.push(Request::Send { from, to, message });
+            self.outbox.send(from, to, msg);
         }
         for actor in (0..self.nodes.len()).map(ActorId::from) {
-            self.nodes[actor.index()].execute(Event::Start, Box::new(dice(actor)), &mut self.outbox);
+            self.nodes[actor.index()].execute(&Event::Start, Box::new(dice(actor)), &mut self.outbox);
         }
         self.look(None);
         std::mem::take(&mut self.outbox.requests)
@@ -357,7 +347,7 @@ impl<M: Data> Runtime<M> {
 
     fn happen(&mut self, at: ActorId, event: Event<'_, M>, dice: impl Dice) -> Vec<Request> {
         let node = &mut self.nodes[at.index()];
-        let ran = node.execute(event, Box::new(dice), &mut self.outbox);
+        let ran = node.execute(&event, Box::new(dice), &mut self.outbox);
         // A message that is ignored has left its queue all the same.
         let unqueued = matches!(event, Event::Deliver(..)) && self.system.network == Network::Ordered;
         if let (Some(schedule), Some(Ran { choices, effective })) = (&mut self.schedule, ran)
