@@ -13,28 +13,49 @@ use crate::verdict::Found;
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Found<S> {
+    walks(system, seed, options, &mut Anything)
+}
+
+struct Anything;
+
+impl<S: System> Walker<S> for Anything {
+    fn pick(&mut self, random: &mut Random, enabled: &[S::Transition], _: usize) -> usize {
+        random.below(enabled.len() as u64) as usize
+    }
+}
+
+/// Who chooses the steps of walks.
+pub(crate) trait Walker<S: System> {
+    /// A walk begins; the longest until then had so many steps.
+    fn begin(&mut self, random: &mut Random, longest: usize) {
+        let _ = (random, longest);
+    }
+
+    /// Chooses one of the possible steps, after so many.
+    fn pick(&mut self, random: &mut Random, enabled: &[S::Transition], taken: usize) -> usize;
+}
+
+/// Walk after walk.
+pub(crate) fn walks<S: System>(
+    system: &mut S,
+    seed: u64,
+    options: Options<'_, S>,
+    walker: &mut impl Walker<S>,
+) -> Found<S> {
     assert!(
         options.executions.is_some() || options.watcher.is_some(),
         "random walks go on for ever: bound the number of executions, or watch"
     );
     let mut session = Session::new(system, options);
-    session.leave_out();
-    let mut pick = |random: &mut Random, enabled: &[S::Transition], _: usize| {
-        random.below(enabled.len() as u64) as usize
-    };
-    let _ = walks(&mut session, seed, &mut pick, &mut |_, _| {});
+    session.bounded = true;
+    let _ = walk_on(&mut session, seed, walker);
     session.conclude()
 }
 
-/// Chooses one of the possible steps; also told how many were taken before.
-pub(crate) type Pick<'p, S> = dyn FnMut(&mut Random, &[<S as System>::Transition], usize) -> usize + 'p;
-
-/// Walk after walk; `begin` is called before each, with the length of the longest until then.
-pub(crate) fn walks<S: System>(
+fn walk_on<S: System>(
     session: &mut Session<'_, '_, S>,
     seed: u64,
-    pick: &mut Pick<'_, S>,
-    begin: &mut dyn FnMut(&mut Random, usize),
+    walker: &mut impl Walker<S>,
 ) -> ControlFlow<()> {
     let (mut trace, mut enabled) = (Vec::new(), Vec::new());
     let mut longest = 0;
@@ -42,7 +63,7 @@ pub(crate) fn walks<S: System>(
         session.begin()?;
         // Each walk has its own stream, so that one can be repeated without those before it.
         let mut random = Random::new(seed, walk);
-        begin(&mut random, longest);
+        walker.begin(&mut random, longest);
         session.system.reset();
         trace.clear();
         loop {
@@ -56,7 +77,7 @@ pub(crate) fn walks<S: System>(
             if session.is_cut(&trace) {
                 break;
             }
-            let chosen = pick(&mut random, &enabled, trace.len());
+            let chosen = walker.pick(&mut random, &enabled, trace.len());
             session.execute(S::step(&enabled[chosen]), &mut trace)?;
         }
     }
