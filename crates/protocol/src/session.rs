@@ -112,7 +112,7 @@ impl<'a, M: Data> Session<'a, M> {
             transitions_before: 0,
             eventually: (usize::MAX, Inert::unknown()),
         };
-        let asks_history = |property: &Property<M>| matches!(property.condition.0, Kind::History(_));
+        let asks_history = |property: &Property<M>| matches!(property.condition.kind, Kind::History(_));
         if let Some(property) = system.properties.iter().find(|property| asks_history(property))
             && !session.space.has_history()
         {
@@ -138,12 +138,8 @@ impl<'a, M: Data> Session<'a, M> {
             .collect();
         // Where one has failed when it started, its type is not known.
         let Some(types) = types else { return };
-        let is_foreign = |property: &&Property<M>| match &property.condition.0 {
-            Kind::Local { of, .. } | Kind::Pairwise { of, .. } | Kind::Projected { of, .. } => {
-                !types.contains(of)
-            }
-            Kind::Global(_) | Kind::History(_) | Kind::World(_) => false,
-        };
+        let is_foreign =
+            |property: &&Property<M>| property.condition.of.is_some_and(|of| !types.contains(&of));
         if let Some(property) = self.system.properties.iter().find(is_foreign) {
             let name = &property.name;
             self.fail(format!(
@@ -186,7 +182,7 @@ impl<'a, M: Data> Session<'a, M> {
 
     /// Whether the condition of a property that was asked last has panicked.
     pub(crate) fn broken_condition(&mut self, property: usize) -> Option<Decided> {
-        self.said = self.evaluator.take_panic()?;
+        self.said = self.evaluator.panic.take()?;
         Some(Decided::Broken(Code::Condition(property)))
     }
 
@@ -207,7 +203,7 @@ impl<'a, M: Data> Session<'a, M> {
             return;
         }
         // Only a condition on everything sees messages that will be ignored.
-        let sees_messages = matches!(self.system.properties[property].condition.0, Kind::World(_));
+        let sees_messages = matches!(self.system.properties[property].condition.kind, Kind::World(_));
         let inert = if sees_messages { Inert::unknown() } else { Inert::new(&self.space) };
         self.eventually = (property, inert);
         self.transitions_before = self.report.transitions;
@@ -432,7 +428,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
         }
         for &property in &self.open {
             if self.evaluator.decides(property, &self.space, state, changed) {
-                let broken = self.evaluator.take_panic().map(|why| self.said = why);
+                let broken = self.evaluator.panic.take().map(|why| self.said = why);
                 let decides = Decided::Property(property);
                 decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
             }

@@ -211,8 +211,8 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
     /// Whether a condition on several actors can see a change.
     fn is_visible(&mut self, actor: usize, before: u32, after: u32, moves_messages: bool) -> bool {
         let Session { system, space, evaluator, .. } = &mut *self.session;
-        system.properties.iter().enumerate().any(|(property, asked)| match &asked.condition.0 {
-            Kind::Local { .. } | Kind::History(_) => false,
+        system.properties.iter().enumerate().any(|(property, asked)| match &asked.condition.kind {
+            Kind::Local(_) | Kind::History(_) => false,
             Kind::World(_) => moves_messages || before != after,
             _ => {
                 let mut shade = |local| evaluator.shade(property, space, (actor, local), true);

@@ -87,7 +87,7 @@ fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Re
     for (at, property) in session.system.properties.iter().enumerate() {
         let [one, other] =
             [one, other].map(|state| session.evaluator.decides(at, &session.space, state, None));
-        if one != other && session.evaluator.take_panic().is_none() {
+        if one != other && session.evaluator.panic.take().is_none() {
             return Err(format!(
                 "\"{}\" tells actors apart that are exchanged for each other; take symmetric() away, or ask for \
                  something that does not name an actor",

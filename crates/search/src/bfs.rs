@@ -106,7 +106,7 @@ impl<S: StateSpace> Search<'_, S> {
 
     /// Looks whether a state that was reached, or one that comes right after it, is alike for all that have its key.
     fn compare(&mut self, number: u32, next: Option<&[u32]>) {
-        let (way, last) = way_to(self.space, Steps::Effective, &self.parents, number);
+        let (way, last) = way(self.space, Steps::Effective, &self.parents, number);
         let states = way.steps.iter().map(|(state, _)| state.as_slice()).chain([last.as_slice()]).chain(next);
         self.space.compare(number as usize, &states.collect::<Vec<_>>());
     }
@@ -120,17 +120,12 @@ pub(crate) fn tell<S: StateSpace>(
     number: u32,
     finding: S::Finding,
 ) {
-    let way = way(space, made, parents, number);
+    let (way, _) = way(space, made, parents, number);
     space.found(finding, way);
 }
 
-/// The way to a state, found again from the start.
-pub(crate) fn way<S: StateSpace>(space: &mut S, made: Steps, parents: &Parents, last: u32) -> Way<S::Step> {
-    way_to(space, made, parents, last).0
-}
-
-/// The same, with the state itself.
-fn way_to<S: StateSpace>(
+/// The way to a state, found again from the start, and the state itself.
+pub(crate) fn way<S: StateSpace>(
     space: &mut S,
     made: Steps,
     parents: &Parents,

@@ -356,7 +356,7 @@ fn report<S: Eventually>(space: &mut S, parents: &Parents, (component, duties, f
     if round.last().is_none_or(|(_, edge)| edge.0 != home) {
         go(&mut round, &|to, _| to == home);
     }
-    let mut way = bfs::way(space, Steps::All, parents, home);
+    let (mut way, _) = bfs::way(space, Steps::All, parents, home);
     way.back_to = Some(way.steps.len());
     way.steps.extend(round.iter().map(|(at, (_, _, step))| (component[at].state.clone(), *step)));
     let never = space.never();

@@ -13,34 +13,22 @@ use crate::verdict::Found;
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Found<S> {
-    walks(system, seed, options, &mut Anything)
-}
-
-struct Anything;
-
-impl<S: System> Walker<S> for Anything {
-    fn pick(&mut self, random: &mut Random, enabled: &[S::Transition], _: usize) -> usize {
+    let mut pick = |random: &mut Random, enabled: &[S::Transition], _: usize| {
         random.below(enabled.len() as u64) as usize
-    }
+    };
+    walks(system, seed, options, &mut pick, &mut |_, _| {})
 }
 
-/// Who chooses the steps of walks.
-pub(crate) trait Walker<S: System> {
-    /// A walk begins; the longest until then had so many steps.
-    fn begin(&mut self, random: &mut Random, longest: usize) {
-        let _ = (random, longest);
-    }
+/// Chooses one of the possible steps; also told how many were taken before.
+pub(crate) type Pick<'p, S> = dyn FnMut(&mut Random, &[<S as System>::Transition], usize) -> usize + 'p;
 
-    /// Chooses one of the possible steps, after so many.
-    fn pick(&mut self, random: &mut Random, enabled: &[S::Transition], taken: usize) -> usize;
-}
-
-/// Walk after walk.
+/// Walk after walk; `begin` is called before each, with the length of the longest until then.
 pub(crate) fn walks<S: System>(
     system: &mut S,
     seed: u64,
     options: Options<'_, S>,
-    walker: &mut impl Walker<S>,
+    pick: &mut Pick<'_, S>,
+    begin: &mut dyn FnMut(&mut Random, usize),
 ) -> Found<S> {
     assert!(
         options.executions.is_some() || options.watcher.is_some(),
@@ -48,22 +36,13 @@ pub(crate) fn walks<S: System>(
     );
     let mut session = Session::new(system, options);
     session.bounded = true;
-    let _ = walk_on(&mut session, seed, walker);
-    session.conclude()
-}
-
-fn walk_on<S: System>(
-    session: &mut Session<'_, '_, S>,
-    seed: u64,
-    walker: &mut impl Walker<S>,
-) -> ControlFlow<()> {
     let (mut trace, mut enabled) = (Vec::new(), Vec::new());
     let mut longest = 0;
-    for walk in 0.. {
+    let mut walk = |walk: u64| -> ControlFlow<()> {
         session.begin()?;
         // Each walk has its own stream, so that one can be repeated without those before it.
         let mut random = Random::new(seed, walk);
-        walker.begin(&mut random, longest);
+        begin(&mut random, longest);
         session.system.reset();
         trace.clear();
         loop {
@@ -71,15 +50,15 @@ fn walk_on<S: System>(
             session.system.enabled(&mut enabled);
             longest = longest.max(trace.len());
             if enabled.is_empty() {
-                session.complete(&trace)?;
-                break;
+                return session.complete(&trace);
             }
             if session.is_cut(&trace) {
-                break;
+                return ControlFlow::Continue(());
             }
-            let chosen = walker.pick(&mut random, &enabled, trace.len());
+            let chosen = pick(&mut random, &enabled, trace.len());
             session.execute(S::step(&enabled[chosen]), &mut trace)?;
         }
-    }
-    ControlFlow::Continue(())
+    };
+    let _ = (0..).try_for_each(&mut walk);
+    session.conclude()
 }

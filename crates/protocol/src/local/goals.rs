@@ -44,10 +44,10 @@ pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: 
         return goals.found;
     }
     for property in open {
-        match &properties[property].condition.0 {
-            Kind::Local { .. } => goals.of_one(property),
-            Kind::Pairwise { .. } => goals.of_two(property),
-            Kind::Projected { pairs, .. } => goals.of_keys(property, *pairs),
+        match &properties[property].condition.kind {
+            Kind::Local(_) => goals.of_one(property),
+            Kind::Pairwise(_) => goals.of_two(property),
+            Kind::Projected(pairs, _) => goals.of_keys(property, *pairs),
             Kind::Global(_) | Kind::World(_) | Kind::History(_) => goals.of_all(&[property]),
         }
     }

@@ -63,7 +63,7 @@ fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
         if property.mode == When::Eventually {
             return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
         }
-        let what = match property.condition.0 {
+        let what = match property.condition.kind {
             Kind::World(_) => "the network",
             Kind::History(_) => "the history",
             _ => return None,
