@@ -154,10 +154,11 @@ impl<'a, M: Data> Checker<'a, M> {
     }
 
     fn locally(self, name: &'static str, mode: local::Mode) -> Report {
-        if let Some(mistake) = self.system.mistake() {
-            return Report::cannot_run(name, mistake);
+        let mistake = self.system.mistake().or_else(|| local::refusal(self.system));
+        match mistake {
+            Some(why) => Report::cannot_run(name, why),
+            None => local::search(Session::new(self.system, self.limits, name), self.local, mode),
         }
-        local::search(Session::new(self.system, self.limits, name), self.local, mode)
     }
 
     fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {

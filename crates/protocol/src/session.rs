@@ -170,18 +170,21 @@ impl<'a, M: Data> Session<'a, M> {
 
     /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
     pub(crate) fn look_for(&mut self, suspicion: Decided, state: &[u32]) -> Option<Decided> {
-        let property = match suspicion {
-            Decided::Property(property) => property,
-            Decided::Panic => return failed(&self.space, state, None).then_some(suspicion),
+        match suspicion {
+            Decided::Property(property) => self.decides(property, state, None),
+            Decided::Panic => failed(&self.space, state, None).then_some(suspicion),
             // Who comes to a state asks whether it is within the boundary, and tells what came of that.
-            Decided::Broken(_) => return None,
-        };
-        let decides = self.evaluator.decides(property, &self.space, state, None);
-        decides.then(|| self.broken_condition(property).unwrap_or(suspicion))
+            Decided::Broken(_) => None,
+        }
+    }
+
+    fn decides(&mut self, property: usize, state: &[u32], changed: Option<usize>) -> Option<Decided> {
+        let decides = self.evaluator.decides(property, &self.space, state, changed);
+        decides.then(|| self.broken_condition(property).unwrap_or(Decided::Property(property)))
     }
 
     /// Whether the condition of a property that was asked last has panicked.
-    pub(crate) fn broken_condition(&mut self, property: usize) -> Option<Decided> {
+    fn broken_condition(&mut self, property: usize) -> Option<Decided> {
         self.said = self.evaluator.panic.take()?;
         Some(Decided::Broken(Code::Condition(property)))
     }
@@ -422,16 +425,10 @@ impl<M: Data> StateSpace for Session<'_, M> {
             return vec![broken];
         }
         let changed = step.and_then(Move::actor);
-        let mut decided = Vec::new();
-        if failed(&self.space, state, changed) {
-            decided.push(Decided::Panic);
-        }
-        for &property in &self.open {
-            if self.evaluator.decides(property, &self.space, state, changed) {
-                let broken = self.evaluator.panic.take().map(|why| self.said = why);
-                let decides = Decided::Property(property);
-                decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
-            }
+        let panic = failed(&self.space, state, changed).then_some(Decided::Panic);
+        let mut decided: Vec<Decided> = panic.into_iter().collect();
+        for at in 0..self.open.len() {
+            decided.extend(self.decides(self.open[at], state, changed));
         }
         decided
     }

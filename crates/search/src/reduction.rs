@@ -32,7 +32,7 @@ pub(crate) struct Node<T> {
 impl<T> Node<T> {
     /// What was, is, or will be explored here.
     fn considered(&self) -> impl Iterator<Item = &T> {
-        self.begun.iter().chain(self.rest.branches.iter().map(|branch| &branch.transition))
+        self.begun.iter().chain(self.rest.iter().map(|branch| &branch.transition))
     }
 }
 
@@ -115,13 +115,13 @@ impl<S: System> Path<S> {
         if session.is_cut(&self.trace) {
             return ControlFlow::Continue(true);
         }
-        if node.rest.branches.is_empty() {
+        if node.rest.is_empty() {
             let Some(awake) = node.enabled.iter().find(|t| !is_asleep::<S>(&node.sleep, t)) else {
                 // All that is possible was explored elsewhere.
                 session.progress.redundant += 1;
                 return ControlFlow::Continue(true);
             };
-            node.rest.push(awake.clone());
+            node.rest.push_back(awake.clone().into());
         }
         ControlFlow::Continue(false)
     }
@@ -129,7 +129,7 @@ impl<S: System> Path<S> {
     /// Takes what is to be explored next at the present state.
     fn next_branch(&mut self) -> Option<Branch<S::Transition>> {
         let node = self.nodes.last_mut()?;
-        while let Some(branch) = node.rest.branches.pop_front() {
+        while let Some(branch) = node.rest.pop_front() {
             let step = S::step(&branch.transition);
             let possible = node.enabled.iter().any(|enabled| S::step(enabled) == step);
             if possible && !is_asleep::<S>(&node.sleep, &branch.transition) {
@@ -207,10 +207,10 @@ impl<S: System> Path<S> {
     /// Adds all steps of a process that are possible at a state; says whether there are any.
     pub(crate) fn consider(&mut self, state: usize, process: u64) -> bool {
         let Node { enabled, rest, .. } = &mut self.nodes[state];
-        let before = rest.branches.len();
+        let before = rest.len();
         let of_process = enabled.iter().filter(|transition| S::process(transition) == process);
-        of_process.for_each(|transition| rest.push(transition.clone()));
-        rest.branches.len() > before
+        of_process.for_each(|transition| rest.push_back(transition.clone().into()));
+        rest.len() > before
     }
 
     /// The steps between two that did not happen after the first, by their places.
@@ -249,6 +249,6 @@ pub(crate) fn is_alternative<S: System>(taken: &S::Transition, other: &S::Transi
 /// Adds a step to what is to be explored at a state, unless it was already.
 pub(crate) fn add_once<S: System>(node: &mut Node<S::Transition>, other: &S::Transition) {
     if !node.considered().any(|transition| S::step(transition) == S::step(other)) {
-        node.rest.push(other.clone());
+        node.rest.push_back(other.clone().into());
     }
 }

@@ -5,21 +5,17 @@ use std::fmt;
 use crate::system::System;
 
 /// A schedule that was followed to its end, or to the violation that was looked for.
-#[derive(Clone, Debug)]
-pub struct Followed<Transition, Violation> {
+pub struct Followed<S: System> {
     /// What each step did.
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<S::Transition>,
     /// The violations, in the order in which they came, each with how many steps had been taken then. A deadlock is
     /// known at the end.
-    pub violations: Vec<(usize, Violation)>,
+    pub violations: Vec<(usize, S::Violation)>,
 }
 
-/// A schedule of a system that was followed.
-pub type FollowedOf<S> = Followed<<S as System>::Transition, <S as System>::Violation>;
-
-impl<Transition, Violation: PartialEq> Followed<Transition, Violation> {
+impl<S: System> Followed<S> {
     /// How many steps had been taken when a violation came; `None` if it did not.
-    pub fn came(&self, violation: &Violation) -> Option<usize> {
+    pub fn came(&self, violation: &S::Violation) -> Option<usize> {
         self.violations.iter().find(|(_, came)| came == violation).map(|(steps, _)| *steps)
     }
 }
@@ -54,7 +50,7 @@ impl<Step: fmt::Display> fmt::Display for Impossible<Step> {
 ///
 /// # Errors
 /// Where it cannot be followed.
-pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<FollowedOf<S>, Impossible<S::Step>> {
+pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<Followed<S>, Impossible<S::Step>> {
     let mut follower = Follower::new(system);
     for &step in schedule {
         follower.take(step)?;
@@ -66,7 +62,7 @@ pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<Followe
 pub struct Follower<'s, S: System> {
     /// The system, to look at between two steps.
     pub system: &'s mut S,
-    followed: FollowedOf<S>,
+    followed: Followed<S>,
     enabled: Vec<S::Transition>,
 }
 
@@ -117,7 +113,7 @@ impl<'s, S: System> Follower<'s, S> {
     }
 
     /// All steps were taken: whether this is a deadlock is known now.
-    pub fn end(mut self) -> FollowedOf<S> {
+    pub fn end(mut self) -> Followed<S> {
         self.enabled.clear();
         self.system.enabled(&mut self.enabled);
         if self.enabled.is_empty() {

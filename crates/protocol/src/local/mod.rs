@@ -27,6 +27,7 @@ use crate::actor::Data;
 use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
+use crate::system::System;
 pub(crate) use goals::Mode;
 use goals::{Goal, goals, of_boundary};
 use graph::Graph;
@@ -57,8 +58,8 @@ impl Default for Options {
 }
 
 /// What cannot be checked in this way, if there is anything.
-fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
-    session.system.properties.iter().find_map(|property| {
+pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
+    system.properties.iter().find_map(|property| {
         let name = &property.name;
         if property.mode == When::Eventually {
             return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
@@ -73,9 +74,6 @@ fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
 }
 
 pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
-    if let Some(why) = refusal(&session) {
-        return Report::cannot_run(session.report.engine, why);
-    }
     options.histories &= session.space.network != crate::Network::Duplicating;
     let (early, mut turns) = (options.early, Turns::new(&session, options));
     while session.wants_more() {

@@ -34,6 +34,7 @@ pub(crate) enum Answer {
 const FAR: u32 = u32::MAX;
 
 /// What can contribute to an answer.
+#[derive(Default)]
 struct Contribution {
     /// For each actor that has to get somewhere, how far it is from each state; for the others, zero where they can still
     /// send something that is needed.
@@ -58,14 +59,14 @@ pub(crate) fn verify<M: Data>(
     if session.cut.is_some() {
         return Answer::Unknown;
     }
-    let mut search = Search::default();
+    let mut search = Search { contribution, ..Search::default() };
     for (number, start) in session.starts.clone().into_iter().enumerate() {
         if session.is_within(&start) {
             let number = Move::Loss { envelope: number as u32, after: 0 };
-            search.add(&session.space, &contribution, &start, None, (number, 0));
+            search.add(&session.space, &start, None, (number, 0));
         }
     }
-    let answer = search.answer(session, graph, goal, &contribution, states_max);
+    let answer = search.answer(session, graph, goal, states_max);
     session.report.verified_states += search.parents.count() as u64;
     answer
 }
@@ -91,14 +92,12 @@ impl Contribution {
         let mut contribution = Self {
             far: goal.targets.iter().zip(backwards(graph, &graph.edges)).map(of_actor).collect(),
             bound: goal.targets.iter().map(Option::is_some).collect(),
-            needed: Bits::default(),
-            receivable: Lookup::default(),
-            colours: Vec::new(),
             exact,
+            ..Self::default()
         };
         if !exact {
             contribution.find_needed(session, graph);
-            let is_useful = |edge: &&Edge| contribution.is_useful(&session.space, edge);
+            let is_useful = |edge: &&Edge| contribution.leads_on(&session.space, edge.node, edge.reaction);
             let edges: Vec<Edge> = graph.edges.iter().filter(is_useful).copied().collect();
             contribution.find_receivable(session, graph, &edges);
             contribution.colour(session, graph, goal, &edges);
@@ -111,7 +110,7 @@ impl Contribution {
         while !session.over_often(graph.progress()) {
             let mut more = false;
             for edge in graph.edges.iter().rev() {
-                if !self.is_useful(&session.space, edge) {
+                if !self.leads_on(&session.space, edge.node, edge.reaction) {
                     continue;
                 }
                 if edge.event < TIMEOUT {
@@ -127,10 +126,6 @@ impl Contribution {
                 return;
             }
         }
-    }
-
-    fn is_useful<M: Data>(&self, space: &Space<M>, edge: &Edge) -> bool {
-        self.leads_on(space, edge.node, edge.reaction)
     }
 
     /// Whether an actor still gets where it has to by a reaction, or sends something that is needed.
@@ -282,6 +277,7 @@ fn distances(backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> {
 /// A search that prefers what is near: steps so far and steps to go at least.
 #[derive(Default)]
 struct Search {
+    contribution: Contribution,
     parents: Parents,
     states: Vec<Vec<u32>>,
     steps: Vec<Move>,
@@ -296,7 +292,6 @@ impl Search {
         session: &mut Session<'_, M>,
         graph: &Graph,
         goal: &Goal,
-        contribution: &Contribution,
         states_max: usize,
     ) -> Answer {
         let mut next = Successors::default();
@@ -312,7 +307,7 @@ impl Search {
             }
             for successor in &next.list {
                 let after = next.state(successor);
-                if !contribution.allows(&session.space, successor.step) || !session.is_within(after) {
+                if !self.contribution.allows(&session.space, successor.step) || !session.is_within(after) {
                     continue;
                 }
                 if let Some(broken) = session.broken_boundary() {
@@ -320,8 +315,7 @@ impl Search {
                     schedule.steps.push(Step::of(&session.space, &state, successor.step));
                     return Answer::Real(broken, schedule);
                 }
-                let step = (successor.step, steps + 1);
-                self.add(&session.space, contribution, after, Some(number), step);
+                self.add(&session.space, after, Some(number), (successor.step, steps + 1));
             }
             // A queue that grows without end makes each step slower than the last.
             let work = 1 + state.len() as u64 / 8;
@@ -335,14 +329,13 @@ impl Search {
     fn add<M: Data>(
         &mut self,
         space: &Space<M>,
-        contribution: &Contribution,
         state: &[u32],
         parent: Option<u32>,
         (step, steps): (Move, u32),
     ) {
-        let Some(distance) = contribution.distance(state) else { return };
+        let Some(distance) = self.contribution.distance(state) else { return };
         let mut state = state.to_vec();
-        let hash = contribution.reduce(space, &mut state);
+        let hash = self.contribution.reduce(space, &mut state);
         let Some(number) = self.parents.insert(hash, parent) else { return };
         self.states.push(state);
         self.steps.push(step);
@@ -358,13 +351,10 @@ impl Search {
     }
 
     fn pop(&mut self) -> Option<(u32, u32)> {
-        while self.nearest < self.buckets.len() {
-            if let Some(entry) = self.buckets[self.nearest].pop() {
-                return Some(entry);
-            }
+        while self.buckets.get(self.nearest)?.is_empty() {
             self.nearest += 1;
         }
-        None
+        self.buckets[self.nearest].pop()
     }
 
     /// A state in which the property is decided, among those that have come.
