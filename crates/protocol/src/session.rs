@@ -11,6 +11,7 @@ use crate::hash::fingerprint;
 use crate::inert::Inert;
 use crate::node::quietly;
 use crate::property::{Kind, Mode, Property, States};
+use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::{Schedule, Step};
 use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
@@ -87,19 +88,16 @@ impl<'a, M: Data> Session<'a, M> {
     pub(crate) fn new(system: &'a System<M>, limits: Limits<'a>, engine: &'static str) -> Self {
         let (space, starts) = Space::new(system);
         let evaluator = Evaluator::new(&system.properties, space.actors());
-        let open = (0..system.properties.len())
-            .filter(|at| system.properties[*at].mode != Mode::Eventually)
-            .collect();
-        let outcomes = vec![Outcome::Unknown; system.properties.len()];
+        let is_open = |property: &usize| system.properties[*property].mode != Mode::Eventually;
         let mut session = Self {
             system,
             space,
             starts,
             evaluator,
-            open,
+            open: (0..system.properties.len()).filter(is_open).collect(),
             limits,
             report: Report { engine, ..Report::default() },
-            outcomes,
+            outcomes: vec![Outcome::Unknown; system.properties.len()],
             panic: None,
             cut: None,
             undecided: None,
@@ -112,15 +110,12 @@ impl<'a, M: Data> Session<'a, M> {
             transitions_before: 0,
             eventually: (usize::MAX, Inert::unknown()),
         };
-        let asks_history = |property: &Property<M>| matches!(property.condition.kind, Kind::History(_));
-        if let Some(property) = system.properties.iter().find(|property| asks_history(property))
+        let asks_history = |property: &&Property<M>| matches!(property.condition.kind, Kind::History(_));
+        if let Some(Property { name, .. }) = system.properties.iter().find(asks_history)
             && !session.space.has_history()
         {
-            let why = format!(
-                "\"{}\" looks at the history, but there is none: add one with history()",
-                property.name
-            );
-            session.fail(why);
+            session
+                .fail(format!("\"{name}\" looks at the history, but there is none: add one with history()"));
         }
         if let Some(why) = session.space.broken.take() {
             session.fail(format!("history() panics when the system starts: {why}"));
@@ -140,8 +135,7 @@ impl<'a, M: Data> Session<'a, M> {
         let Some(types) = types else { return };
         let is_foreign =
             |property: &&Property<M>| property.condition.of.is_some_and(|of| !types.contains(&of));
-        if let Some(property) = self.system.properties.iter().find(is_foreign) {
-            let name = &property.name;
+        if let Some(Property { name, .. }) = self.system.properties.iter().find(is_foreign) {
             self.fail(format!(
                 "\"{name}\" is about states of a type that no actor has: look at its argument"
             ));
@@ -232,17 +226,17 @@ impl<'a, M: Data> Session<'a, M> {
         if let Decided::Broken(code) = decided {
             return self.tell_broken(code, &schedule);
         }
-        if let Err(why) = confirm(self.system, decided, &schedule) {
-            return self.fail(why);
-        }
+        let replayed = match confirm(self.system, decided, &schedule) {
+            Ok(replayed) => replayed,
+            Err(why) => return self.fail(why),
+        };
         match decided {
             Decided::Panic => {
-                let states =
-                    self.system.replay(&schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
+                let states = replayed.actors_after(schedule.steps.len());
                 let failed = |(actor, state): (usize, &String)| {
                     state.strip_prefix("failed: ").map(|why| format!("actor {actor} panics: {why}"))
                 };
-                self.report.note = states.ok().and_then(|states| states.iter().enumerate().find_map(failed));
+                self.report.note = states.iter().enumerate().find_map(failed);
                 self.panic = Some(schedule);
                 self.report.verdict = Verdict::Violated;
             }
@@ -272,11 +266,10 @@ impl<'a, M: Data> Session<'a, M> {
             "" => "at the start".into(),
             steps => format!("after {}", steps.replace('\n', "; ")),
         };
-        let actors = self.system.replay(schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
-        let states = actors.map_or(String::new(), |actors| {
-            let states: Vec<String> =
-                actors.iter().enumerate().map(|(actor, state)| format!("{actor} is {state}")).collect();
-            format!("; there, {}", states.join("; "))
+        let states = self.system.replay(schedule).map_or(String::new(), |replayed| {
+            let states = replayed.actors_after(schedule.steps.len()).into_iter().enumerate();
+            let texts: Vec<String> = states.map(|(actor, state)| format!("{actor} is {state}")).collect();
+            format!("; there, {}", texts.join("; "))
         });
         self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
@@ -523,11 +516,11 @@ fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Re
 }
 
 /// Whether a schedule, followed from the start through the handlers, ends where a property is decided.
-pub(crate) fn confirm<M: Data>(
+fn confirm<M: Data>(
     system: &System<M>,
     decided: Decided,
     schedule: &Schedule,
-) -> Result<(), String> {
+) -> Result<Replayed<M>, String> {
     let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
     let (space, last) = (&replayed.space, replayed.last());
     let mut evaluator = Evaluator::new(&system.properties, space.actors());
@@ -543,7 +536,7 @@ pub(crate) fn confirm<M: Data>(
             Decided::Broken(_) => true,
         };
     if seen {
-        return Ok(());
+        return Ok(replayed);
     }
     let name = match decided {
         Decided::Property(property) => &system.properties[property].name,

@@ -173,8 +173,7 @@ impl Graph {
         for _ in 0..events_max {
             if let Some((actor, state)) = self.again.pop_front() {
                 for at in 0..self.nodes[actor as usize].out[state as usize].len() {
-                    let way = self.nodes[actor as usize].out[state as usize][at];
-                    self.follow(way, false);
+                    self.follow(self.nodes[actor as usize].out[state as usize][at], false);
                 }
             } else if let Some((actor, state, event)) = self.todo.pop_front() {
                 self.execute(space, actor, state, event);
