@@ -55,14 +55,14 @@ pub(crate) struct Typed<M, H> {
 impl<M, H: Data> Typed<M, H> {
     pub(crate) fn new(first: H, permutations: Permutations, rules: Arc<Rules<M, H>>) -> Self {
         let mut values = Interner::new(permutations);
-        values.intern(first, place);
+        values.intern(first, hash);
         Self { values, rules }
     }
 }
 
 /// Histories are in no actor's place.
-fn place() -> u128 {
-    fingerprint(&'h')
+fn hash<H: Data>(history: &H) -> u128 {
+    fingerprint(&(fingerprint(history), fingerprint(&'h')))
 }
 
 impl<M, H: Data> Recorder<M> for Typed<M, H> {
@@ -75,7 +75,7 @@ impl<M, H: Data> Recorder<M> for Typed<M, H> {
         let happened =
             if received { Happened::Received { from, to, msg } } else { Happened::Sent { from, to, msg } };
         (self.rules.1)(&mut value, happened);
-        self.values.intern(value, place)
+        self.values.intern(value, hash)
     }
 
     fn value(&self, history: u32) -> &dyn Any {
@@ -89,6 +89,6 @@ impl<M, H: Data> Recorder<M> for Typed<M, H> {
     fn forget_others(&mut self, history: u32) {
         let value = self.values.get(history).clone();
         self.values = Interner::new(Arc::clone(&self.values.permutations));
-        self.values.intern(value, place);
+        self.values.intern(value, hash);
     }
 }

@@ -15,24 +15,26 @@ pub(crate) struct Interner<T> {
     pub(crate) values: Vec<T>,
     hashes: Vec<u128>,
     pub(crate) permutations: Permutations,
+    /// How many fingerprints there are of each value.
+    stride: usize,
     table: HashTable<u32>,
 }
 
 impl<T: Eq + Hash> Interner<T> {
     pub(crate) fn new(permutations: Permutations) -> Self {
-        Self { values: Vec::new(), hashes: Vec::new(), permutations, table: HashTable::new() }
+        let stride = permutations.len().max(1);
+        Self { values: Vec::new(), hashes: Vec::new(), permutations, stride, table: HashTable::new() }
     }
 
-    /// The number of a value. `place` is mixed into its fingerprints, under the same permutation.
-    pub(crate) fn intern(&mut self, value: T, place: impl Fn() -> u128) -> u32 {
+    /// The number of a value; `hash` gives its fingerprint under the permutation that is in force.
+    pub(crate) fn intern(&mut self, value: T, hash: impl Fn(&T) -> u128) -> u32 {
         let plain = fingerprint(&value);
         let values = &self.values;
         if let Some(number) = self.table.find(plain as u64, |number| values[*number as usize] == value) {
             return *number;
         }
         let number = u32::try_from(values.len()).expect("fewer values than four billion");
-        let under = fingerprints(&self.permutations, || fingerprint(&(fingerprint(&value), place())));
-        self.hashes.extend_from_slice(&under);
+        self.hashes.extend_from_slice(&fingerprints(&self.permutations, || hash(&value)));
         self.table.insert_unique(plain as u64, number, |number| match values.get(*number as usize) {
             Some(value) => fingerprint(value) as u64,
             None => plain as u64,
@@ -47,6 +49,6 @@ impl<T: Eq + Hash> Interner<T> {
 
     /// The fingerprint of a value under a permutation.
     pub(crate) fn hash(&self, number: u32, permutation: usize) -> u128 {
-        self.hashes[number as usize * self.permutations.len() + permutation]
+        self.hashes[number as usize * self.stride + permutation]
     }
 }

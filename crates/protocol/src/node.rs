@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::actor::{Actor, After, Data, Out, next_script};
+use crate::hash::fingerprint;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
 pub(crate) use crate::runtime::node::{AnyLocal, Event, Health, quietly};
@@ -72,8 +73,8 @@ impl<A: Actor, D: Data> Interned<A, D> {
             let mut sends = Sends(Vec::new());
             let out = Out::scripted(self.process.me, prescribed);
             let Some(stepped) = self.process.step(local, event, out, &mut sends) else { break };
-            let place = || crate::hash::fingerprint(&self.process.me);
-            let (local, choices) = (self.locals.intern(stepped.local, place), stepped.choices);
+            let hash = |local: &_| fingerprint(&(fingerprint(local), fingerprint(&self.process.me)));
+            let (local, choices) = (self.locals.intern(stepped.local, hash), stepped.choices);
             script = next_script(choices.clone(), &stepped.options);
             outcomes.push(Outcome { local, sends: sends.0, choices });
         }

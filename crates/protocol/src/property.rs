@@ -231,7 +231,7 @@ where
 {
     fn key(&mut self, state: &dyn Any) -> Option<u32> {
         let key = (self.rules.0)(state)?;
-        Some(self.keys.intern(key, || 0))
+        Some(self.keys.intern(key, |_| 0))
     }
 
     fn holds(&self, keys: &[u32]) -> bool {

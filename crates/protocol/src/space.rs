@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::hash::{fingerprint, fingerprints};
+use crate::hash::fingerprint;
 use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
 use crate::network::{Envelope, Network};
-use crate::node::{AnyLocal, Event, Health, Node, quietly};
+use crate::node::{AnyLocal, Event, Health, Node, Outcome, quietly};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
@@ -104,9 +104,7 @@ pub(crate) struct Space<M> {
     pub(crate) nodes: Vec<Box<dyn Node<M>>>,
     facts: Vec<Vec<Facts>>,
     msgs: Interner<M>,
-    pub(crate) envelopes: Vec<Envelope>,
-    envelope_hashes: Vec<u128>,
-    envelope_index: Lookup<Envelope, u32>,
+    pub(crate) envelopes: Interner<Envelope>,
     /// For each envelope, whether the history is told of it.
     pub(crate) concerns: Vec<bool>,
     pub(crate) permutations: Permutations,
@@ -146,9 +144,7 @@ impl<M: crate::Data> Space<M> {
             known: vec![Lookup::default(); count],
             reacted: vec![Vec::new(); count],
             msgs: Interner::new(Arc::default()),
-            envelopes: Vec::new(),
-            envelope_hashes: Vec::new(),
-            envelope_index: Lookup::default(),
+            envelopes: Interner::new(Arc::clone(&permutations)),
             concerns: Vec::new(),
             recorder: system.recorder.as_ref().map(|make| make(Arc::clone(&permutations))),
             permutations,
@@ -203,7 +199,7 @@ impl<M: crate::Data> Space<M> {
                 if self.network != Network::Ordered {
                     flying.sort_unstable();
                 }
-                self.network.after(&[], None, &flying, &self.envelopes, &mut state);
+                self.network.after(&[], None, &flying, &self.envelopes.values, &mut state);
                 state
             })
             .collect()
@@ -218,26 +214,18 @@ impl<M: crate::Data> Space<M> {
     }
 
     fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
-        let msg = self.msgs.intern(msg, || 0);
-        let envelope = Envelope { from: from.0, to: to.0, msg };
-        if let Some(number) = self.envelope_index.get(&envelope) {
-            return *number;
-        }
-        let number = u32::try_from(self.envelopes.len()).expect("fewer messages than four billion");
+        let number = self.msgs.intern(msg, |_| 0);
+        let (envelope, msg) = (Envelope { from: from.0, to: to.0, msg: number }, self.msgs.get(number));
+        let hash = |_: &Envelope| fingerprint(&(fingerprint(msg), from, to, 'm'));
+        let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
-        let msg = self.msgs.get(msg);
-        let hashes = fingerprints(&self.permutations, || fingerprint(&(fingerprint(msg), from, to, 'm')));
-        self.envelope_hashes.extend_from_slice(&hashes);
-        let concerns = match &self.recorder {
-            None => false,
-            Some(recorder) => quietly(|| recorder.concerns(msg)).unwrap_or_else(|why| {
+        if number as usize == self.concerns.len() {
+            let concerns = self.recorder.as_ref().map(|recorder| quietly(|| recorder.concerns(msg)));
+            self.concerns.push(concerns.unwrap_or(Ok(false)).unwrap_or_else(|why| {
                 self.broken = Some(why);
                 false
-            }),
-        };
-        self.envelopes.push(envelope);
-        self.envelope_index.insert(envelope, number);
-        self.concerns.push(concerns);
+            }));
+        }
         number
     }
 
@@ -246,7 +234,7 @@ impl<M: crate::Data> Space<M> {
         if let Ok(known) = self.recorded(history, envelope, received) {
             return known;
         }
-        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
         let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
@@ -290,7 +278,7 @@ impl<M: crate::Data> Space<M> {
             RECOVER => Event::Recover,
             timeout if timeout >= TIMEOUT => Event::Timeout((timeout - TIMEOUT) as usize),
             envelope => {
-                let Envelope { from, msg, .. } = self.envelopes[envelope as usize];
+                let Envelope { from, msg, .. } = *self.envelopes.get(envelope);
                 Event::Deliver(ActorId(from), self.msgs.get(msg))
             }
         };
@@ -303,41 +291,41 @@ impl<M: crate::Data> Space<M> {
         let mut quiet = None;
         for outcome in outcomes {
             if outcome.local == local && outcome.sends.is_empty() && !consumes {
-                quiet = quiet.or(up.then_some(outcome.choices));
-                continue;
+                quiet = quiet.or(up.then_some(outcome));
+            } else {
+                self.note_reaction(actor, outcome, false);
             }
-            let start = self.sends.len();
-            for (to, msg) in outcome.sends {
-                let envelope = self.envelope(ActorId(actor), to, msg);
-                self.sends.push(envelope);
-            }
-            if self.recorder.is_some() {
-                self.sends_in_order.extend_from_slice(&self.sends[start..]);
-            }
-            if self.network != Network::Ordered {
-                self.sends[start..].sort_unstable();
-            }
-            let hashes = self.sends[start..].iter().map(|sent| self.envelope_hash(*sent));
-            let sent_hash = hashes.fold(0, u128::wrapping_add);
-            if !outcome.choices.is_empty() {
-                self.choices.insert(self.reactions.len() as u32, outcome.choices);
-            }
-            let sends = (start as u32, self.sends.len() as u32);
-            self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet: false });
         }
         let mut known = Reactions { first, end: self.reactions.len() as u32 };
         assert!(known.end < QUIET, "fewer reactions than two billion");
-        if let Some(choices) = quiet {
-            if !choices.is_empty() {
-                self.choices.insert(known.end, choices);
-            }
+        if let Some(outcome) = quiet {
             known.end |= QUIET;
-            let sends = (self.sends.len() as u32, self.sends.len() as u32);
-            self.reactions.push(Reaction { local, sends, sent_hash: 0, is_quiet: true });
+            self.note_reaction(actor, outcome, true);
         }
         self.known[actor as usize].insert(key(local, event), known);
         self.reacted[actor as usize].push((local, event));
         known
+    }
+
+    fn note_reaction(&mut self, actor: u32, outcome: Outcome<M>, is_quiet: bool) {
+        let start = self.sends.len();
+        for (to, msg) in outcome.sends {
+            let envelope = self.envelope(ActorId(actor), to, msg);
+            self.sends.push(envelope);
+        }
+        if self.recorder.is_some() {
+            self.sends_in_order.extend_from_slice(&self.sends[start..]);
+        }
+        if self.network != Network::Ordered {
+            self.sends[start..].sort_unstable();
+        }
+        let hashes = self.sends[start..].iter().map(|sent| self.envelope_hash(*sent));
+        let sent_hash = hashes.fold(0, u128::wrapping_add);
+        if !outcome.choices.is_empty() {
+            self.choices.insert(self.reactions.len() as u32, outcome.choices);
+        }
+        let sends = (start as u32, self.sends.len() as u32);
+        self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet });
     }
 
     /// What a handler leads to, if it is known.
@@ -387,7 +375,7 @@ impl<M: crate::Data> Space<M> {
     }
 
     pub(crate) fn message(&self, envelope: u32) -> (ActorId, ActorId, &M) {
-        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         (ActorId(from), ActorId(to), self.msgs.get(msg))
     }
 
@@ -416,7 +404,7 @@ impl<M: crate::Data> Space<M> {
     }
 
     pub(crate) fn envelope_hash(&self, envelope: u32) -> u128 {
-        self.envelope_hashes[envelope as usize * self.permutations.len()]
+        self.envelopes.hash(envelope, 0)
     }
 
     pub(crate) fn history_hash(&self, history: u32) -> u128 {
@@ -431,7 +419,6 @@ impl<M: crate::Data> Space<M> {
 
     /// The fingerprint of a global state with its actors renamed by one of the permutations; the first renames nobody.
     pub(crate) fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
-        let stride = self.permutations.len();
         let mut sum = 0_u128;
         for (actor, local) in state[..self.nodes.len()].iter().enumerate() {
             sum = sum.wrapping_add(self.nodes[actor].hash(*local, permutation));
@@ -441,13 +428,13 @@ impl<M: crate::Data> Space<M> {
         }
         let (mut channel, mut place) = (None, 0_u64);
         for &envelope in &state[self.header()..] {
-            let hash = self.envelope_hashes[envelope as usize * stride + permutation];
+            let hash = self.envelopes.hash(envelope, permutation);
             if self.network != Network::Ordered {
                 sum = sum.wrapping_add(hash);
                 continue;
             }
             // In an ordered network, the place in the queue counts.
-            let here = Some(self.envelopes[envelope as usize].channel());
+            let here = Some(self.envelopes.get(envelope).channel());
             place = if here == channel { place + 1 } else { 0 };
             channel = here;
             sum = sum.wrapping_add(fingerprint(&(hash, place)));

@@ -116,7 +116,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
         self.state.clone_from(&self.session.starts[start]);
         let envelopes = self.state[self.session.space.header()..].to_vec();
         for (index, envelope) in envelopes.into_iter().enumerate() {
-            let from = self.session.space.envelopes[envelope as usize].from;
+            let from = self.session.space.envelopes.get(envelope).from;
             self.fly(envelope, (from, BEFORE), index);
         }
         let known = self.starts.iter_mut().find(|(inside, _)| *inside == start).expect("it is inside");
@@ -181,7 +181,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
         let space = &self.session.space;
         let (actor, is_loss) = match step {
             Move::Event { actor, .. } => (actor, false),
-            Move::Loss { envelope, .. } => (space.envelopes[envelope as usize].to, true),
+            Move::Loss { envelope, .. } => (space.envelopes.get(envelope).to, true),
         };
         let process = flying.map_or(u64::from(actor), |flying| flying.process);
         let mut made = Transition {

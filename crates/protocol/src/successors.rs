@@ -60,9 +60,9 @@ impl<M: Data> Expansion<'_, M> {
                 self.loss(at);
             }
         }
-        for at in space.network.deliverable(flying, &space.envelopes) {
+        for at in space.network.deliverable(flying, &space.envelopes.values) {
             let envelope = flying[at];
-            let to = space.envelopes[envelope as usize].to;
+            let to = space.envelopes.get(envelope).to;
             self.event(to, envelope, Some(at))?;
         }
         for actor in 0..actors as u32 {
@@ -111,7 +111,7 @@ impl<M: Data> Expansion<'_, M> {
         if let Some((_, new)) = history {
             data[start + space.actors()] = new;
         }
-        space.network.after(flying, taken, space.sends(reaction), &space.envelopes, data);
+        space.network.after(flying, taken, space.sends(reaction), &space.envelopes.values, data);
         let hash = match self.base {
             Some(base) => {
                 let mut hash = base
@@ -138,7 +138,7 @@ impl<M: Data> Expansion<'_, M> {
         let (fixed, flying) = self.state.split_at(space.header());
         let start = data.len();
         data.extend_from_slice(fixed);
-        space.network.after(flying, Some(at), &[], &space.envelopes, data);
+        space.network.after(flying, Some(at), &[], &space.envelopes.values, data);
         let hash = space.hash(&data[start..]);
         let envelope = flying[at];
         // In a queue it makes a difference which of two equal messages is lost.

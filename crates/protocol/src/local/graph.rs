@@ -326,7 +326,7 @@ impl Graph {
             return known;
         }
         let number = self.messages.len() as u32;
-        let envelope = space.envelopes[plain as usize];
+        let envelope = space.envelopes.get(plain);
         self.message_numbers.insert((plain, past), number);
         self.messages.push(Message {
             plain,

@@ -153,7 +153,7 @@ impl Contribution {
             if session.over_often(graph.progress()) {
                 return;
             }
-            let to = session.space.envelopes[message as usize].to as usize;
+            let to = session.space.envelopes.get(message).to as usize;
             let mut states = Bits::default();
             while let Some(state) = queue.pop() {
                 if states.set(state) {
@@ -224,7 +224,7 @@ impl Contribution {
         let mut sum = 0_u128;
         for at in header..state.len() {
             let message = state[at];
-            let to = state[space.envelopes[message as usize].to as usize];
+            let to = state[space.envelopes.get(message).to as usize];
             if self.receivable.get(&message).is_some_and(|states| states.get(to)) {
                 state[kept] = message;
                 kept += 1;
