@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crate::bfs;
-use crate::space::{Seen, StateSpace, Steps, Successor, Successors};
+use crate::space::{Frame, Seen, StateSpace, Steps, Successor, Successors};
 use crate::visited::Parents;
 
 /// What can be relied on: steps that have to happen ([`Eventually::must_happen`]), such as messages that arrive. Nobody has to
@@ -44,37 +44,22 @@ type Edge<Step> = (u32, Key, Step);
 
 type Component<Step> = BTreeMap<u32, Member<Step>>;
 
-struct Frame {
-    number: u32,
-    next: usize,
-    end: usize,
-    mark: (usize, usize),
-}
-
 /// What is asked to become true, of the states of a space.
 pub trait Eventually: StateSpace {
     /// Whether it is true in a state.
     fn holds(&mut self, state: &[u32]) -> bool;
 
     /// What was found when that was asked last, if it cannot be answered.
-    fn broken(&mut self) -> Option<Self::Finding> {
-        None
-    }
+    fn broken(&mut self) -> Option<Self::Finding>;
 
     /// Whether fairness has anything to say about a step.
-    fn must_happen(step: Self::Step) -> bool {
-        let _ = step;
-        true
-    }
+    fn must_happen(step: Self::Step) -> bool;
 
     /// What a step is known by, from state to state.
     fn fairness_key(&self, state: &[u32], step: Self::Step) -> u64;
 
     /// Whether a step may be done at once in a state, and nothing else be looked at there: a persistent set.
-    fn is_persistent(&self, state: &[u32], step: Self::Step) -> bool {
-        let _ = (state, step);
-        false
-    }
+    fn is_persistent(&self, state: &[u32], step: Self::Step) -> bool;
 
     /// What is found where it never becomes true.
     fn never(&self) -> Self::Finding;
@@ -130,7 +115,7 @@ impl Search {
         let key = space.key(&start);
         let mut enter = self.turn(space, &start, key, None)?.map(|number| (number, start));
         let mut stack = Successors::default();
-        let mut path: Vec<Frame> = Vec::new();
+        let mut path: Vec<(u32, Frame)> = Vec::new();
         loop {
             if let Some((number, state)) = enter.take() {
                 let mark = stack.mark();
@@ -148,7 +133,7 @@ impl Search {
                     Some(only) => (only, only + 1),
                     None => (mark.0, stack.list.len()),
                 };
-                path.push(Frame { number, next, end, mark });
+                path.push((number, Frame { next, end, mark }));
                 self.low.push(number);
                 self.waiting.push((number, state));
                 self.seen.states = self.parents.count();
@@ -156,11 +141,9 @@ impl Search {
                     return ControlFlow::Break(());
                 }
             }
-            let Some(frame) = path.last_mut() else { return ControlFlow::Continue(()) };
-            let at = frame.number;
-            if frame.next < frame.end {
-                let successor = stack.list[frame.next];
-                frame.next += 1;
+            let Some((at, frame)) = path.last_mut() else { return ControlFlow::Continue(()) };
+            let at = *at;
+            if let Some(successor) = stack.next(frame) {
                 self.seen.transitions += 1;
                 let state = stack.state(&successor);
                 let new = self.turn(space, state, successor.key, Some(at))?;
@@ -170,8 +153,8 @@ impl Search {
             stack.truncate(frame.mark);
             path.pop();
             let low = self.low[at as usize];
-            if let Some(parent) = path.last() {
-                self.lower(parent.number, low);
+            if let Some((parent, _)) = path.last() {
+                self.lower(*parent, low);
             }
             if low == at {
                 let states = self.leave(at);

@@ -4,7 +4,7 @@
 //! search; executions are not seen one by one, so that what compares whole executions is lost.
 
 use crate::session::Options;
-use crate::space::{Seen, StateSpace, Steps, Successors, Way};
+use crate::space::{Frame, Seen, StateSpace, Steps, Successors, Way};
 use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
@@ -13,13 +13,6 @@ use crate::visited::FingerprintSet;
 /// Looks at every state of a system once.
 pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     stepped::explore(system, options, |space| search(space))
-}
-
-/// A state on the path: what comes after it lies on the stack from `next` to `end`; before it, the stack was at `mark`.
-struct Frame {
-    next: usize,
-    end: usize,
-    mark: (usize, usize),
 }
 
 /// The states from a start to the present one.
@@ -61,13 +54,11 @@ impl<S: StateSpace> Path<'_, S> {
         while self.space.wants_more() {
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return true };
-            if frame.next == frame.end {
+            let Some(successor) = self.stack.next(frame) else {
                 self.stack.truncate(frame.mark);
                 self.frames.pop();
                 continue;
-            }
-            let successor = self.stack.list[frame.next];
-            frame.next += 1;
+            };
             seen.transitions += 1;
             let state = self.stack.state(&successor);
             self.space.meet(state, successor.key);
