@@ -28,11 +28,13 @@ const WITHIN: &str = "only states within the boundary count";
 /// One of how many states is compared with those that it stands for, where there is symmetry.
 const SAMPLE: u128 = 64;
 
+type Stop<'a> = Box<dyn FnMut(&Seen) -> bool + 'a>;
+
 /// What bounds a search.
 pub(crate) struct Limits<'a> {
     pub(crate) states_max: u64,
     pub(crate) depth_max: usize,
-    pub(crate) stop: Option<Box<dyn FnMut(&Seen) -> bool + 'a>>,
+    pub(crate) stop: Option<Stop<'a>>,
 }
 
 /// A search that is going on.
