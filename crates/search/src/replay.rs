@@ -5,17 +5,21 @@ use std::fmt;
 use crate::system::System;
 
 /// A schedule that was followed to its end, or to the violation that was looked for.
-pub struct Followed<S: System> {
+#[derive(Clone, Debug)]
+pub struct Followed<Transition, Violation> {
     /// What each step did.
-    pub transitions: Vec<S::Transition>,
+    pub transitions: Vec<Transition>,
     /// The violations, in the order in which they came, each with how many steps had been taken then. A deadlock is
     /// known at the end.
-    pub violations: Vec<(usize, S::Violation)>,
+    pub violations: Vec<(usize, Violation)>,
 }
 
-impl<S: System> Followed<S> {
+/// A schedule of a system that was followed.
+pub type FollowedOf<S> = Followed<<S as System>::Transition, <S as System>::Violation>;
+
+impl<Transition, Violation: PartialEq> Followed<Transition, Violation> {
     /// How many steps had been taken when a violation came; `None` if it did not.
-    pub fn came(&self, violation: &S::Violation) -> Option<usize> {
+    pub fn came(&self, violation: &Violation) -> Option<usize> {
         self.violations.iter().find(|(_, came)| came == violation).map(|(steps, _)| *steps)
     }
 }
@@ -50,7 +54,7 @@ impl<Step: fmt::Display> fmt::Display for Impossible<Step> {
 ///
 /// # Errors
 /// Where it cannot be followed.
-pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<Followed<S>, Impossible<S::Step>> {
+pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<FollowedOf<S>, Impossible<S::Step>> {
     let mut follower = Follower::new(system);
     for &step in schedule {
         follower.take(step)?;
@@ -62,7 +66,7 @@ pub fn follow<S: System>(system: &mut S, schedule: &[S::Step]) -> Result<Followe
 pub struct Follower<'s, S: System> {
     /// The system, to look at between two steps.
     pub system: &'s mut S,
-    followed: Followed<S>,
+    followed: FollowedOf<S>,
     enabled: Vec<S::Transition>,
 }
 
@@ -113,7 +117,7 @@ impl<'s, S: System> Follower<'s, S> {
     }
 
     /// All steps were taken: whether this is a deadlock is known now.
-    pub fn end(mut self) -> Followed<S> {
+    pub fn end(mut self) -> FollowedOf<S> {
         self.enabled.clear();
         self.system.enabled(&mut self.enabled);
         if self.enabled.is_empty() {
