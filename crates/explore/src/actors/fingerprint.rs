@@ -15,7 +15,7 @@ use crate::transition::Post;
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A fingerprint of all that somebody may tell apart.
     pub(super) fn fold_state(&self) -> u128 {
-        let mut hasher = StableHasher::new();
+        let mut hasher = StableHasher::default();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
             let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
