@@ -11,8 +11,8 @@
 //! The price is that some choices lead nowhere (a send and a receive of one mailbox both left for later, and nobody
 //! comes). These are not executions and are not counted; most are seen to be hopeless when they are made.
 //!
-//! - [`order`]: a partial order with its closure.
-//! - [`graph`]: sends, receives, who met whom, and whether an execution can be like that.
+//! - `order`: a partial order with its closure.
+//! - `graph`: sends, receives, who met whom, and whether an execution can be like that.
 //! - [`choice`]: what was picked, and what is left.
 //! - [`search`]: one execution after the other.
 //! - [`parts`]: a search in parts, on several cores or over days.
@@ -25,8 +25,8 @@ pub mod actors;
 pub mod again;
 pub mod choice;
 pub mod future;
-pub mod graph;
-pub mod order;
+mod graph;
+mod order;
 pub mod parts;
 pub mod search;
 mod serve;

@@ -3,7 +3,7 @@
 //! What an execution shares with the one before it, its graph above all, is kept; only the code of the processes runs again
 //! from its start, and is told what it was told before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
@@ -13,7 +13,7 @@ use super::graph::{self, Graph, PostId};
 use super::order::Node;
 use super::way::{Outcome, Place, Way};
 use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
-use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
+use crate::verdict::{Step, Violation};
 
 /// How far to go.
 #[derive(Copy, Clone, Debug)]
@@ -59,118 +59,6 @@ pub enum Refusal {
     Diverged(u32),
 }
 
-/// What a watcher is told.
-#[derive(Copy, Clone, Debug)]
-pub struct Progress {
-    /// Executions until now.
-    pub executions: u64,
-    /// Steps until now.
-    pub transitions: u64,
-    /// The most steps of an execution.
-    pub depth: u64,
-    /// A part of the whole, estimated from the choices that are behind.
-    pub part: f64,
-}
-
-/// Explores all ways. `watch` is called now and then, and stops the search by saying false.
-///
-/// # Errors
-/// If the program does something that this engine does not know.
-pub fn explore(
-    processes: &mut dyn Processes,
-    network: Network,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Exploration, Refusal> {
-    explore_ways(processes, network, limits, watch, None)
-}
-
-/// Someone who sees each way, with what went wrong in it; and stops the search by saying false.
-pub type Visitor<'a> = dyn FnMut(&Way, Option<&Violation>) -> bool + 'a;
-
-/// As [`explore`], and shows each way to a visitor.
-///
-/// # Errors
-/// If the program does something that this engine does not know.
-pub fn explore_ways(
-    processes: &mut dyn Processes,
-    network: Network,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Progress) -> bool,
-    mut visitor: Option<&mut Visitor<'_>>,
-) -> Result<Exploration, Refusal> {
-    let mut search = Search::new(network, limits, Path::new());
-    let mut result = Exploration::default();
-    // Where the search begins anew, the visitor has seen some of the ways.
-    let mut shown = BTreeSet::new();
-    let mut runs: u64 = 0;
-    let mut depth = 0;
-    let mut stopped = false;
-    loop {
-        let (executions, transitions) = (result.executions, result.transitions);
-        let end = search.run(processes, &mut |search| {
-            let transitions = transitions + search.steps;
-            watch(&Progress { executions, transitions, depth: depth.max(search.steps), part: search.part() })
-        })?;
-        runs += 1;
-        result.transitions += search.steps;
-        depth = depth.max(search.steps);
-        match end {
-            End::Nowhere => {}
-            End::Interrupted => stopped = true,
-            End::TooDeep => result.verdict = worse(result.verdict, Verdict::NotExhausted),
-            End::Execution(violation) => {
-                result.executions += 1;
-                if let Some(visit) = &mut visitor {
-                    let way = search.way();
-                    stopped = shown.insert(way.fingerprint()) && !visit(&way, violation.as_ref());
-                }
-                if let Some(violation) = violation {
-                    result.verdict = worse(result.verdict, violation.verdict());
-                    let (violation, schedule) = search.schedule(violation);
-                    if !result.found.iter().any(|(known, _)| *known == violation) {
-                        result.found.push((violation, schedule));
-                    }
-                    if !limits.all {
-                        return Ok(result);
-                    }
-                }
-            }
-        }
-        if search.learned && !stopped {
-            let posters = std::mem::take(&mut search.posters);
-            search = Search::new(network, limits, Path::new());
-            search.posters = posters;
-            (result.executions, result.transitions) = (0, 0);
-            continue;
-        }
-        let more = stopped || search.choose_next();
-        if !more {
-            return Ok(result);
-        }
-        let stop = runs.is_multiple_of(limits.stretch) && {
-            let (executions, transitions) = (result.executions, result.transitions);
-            !watch(&Progress { executions, transitions, depth, part: search.part() })
-        };
-        if stop || stopped || result.executions >= limits.executions {
-            result.verdict = worse(result.verdict, Verdict::NotExhausted);
-            return Ok(result);
-        }
-    }
-}
-
-/// A violation outweighs a deadlock, and anything found outweighs not having seen all.
-pub(super) fn worse(a: Verdict, b: Verdict) -> Verdict {
-    let rank = |verdict| match verdict {
-        Verdict::Holds => 0,
-        Verdict::NotExhausted => 1,
-        Verdict::Deadlock => 2,
-        Verdict::Violated => 3,
-        Verdict::CannotRun => 4,
-    };
-    if rank(b) > rank(a) { b } else { a }
-}
-
 fn branch(trunk: &[Pick], pick: Pick) -> Path {
     trunk.iter().copied().chain([pick]).collect()
 }
@@ -192,7 +80,7 @@ pub enum End {
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 10;
 
 /// What a process of the present execution is about to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Stage {
     /// It has asked for this.
     Asks(Request),
@@ -205,13 +93,14 @@ pub(super) enum Stage {
     /// All have come to the barrier, at these moments; and whether it was the last.
     Leaves { after: SmallVec<[Node; 8]>, last: bool },
     /// It came to its end.
+    #[default]
     Over,
 }
 
 /// The place in the set of a wait for a single post, which may never end.
 pub(super) const ALONE: u32 = u32::MAX;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Process {
     pub(super) stage: Stage,
     /// Its posts; `None` for what was over when it began.
@@ -355,7 +244,9 @@ impl Search {
         while let Some(process) = self.next_to_run() {
             self.steps += 1;
             if self.steps > self.limits.depth {
-                return Ok(self.too_deep());
+                // What has failed until now has failed, if it can have come to that.
+                let is_failure = self.failed.is_some() && self.graph.complete();
+                return Ok(if is_failure { End::Execution(self.failure()) } else { End::TooDeep });
             }
             if self.steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
                 return Ok(End::Interrupted);
@@ -365,10 +256,7 @@ impl Search {
             self.current = Some(process);
             let goes_on = self.advance(process, code)?;
             self.current = None;
-            if !goes_on {
-                return Ok(End::Nowhere);
-            }
-            if !self.needs_can_be_met() {
+            if !goes_on || !self.needs_can_be_met() {
                 return Ok(End::Nowhere);
             }
         }
@@ -381,23 +269,17 @@ impl Search {
             return Ok(End::Nowhere);
         }
         // An actor that failed is gone; the others went on, which shows that all this can really happen.
-        if let Some((actor, message)) = self.failed.clone() {
-            return Ok(End::Execution(Some(Violation::Failed { actor, message })));
+        if self.failed.is_some() {
+            return Ok(End::Execution(self.failure()));
         }
-        let waiting: Vec<u32> = (0..self.processes.len() as u32)
+        let actors: Vec<u32> = (0..self.processes.len() as u32)
             .filter(|&p| self.processes[p as usize].stage != Stage::Over && !code.is_daemon(p))
             .collect();
-        Ok(End::Execution((!waiting.is_empty()).then_some(Violation::Deadlock { actors: waiting })))
+        Ok(End::Execution((!actors.is_empty()).then_some(Violation::Deadlock { actors })))
     }
 
-    /// The execution is cut; but what has failed until now has failed, if it can have come to that.
-    fn too_deep(&mut self) -> End {
-        match self.failed.clone() {
-            Some((actor, message)) if self.graph.complete() => {
-                End::Execution(Some(Violation::Failed { actor, message }))
-            }
-            _ => End::TooDeep,
-        }
+    fn failure(&self) -> Option<Violation> {
+        self.failed.clone().map(|(actor, message)| Violation::Failed { actor, message })
     }
 
     /// Goes to the next execution. False if there is none.
@@ -478,7 +360,7 @@ impl Search {
     fn begin_all(&mut self, code: &mut dyn Processes) {
         let mut last = self.graph.order.add(&[]);
         for (handle, &mailbox) in (0..).zip(code.given()) {
-            let token = self.graph.post(0, handle, last, mailbox, Side::Send(Default::default()), false);
+            let token = self.graph.post(0, handle, last, mailbox, Side::GIVE, false);
             last = self.graph.posts[token as usize].posted;
             self.learn(token);
         }
@@ -496,13 +378,7 @@ impl Search {
     pub(super) fn begin(&mut self, process: u32, start: Node, code: &mut dyn Processes) {
         debug_assert_eq!(process as usize, self.processes.len());
         let request = self.tell(process, Reply::Start, code);
-        let mut record = self.spare.pop().unwrap_or_else(|| Process {
-            stage: Stage::Over,
-            posts: Vec::new(),
-            last: 0,
-            steps: Vec::new(),
-            outcomes: Vec::new(),
-        });
+        let mut record = self.spare.pop().unwrap_or_default();
         record.stage = Stage::Asks(request);
         record.posts.clear();
         record.steps.clear();
@@ -659,54 +535,48 @@ impl Search {
 
     /// The present execution, which is complete, as a line of steps; processes are numbered in the order of their creation in this
     /// line, and so is what is wrong with it.
-    pub fn schedule(&self, violation: Violation) -> (Violation, Vec<Step>) {
-        let mut owner: Vec<Option<Step>> = vec![None; self.graph.order.len()];
-        for (actor, process) in self.processes.iter().enumerate() {
-            for &(node, choice) in &process.steps {
-                owner[node as usize] = Some(Step { actor: actor as u32, choice });
+    pub fn schedule(&self, mut violation: Violation) -> (Violation, Vec<Step>) {
+        // Whose step each moment is, and which of its choices, or which of its messages arrives then.
+        let mut owner: Vec<Option<(usize, u32)>> = vec![None; self.graph.order.len()];
+        for (process, record) in self.processes.iter().enumerate() {
+            for &(node, choice) in &record.steps {
+                owner[node as usize] = Some((process, choice));
             }
         }
         let mut posts = vec![0; self.processes.len()];
+        let mut arrives = vec![false; owner.len()];
         for post in self.graph.posts.iter().filter(|post| !post.mailbox.is_local()) {
             let number = &mut posts[post.process as usize];
             if post.arrives != post.posted {
-                owner[post.arrives as usize] =
-                    Some(Step { actor: Step::NETWORK, choice: post.process << 20 | *number });
+                arrives[post.arrives as usize] = true;
+                owner[post.arrives as usize] = Some((post.process as usize, *number));
             }
             *number += 1;
         }
-        let first = self.processes.len() - self.children.len();
         let mut numbers: Vec<u32> = (0..self.processes.len() as u32).collect();
-        let mut next = first as u32;
+        let mut next = (self.processes.len() - self.children.len()) as u32;
         let mut line = Vec::new();
         // Daemons end with the last of the others: so nobody ends before all that need not come after it.
         let (ends, others): (Vec<Node>, Vec<Node>) =
             self.graph.order.linearise().into_iter().partition(|&node| self.is_last_end(node));
         for node in others.into_iter().chain(ends) {
-            let Some(mut step) = owner[node as usize] else { continue };
-            if step.actor == Step::NETWORK {
-                let (actor, number) = (step.choice >> 20, step.choice & ((1 << 20) - 1));
-                step.choice = numbers[actor as usize] << 20 | number;
-            } else {
-                step.actor = numbers[step.actor as usize];
-            }
-            line.push(step);
+            let Some((process, choice)) = owner[node as usize] else { continue };
+            let actor = numbers[process];
+            let is_arrival = arrives[node as usize];
+            line.push(if is_arrival { Step::arrival(actor, choice) } else { Step { actor, choice } });
             for &(_, child) in self.children.iter().filter(|(creation, _)| *creation == node) {
                 numbers[child as usize] = next;
                 next += 1;
             }
         }
-        let violation = match violation {
-            Violation::Failed { actor, message } => {
-                Violation::Failed { actor: numbers[actor as usize], message }
-            }
+        match &mut violation {
+            Violation::Failed { actor, .. } => *actor = numbers[*actor as usize],
             Violation::Deadlock { actors } => {
-                let mut actors: Vec<u32> = actors.iter().map(|&actor| numbers[actor as usize]).collect();
+                actors.iter_mut().for_each(|actor| *actor = numbers[*actor as usize]);
                 actors.sort_unstable();
-                Violation::Deadlock { actors }
             }
-            Violation::Invariant { .. } | Violation::Varies { .. } => violation,
-        };
+            Violation::Invariant { .. } | Violation::Varies { .. } => {}
+        }
         (violation, line)
     }
 }

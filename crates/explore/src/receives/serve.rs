@@ -12,16 +12,6 @@ use super::search::{ALONE, Refusal, Search, Stage};
 use super::way::Outcome;
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
 
-/// What comes of two posts that are to meet.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Fit {
-    Good,
-    /// No execution is like that.
-    Refused,
-    /// They pass over what nobody else can take.
-    Vain,
-}
-
 /// Two posts that were let meet, and how to take that back.
 struct Tried {
     with: PostId,
@@ -53,28 +43,26 @@ impl Search {
     fn serve(&mut self, process: u32, request: Request, code: &mut dyn Processes) -> Result<bool, Refusal> {
         match request {
             Request::Post { mailbox, side } => {
-                let Some(_) = self.post(process, mailbox, side, Patience::Forever, true) else {
+                let Some(post) = self.post(process, mailbox, side, Patience::Forever, true) else {
                     return Ok(false);
                 };
-                let handle = self.processes[process as usize].posts.len() as Handle - 1;
+                let handle = self.graph.posts[post as usize].handle;
                 self.resume(process, Reply::Posted(handle), code);
             }
             Request::Give { mailbox } => {
-                let side = Side::Send(Default::default());
-                let Some(_) = self.post(process, mailbox, side, Patience::Forever, false) else {
+                let Some(_) = self.post(process, mailbox, Side::GIVE, Patience::Forever, false) else {
                     return Ok(false);
                 };
                 self.resume(process, Reply::Done, code);
             }
             Request::PostAndWait { mailbox, side, patience } => {
                 let Some(post) = self.post(process, mailbox, side, patience, true) else { return Ok(false) };
-                let record = &mut self.processes[process as usize];
-                let handle = record.posts.len() as Handle - 1;
-                let met = self.graph.posts[post as usize].partner.is_some();
-                record.stage = if met || patience == Patience::Forever {
+                let own = &self.graph.posts[post as usize];
+                let waits = own.partner.is_some() || patience == Patience::Forever;
+                self.processes[process as usize].stage = if waits {
                     Stage::Waits { post, index: ALONE }
                 } else {
-                    Stage::Asks(Request::WaitAny { set: SmallVec::from_slice(&[handle]), patience })
+                    Stage::Asks(Request::WaitAny { set: SmallVec::from_slice(&[own.handle]), patience })
                 };
             }
             Request::Begin => {
@@ -190,21 +178,18 @@ impl Search {
             None => {}
         }
         let fits = match pick {
-            Pick::Meet(other) => self.try_to_meet(post, other) == Fit::Good,
+            Pick::Meet(other) => self.try_to_meet(post, other),
             // Who gives up takes it back.
             _ => patience != Patience::Forever || self.is_left(post),
         };
         fits.then_some(post)
     }
 
-    /// Lets two posts meet; then what they pass over must be able to come to a good end.
-    fn try_to_meet(&mut self, post: PostId, other: PostId) -> Fit {
-        if !self.graph.meet(post, other) {
-            return Fit::Refused;
-        }
-        let (send, recv) =
-            if self.graph.posts[post as usize].is_send() { (post, other) } else { (other, post) };
-        if self.passes_over(send, recv) { Fit::Good } else { Fit::Vain }
+    /// Lets two posts meet; then what they pass over must be able to come to a good end. False if that cannot be.
+    fn try_to_meet(&mut self, post: PostId, other: PostId) -> bool {
+        let is_send = self.graph.posts[post as usize].is_send();
+        let (send, recv) = if is_send { (post, other) } else { (other, post) };
+        self.graph.meet(post, other) && self.passes_over(send, recv)
     }
 
     fn take_back(&mut self, tried: &Tried) {
@@ -229,18 +214,17 @@ impl Search {
                 self.take_back(&tried);
             }
             let tried = Tried { with: other, mark: self.graph.mark(), needs };
-            match self.try_to_meet(post, other) {
-                Fit::Good => {
-                    choice.picks.push(Pick::Meet(other));
-                    *met = Some(tried);
-                }
-                Fit::Refused | Fit::Vain => self.take_back(&tried),
+            if self.try_to_meet(post, other) {
+                choice.picks.push(Pick::Meet(other));
+                *met = Some(tried);
+            } else {
+                self.take_back(&tried);
             }
         }
         if let (None, Some(&Pick::Meet(first))) = (&met, choice.picks.last()) {
             let tried = Tried { with: first, mark: self.graph.mark(), needs };
-            let fit = self.try_to_meet(post, first);
-            debug_assert_eq!(fit, Fit::Good, "it did before");
+            let fits = self.try_to_meet(post, first);
+            debug_assert!(fits, "it did before");
             *met = Some(tried);
         }
         choice.picks.reverse();
@@ -285,7 +269,7 @@ impl Search {
     /// The wait takes this one of its set, now or when it is complete. False if it cannot be any more.
     fn promise(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) -> bool {
         let post = self.processes[process as usize].posts[set[index as usize] as usize];
-        let comes = post.is_none_or(|post| self.need(Need::Awaited(post)));
+        let comes = post.is_none_or(|post| self.need(Need::Partner(post, None)));
         if comes {
             self.take_member(process, set, index, code);
         }
@@ -301,7 +285,7 @@ impl Search {
             let open = record.posts[handle as usize].filter(|_| !self.is_complete(record, handle));
             match open {
                 None => choice.picks.push(Pick::Member(index)),
-                Some(post) if self.limits.eager || self.can_be_met(Need::Awaited(post)) => {
+                Some(post) if self.limits.eager || self.can_be_met(Need::Partner(post, None)) => {
                     later.push(Pick::Member(index));
                 }
                 Some(_) => {}
@@ -384,7 +368,6 @@ impl Search {
         let node = self.graph.order.add(&[last, own.arrives, other.arrives]);
         self.at(process, node, (!own.at_once).then_some(index));
         self.came(process, Outcome::Completed(index));
-        self.graph.completed(post, node);
         let from = (!own.is_send()).then_some((other.process, other.handle));
         self.resume(process, Reply::Completed { index, from }, code);
     }
@@ -504,9 +487,10 @@ impl Search {
                 all.iter().all(|&(_, node, _)| node == last || self.graph.put(node, last))
             }
             None => all.iter().filter(|&&(_, _, told)| told).all(|&(_, node, _)| {
-                let others = all.iter().map(|&(_, other, _)| other).filter(|&other| other != node);
-                let others: SmallVec<[Node; 8]> = others.collect();
-                self.graph.put_before_some(node, &others)
+                let others =
+                    all.iter().map(|&(_, other, _)| (node, other)).filter(|(_, other)| *other != node);
+                let others: SmallVec<[(Node, Node); 8]> = others.collect();
+                self.graph.put_some(&others)
             }),
         }
     }
