@@ -7,7 +7,7 @@
 //! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
 //! - `endless`: code of the program that runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
-//! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
+//! - [`transition`], `dependence`, `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
 //! - [`shorten`](mod@shorten), [`counterexample`]: making a schedule shorter, telling it to people.
 //!
@@ -58,7 +58,7 @@
 
 pub mod actors;
 pub mod counterexample;
-pub mod dependence;
+mod dependence;
 pub mod determinism;
 mod endless;
 pub mod receives;

@@ -88,17 +88,15 @@ impl Processes for Script {
             };
             let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
             return match operation {
-                Op::Send(_) | Op::Recv(_) => {
-                    Request::PostAndWait { mailbox, side, patience: Patience::Forever }
-                }
-                _ => Request::Post { mailbox, side },
+                Op::Send(_) | Op::Recv(_) => Request::PostAndWait(mailbox, side, Patience::Forever),
+                _ => Request::Post(mailbox, side),
             };
         }
     }
 }
 
 fn wait_any(set: &[Handle]) -> Request {
-    Request::WaitAny { set: SmallVec::from_slice(set), patience: Patience::Forever }
+    Request::WaitAny(SmallVec::from_slice(set), Patience::Forever)
 }
 
 /// The obvious semantics: a state of everything, and every step that can be taken from it.

@@ -45,12 +45,12 @@ impl Processes for Fixed {
 
 fn post(mailbox: u32, is_send: bool) -> Request {
     let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
-    Request::Post { mailbox: Mailbox(mailbox), side }
+    Request::Post(Mailbox(mailbox), side)
 }
 
 fn receive(mailbox: u32) -> Request {
     let side = Side::Recv(Default::default());
-    Request::PostAndWait { mailbox: Mailbox(mailbox), side, patience: Patience::Forever }
+    Request::PostAndWait(Mailbox(mailbox), side, Patience::Forever)
 }
 
 fn ways(mut program: Fixed) -> (Vec<Way>, Vec<Option<Violation>>) {
@@ -101,8 +101,8 @@ fn work_that_is_no_post_does_not_count_as_one() {
             Request::Begin,
             post(0, false),
             Request::Begin,
-            Request::WaitAny { set: smallvec![1], patience: Patience::Forever },
-            Request::WaitAny { set: smallvec![0, 2], patience: Patience::Forever },
+            Request::WaitAny(smallvec![1], Patience::Forever),
+            Request::WaitAny(smallvec![0, 2], Patience::Forever),
         ],
         vec![post(0, true)],
     ]));

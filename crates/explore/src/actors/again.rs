@@ -37,24 +37,18 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn diverged(&self, taken: &Transition, instead: Option<&Transition>) -> Divergence {
         let words = |kind: &Kind| kind.in_words(&|mailbox| mailbox.to_string());
         let actor = ActorId(taken.step.actor);
-        if actor.0 == Step::NETWORK {
-            return Divergence {
-                actor: "the network".to_owned(),
-                asked: instead.map(|instead| words(&instead.kind)),
-                before: words(&taken.kind),
-            };
-        }
-        let is_there = actor.index() < self.count;
-        let name =
-            if is_there { self.kernel.actor_name(actor).to_owned() } else { format!("number {actor}") };
-        let pending = || self.asked(actor).filter(|_| is_there);
-        let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
+        let name = match actor.0 {
+            Step::NETWORK => "the network".to_owned(),
+            number if (number as usize) < self.count => self.kernel.actor_name(actor).to_owned(),
+            number => format!("number {number}"),
+        };
+        let asked = instead.map(|instead| instead.kind.clone()).or_else(|| self.asked(actor));
         Divergence { actor: name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
     }
 
-    /// What an actor asks for, whether it can be served or not.
+    /// What an actor asks for, whether it can be served or not; nothing if it is not there.
     fn asked(&self, actor: ActorId) -> Option<Kind> {
-        let process = &self.processes[actor.index()];
+        let process = self.processes[..self.count].get(actor.index())?;
         if let Some(note) = process.returns.front() {
             return Some(kind_of_return(note));
         }

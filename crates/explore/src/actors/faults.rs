@@ -13,14 +13,76 @@
 //! the same state without the loss too, and there finds all the races that it would have found. `tests/faults.rs` compares with
 //! plain search.
 
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+
 use simurgh_kernel::context::Place;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Repeatable, SendRequest};
 
-use super::kept::Faults;
 use super::{Actors, Comm, Message, Network};
 use crate::transition::{Fate, Kind, Post};
 use crate::verdict::Step;
+
+/// What a network may do to messages, at most, in one execution.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Faults {
+    /// So many are lost.
+    pub losses: u32,
+    /// So many arrive twice, each of them a message that can be copied.
+    pub duplications: u32,
+}
+
+impl Faults {
+    /// Those that a schedule has, and so needs.
+    pub fn of(schedule: &[Step]) -> Self {
+        let count = |choice| {
+            let has = |step: &&Step| step.actor != Step::NETWORK && step.choice == choice;
+            schedule.iter().filter(has).count() as u32
+        };
+        Self { losses: count(Step::LOST), duplications: count(Step::TWICE) }
+    }
+
+    /// Whether nothing is lost, and all comes once.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// What may be done, and what was.
+#[derive(Debug, Default)]
+pub(super) struct Unreliable {
+    allowed: Faults,
+    /// What was lost in the present execution, in an order that does not depend on it.
+    lost: BTreeSet<Post>,
+    /// What arrives twice.
+    twice: BTreeSet<Post>,
+    /// Where messages were sent that cannot be copied, in all executions until now: the line, and the mailbox.
+    unrepeatable: BTreeSet<(Option<Place>, u32)>,
+}
+
+impl Unreliable {
+    pub(super) fn reset(&mut self) {
+        self.lost.clear();
+        self.twice.clear();
+    }
+
+    /// How many more may have this fate.
+    fn left(&self, fate: Fate) -> u32 {
+        match fate {
+            Fate::Kept => u32::MAX,
+            Fate::Lost => self.allowed.losses.saturating_sub(self.lost.len() as u32),
+            Fate::Twice => self.allowed.duplications.saturating_sub(self.twice.len() as u32),
+        }
+    }
+}
+
+impl Hash for Unreliable {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.lost.iter().chain(&self.twice).for_each(|post| post.hash(hasher));
+        (self.lost.len(), self.twice.len()).hash(hasher);
+    }
+}
 
 /// What becomes of a message with this outcome of sending it.
 pub(super) fn fate_of(choice: u32) -> Fate {

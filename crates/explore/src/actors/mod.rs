@@ -21,10 +21,9 @@ mod execute;
 mod faults;
 mod fingerprint;
 mod invariants;
-mod kept;
 mod traffic;
 
-pub use kept::Faults;
+pub use faults::Faults;
 
 use std::collections::VecDeque;
 
@@ -33,7 +32,10 @@ use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
-use self::kept::{Meeting, Traffic, Unreliable, Upheld};
+use self::barriers::Meeting;
+use self::faults::Unreliable;
+use self::invariants::Upheld;
+use self::traffic::Traffic;
 use crate::dependence;
 use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
@@ -132,13 +134,6 @@ struct Message {
     envelope: Envelope,
 }
 
-/// What went wrong, and where.
-#[derive(Clone, Debug)]
-struct Failure {
-    violation: Violation,
-    place: Option<Place>,
-}
-
 /// A program of actors to explore. `F` makes the program anew for each execution: it spawns the actors and makes the
 /// objects that they share.
 pub struct Actors<F> {
@@ -160,7 +155,8 @@ pub struct Actors<F> {
     guarded: Vec<u64>,
     /// Which send each receive met, in the order in which they met.
     meetings: Vec<(Post, Post)>,
-    failures: Vec<Failure>,
+    /// What went wrong, and where.
+    failures: Vec<(Violation, Option<Place>)>,
     ready: Vec<ActorId>,
     /// What the actors said, while somebody listens.
     said: Option<Vec<(u32, String)>>,
@@ -257,12 +253,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         !self.processes[actor.index()].returns.is_empty()
     }
 
-    /// Who failed, of a violation since the start.
-    pub(crate) fn failed_actor(&self, index: usize) -> Option<u32> {
-        match self.failures.get(index)?.violation {
-            Violation::Failed { actor, .. } => Some(actor),
-            _ => None,
-        }
+    /// Whether an actor has failed since the start.
+    pub(crate) fn has_failed(&self, number: u32) -> bool {
+        let is_it =
+            |failed: &Violation| matches!(failed, Violation::Failed { actor, .. } if *actor == number);
+        self.failures.iter().any(|(failed, _)| is_it(failed))
     }
 
     /// What may arrive before what.
@@ -277,7 +272,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Where an actor found that something is wrong, of a violation since the start.
     pub fn violation_place(&self, index: usize) -> Option<Place> {
-        self.failures.get(index)?.place
+        self.failures.get(index)?.1
     }
 
     /// From the next start on, keeps what the actors say.
@@ -295,26 +290,22 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
     }
 
-    /// By what the receives of a mailbox choose, as far as they were seen.
-    fn observers(&self, mailbox: u32) -> Observers {
-        self.observers.get(mailbox as usize).copied().unwrap_or_default()
-    }
-
     /// A receive or probe chooses by this.
     fn observe(&mut self, mailbox: u32, criteria: &Criteria) {
-        let index = mailbox as usize;
-        if self.observers.len() <= index {
-            self.observers.resize(index + 1, Observers::default());
-        }
-        self.learned |= self.observers[index].insert(criteria);
+        self.learned |= place_of(&mut self.observers, mailbox as usize).insert(criteria);
     }
 
     fn comm_mut(&mut self, id: ActivityId) -> &mut Comm {
-        if self.comms.len() <= id.index() {
-            self.comms.resize(id.index() + 1, Comm::default());
-        }
-        &mut self.comms[id.index()]
+        place_of(&mut self.comms, id.index())
     }
+}
+
+/// The place of an index in a list that grows as far as it is needed.
+fn place_of<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if list.len() <= index {
+        list.resize(index + 1, T::default());
+    }
+    &mut list[index]
 }
 
 impl<F: FnMut(&mut Kernel)> System for Actors<F> {
@@ -343,9 +334,9 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.failures.clear();
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
-        self.upheld.reset();
+        self.upheld.broken.fill(false);
         self.unreliable.reset();
-        self.barriers.iter_mut().for_each(Meeting::reset);
+        self.barriers.iter_mut().for_each(|meeting| meeting.round = 0);
         self.traffic.iter_mut().for_each(Traffic::reset);
         self.pulse.makes();
         (self.program)(&mut self.kernel);
@@ -394,8 +385,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn stays(transition: &Transition) -> bool {
         // Others may use up what may be lost, or come twice.
-        matches!(transition.kind, Kind::Submit { fate: Fate::Kept, .. })
-            || !matches!(transition.kind, Kind::Submit { .. })
+        !matches!(transition.kind, Kind::Submit { fate: Fate::Lost | Fate::Twice, .. })
     }
 
     fn disables(transition: &Transition) -> bool {
@@ -411,7 +401,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn violation(&self, index: usize) -> Violation {
-        self.failures[index].violation.clone()
+        self.failures[index].0.clone()
     }
 
     fn deadlock(&self) -> Option<Violation> {

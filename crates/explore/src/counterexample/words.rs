@@ -11,7 +11,7 @@ use simurgh_kernel::simcall::Wake;
 use super::{MailboxNames, Taken};
 use crate::actors::Actors;
 use crate::determinism::Posted;
-use crate::transition::{Awaited, Fate, Kind, Outcome, Post};
+use crate::transition::{Awaited, Ending, Fate, Kind, Outcome, Post, Posting};
 use crate::verdict::{Step, Violation};
 
 /// What is known of the execution until now.
@@ -207,9 +207,14 @@ impl<'a> Teller<'a> {
     fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
         let actor = step.actor;
         match *kind {
-            Kind::Send { post, .. } => self.sends(number, post, Fate::Kept, &asked),
+            Kind::Post(Posting { post, mailbox, side: Side::Recv(_), .. }) => {
+                self.receives.insert(post, number);
+                let does = format!("posts a receive at {}", self.mailbox(mailbox));
+                Taken { mailbox: self.named(mailbox), ..plain("post", does) }
+            }
+            Kind::Post(Posting { post, .. }) => self.sends(number, post, Fate::Kept, &asked),
             Kind::Submit { post, fate, .. } => self.sends(number, post, fate, &asked),
-            Kind::Arrive { post, mailbox, .. } => {
+            Kind::Arrive { posting: Posting { post, mailbox, .. }, .. } => {
                 let message = self.messages.get_mut(&post);
                 let sent = message.as_ref().map_or(0, |message| message.there);
                 let name = message.map_or(0, |message| {
@@ -227,11 +232,6 @@ impl<'a> Teller<'a> {
                     ..Taken::default()
                 }
             }
-            Kind::Recv { post, mailbox, .. } => {
-                self.receives.insert(post, number);
-                let does = format!("posts a receive at {}", self.mailbox(mailbox));
-                Taken { kind: "post", does, mailbox: self.named(mailbox), ..Taken::default() }
-            }
             Kind::Wait { ref awaited, taken, outcome, .. } => self.wait(awaited, taken, outcome),
             Kind::Withdraw(ref posts) => {
                 let does = match posts.first() {
@@ -244,26 +244,26 @@ impl<'a> Teller<'a> {
                     ..plain("cancel", does)
                 }
             }
-            Kind::Probe { mailbox, .. } => {
+            Kind::Probe(mailbox, _) => {
                 let does = format!("looks into {}", self.mailbox(mailbox));
                 Taken { mailbox: self.named(mailbox), ..plain("probe", does) }
             }
             Kind::Choose => plain("choose", asked.does),
-            Kind::Spawn { child } => {
+            Kind::Spawn(child) => {
                 self.created.insert(child, number);
                 Taken { other: Some(child), ..plain("spawn", asked.does) }
             }
-            Kind::Join { target, timeout, .. } => {
+            Kind::Join(target, Ending { timeout, .. }) => {
                 let after = self.ended.get(&target).copied().filter(|_| !timeout).into_iter().collect();
                 let verb = if timeout { "stops to wait for" } else { "sees the end of" };
                 let does = format!("{verb} {}", self.actor(target));
                 Taken { other: Some(target), after, ..plain("join", does) }
             }
-            Kind::IsAlive { target } => {
+            Kind::IsAlive(target) => {
                 let does = format!("looks whether {} has ended", self.actor(target));
                 Taken { other: Some(target), ..plain("is alive", does) }
             }
-            Kind::Expose { .. } => plain("expose", asked.does),
+            Kind::Expose(..) => plain("expose", asked.does),
             Kind::Exit { .. } => {
                 self.ended.insert(actor, number);
                 plain("end", "ends")
@@ -306,10 +306,10 @@ impl<'a> Teller<'a> {
             Kind::TryTake(token) => {
                 by_token(token, "try lock", "try acquire", format!("tries to take {token:#}"))
             }
-            Kind::TakeWait { token, timeout: true, .. } => {
+            Kind::TakeWait(token, Ending { timeout: true, .. }) => {
                 by_token(token, "lock", "acquire", format!("stops to wait for {token}"))
             }
-            Kind::TakeWait { token, .. } => Taken {
+            Kind::TakeWait(token, _) => Taken {
                 after: self.since_queued(actor, Thing::Token(token)),
                 ..by_token(token, "lock", "acquire", format!("has {token:#}"))
             },
@@ -317,15 +317,15 @@ impl<'a> Teller<'a> {
                 self.given.insert(Thing::Token(token), number);
                 by_token(token, "unlock", "release", format!("gives {}", token.given()))
             }
-            Kind::ConditionPost { condition, lock } => {
+            Kind::ConditionPost(condition, lock) => {
                 self.queued.insert(actor, number);
                 self.given.insert(Thing::Token(lock), number);
                 plain("condition", format!("gives {lock} back and waits for condition {condition}"))
             }
-            Kind::ConditionWait { condition, timeout: true, .. } => {
+            Kind::ConditionWait(condition, _, Ending { timeout: true, .. }) => {
                 plain("condition", format!("stops to wait for condition {condition}"))
             }
-            Kind::ConditionWait { condition, lock, .. } => {
+            Kind::ConditionWait(condition, lock, _) => {
                 let mut after = self.since_queued(actor, Thing::Condition(condition));
                 after.extend(self.since_queued(actor, Thing::Token(lock)));
                 Taken { after, ..plain("condition", format!("was notified and has {lock} again")) }
@@ -339,7 +339,7 @@ impl<'a> Teller<'a> {
                 self.given.insert(Thing::Barrier(barrier), number);
                 plain("barrier", format!("comes to barrier {barrier}"))
             }
-            Kind::BarrierWait { barrier, .. } => Taken {
+            Kind::BarrierWait(barrier, _) => Taken {
                 after: self.since_queued(actor, Thing::Barrier(barrier)),
                 ..plain("barrier", format!("passes barrier {barrier}"))
             },

@@ -79,35 +79,15 @@ pub fn unsupported(operation: &Operation<'_>) -> Option<&'static str> {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
     /// Posts a send or a receive, and goes on: [`Reply::Posted`].
-    Post {
-        /// Where.
-        mailbox: Mailbox,
-        /// Which end.
-        side: Side,
-    },
+    Post(Mailbox, Side),
     /// Posts a send that belongs to nobody's steps (the first token of a lock): [`Reply::Done`].
-    Give {
-        /// Where.
-        mailbox: Mailbox,
-    },
+    Give(Mailbox),
     /// Posts, and waits for it: [`Reply::Completed`], or [`Reply::TimedOut`], and then the post is taken back.
-    PostAndWait {
-        /// Where.
-        mailbox: Mailbox,
-        /// Which end.
-        side: Side,
-        /// How long.
-        patience: Patience,
-    },
+    PostAndWait(Mailbox, Side, Patience),
     /// Starts something that is over at once: [`Reply::Posted`].
     Begin,
     /// Waits for one of its posts: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::TimedOut`].
-    WaitAny {
-        /// The posts.
-        set: SmallVec<[Handle; 4]>,
-        /// How long.
-        patience: Patience,
-    },
+    WaitAny(SmallVec<[Handle; 4]>, Patience),
     /// Takes a post back, unless it has met somebody: [`Reply::TimedOut`] if it had not.
     Cancel(Handle),
     /// Asks whether one of its posts is complete: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::Nothing`].
@@ -116,13 +96,8 @@ pub enum Request {
     Choose(u32),
     /// Creates a process, whose number is the next: [`Reply::Done`].
     Spawn,
-    /// Waits for the end of a process: [`Reply::Done`], or [`Reply::TimedOut`].
-    Join {
-        /// Which.
-        process: u32,
-        /// Whether it may give up.
-        timed: bool,
-    },
+    /// Waits for the end of a process, and whether it may give up: [`Reply::Done`], or [`Reply::TimedOut`].
+    Join(u32, bool),
     /// Waits until as many have come to a barrier as it has places: [`Reply::Passed`].
     Arrive {
         /// Which.
@@ -145,27 +120,27 @@ impl Request {
     fn looks(&self) -> bool {
         matches!(
             self,
-            Request::Post { side: Side::Recv(_), .. }
-                | Request::PostAndWait { side: Side::Recv(_), .. }
-                | Request::WaitAny { .. }
+            Request::Post(_, Side::Recv(_))
+                | Request::PostAndWait(_, Side::Recv(_), _)
+                | Request::WaitAny(..)
                 | Request::TestAny(_)
                 | Request::Cancel(_)
-                | Request::Join { .. }
+                | Request::Join(..)
         )
     }
 
     /// A number that tells most requests apart.
     fn shape(&self) -> u32 {
         match self {
-            Request::Post { mailbox, side } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 1,
-            Request::PostAndWait { mailbox, side, .. } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 2,
-            Request::Give { mailbox } => mailbox.0 << 6 | 3,
+            Request::Post(mailbox, side) => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 1,
+            Request::PostAndWait(mailbox, side, _) => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 2,
+            Request::Give(mailbox) => mailbox.0 << 6 | 3,
             Request::Begin => 4,
-            Request::WaitAny { set, .. } => (set.len() as u32) << 6 | 5,
+            Request::WaitAny(set, _) => (set.len() as u32) << 6 | 5,
             Request::TestAny(set) => (set.len() as u32) << 6 | 6,
             Request::Choose(n) => n << 6 | 7,
             Request::Spawn => 8,
-            Request::Join { process, .. } => process << 6 | 9,
+            Request::Join(process, _) => process << 6 | 9,
             Request::Arrive { barrier, .. } => barrier << 6 | 10,
             Request::Ended => 11,
             Request::Failed(_) => 12,

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::choice::{Choice, Path, Pick};
+use super::choice::{Choice, Path, Pick, Picks};
 use super::future::{Need, Posters};
 use super::graph::{self, Graph, PostId};
 use super::order::Node;
+use super::serve::Halt;
 use super::way::{Outcome, Place, Way};
 use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
 use crate::verdict::{Step, Violation};
@@ -254,10 +255,12 @@ impl Search {
             self.present = self.mark();
             self.save(process);
             self.current = Some(process);
-            let goes_on = self.advance(process, code)?;
+            let advanced = self.advance(process, code);
             self.current = None;
-            if !goes_on || !self.needs_can_be_met() {
-                return Ok(End::Nowhere);
+            match advanced {
+                Err(Halt::Refused(refusal)) => return Err(refusal),
+                Ok(()) if self.needs_can_be_met() => {}
+                _ => return Ok(End::Nowhere),
             }
         }
         let promised = |process: &Process| match process.stage {
@@ -413,8 +416,8 @@ impl Search {
         let is_over =
             |other: u32| self.processes.get(other as usize).is_none_or(|other| other.stage == Stage::Over);
         match &process.stage {
-            Stage::Asks(Request::Join { process, timed: false }) => is_over(*process),
-            Stage::Asks(Request::WaitAny { set, patience: Patience::Forever }) => {
+            Stage::Asks(Request::Join(process, false)) => is_over(*process),
+            Stage::Asks(Request::WaitAny(set, Patience::Forever)) => {
                 set.iter().any(|&handle| self.is_complete(process, handle))
             }
             Stage::Asks(_) | Stage::Leaves { .. } => true,
@@ -430,14 +433,14 @@ impl Search {
     }
 
     /// The next choice: the one that was made, or the first of new ones. `None` if there is nothing to choose.
-    pub(super) fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Choice) -> Option<Pick> {
+    pub(super) fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Picks) -> Option<Pick> {
         if self.depth == self.choices.len() {
-            let mut choice = offer(self);
+            let mut picks = offer(self);
             if let Some(&forced) = self.path.get(self.depth) {
-                choice.picks.clear();
-                choice.picks.push(forced);
+                picks.clear();
+                picks.push(forced);
             }
-            self.choices.push(choice);
+            self.choices.push(Choice { picks, at: 0 });
             self.marks.push(self.present);
         }
         let picked = self.choices[self.depth].picked();
