@@ -176,13 +176,6 @@ fn overlap(a: &Criteria, b: &Criteria) -> bool {
     a.context == b.context && meet(a.source, b.source) && meet(a.tag, b.tag)
 }
 
-/// Whether a step may leave another actor with nothing to do: who is notified waits for its lock, perhaps for ever, and
-/// cannot give up any more.
-pub fn blocks(step: &Transition, other: &Transition) -> bool {
-    matches!((&step.kind, &other.kind), (Kind::Notify(notified), Kind::ConditionWait(condition, _, ending))
-        if notified == condition && ending.timeout)
-}
-
 /// What may come of a race if the second step is to go first.
 pub fn reversal(first: &Transition, second: &Transition) -> Reversal {
     use Kind::*;

@@ -23,9 +23,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         for index in 0..self.count {
             let actor = ActorId::from_index(index);
-            if self.kernel.is_alive(actor) && !self.kernel.is_suspended(actor) {
-                self.enabled_of(actor, into);
-            }
+            self.choices(actor, |choice| {
+                into.extend(self.kind(actor, choice).map(|kind| transition(actor, choice, kind)));
+            });
         }
         for (index, message) in self.messages.iter().enumerate() {
             if self.is_next(index, message) {
@@ -55,32 +55,36 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         Posting { post, mailbox, side, observers: Known(observers) }
     }
 
-    fn enabled_of(&self, actor: ActorId, into: &mut Vec<Transition>) {
+    /// The outcomes with which an actor can go on now.
+    pub(super) fn choices(&self, actor: ActorId, mut each: impl FnMut(u32)) {
         let process = &self.processes[actor.index()];
-        if let Some(note) = process.returns.front() {
-            into.push(transition(actor, 0, kind_of_return(note)));
+        if !self.kernel.is_alive(actor) || self.kernel.is_suspended(actor) {
             return;
         }
         match &process.next {
-            Next::Nothing => {}
-            Next::Queued(wait) if process.granted => {
-                into.push(transition(actor, 0, kind_of_wait(wait, process.timed, false)));
-            }
-            Next::Queued(wait) if process.timer => {
-                into.push(transition(actor, OTHERWISE, kind_of_wait(wait, true, true)));
-            }
-            Next::Queued(_) => {}
-            Next::Ask(simcall) => {
-                let operation = simcall.operation();
-                self.outcomes(&operation, |choice| {
-                    into.push(transition(actor, choice, self.kind_of(actor, &operation, choice)));
-                });
-            }
+            _ if !process.returns.is_empty() => each(0),
+            Next::Queued(_) if process.granted => each(0),
+            Next::Queued(_) if process.timer => each(OTHERWISE),
+            Next::Ask(simcall) => self.outcomes(&simcall.operation(), each),
+            Next::Nothing | Next::Queued(_) => {}
+        }
+    }
+
+    /// What an actor does next with this outcome, whether that is possible or not.
+    pub(super) fn kind(&self, actor: ActorId, choice: u32) -> Option<Kind> {
+        let process = &self.processes[actor.index()];
+        if let Some(note) = process.returns.front() {
+            return Some(kind_of_return(note));
+        }
+        match &process.next {
+            Next::Nothing => None,
+            Next::Queued(wait) => Some(kind_of_wait(wait, process.timed, choice == OTHERWISE)),
+            Next::Ask(simcall) => Some(self.kind_of(actor, &simcall.operation(), choice)),
         }
     }
 
     /// The outcomes with which an operation can be served now.
-    pub(super) fn outcomes(&self, operation: &Operation<'_>, mut each: impl FnMut(u32)) {
+    fn outcomes(&self, operation: &Operation<'_>, mut each: impl FnMut(u32)) {
         match *operation {
             // One for each of the set that is over, or may be; and otherwise, if none is for certain, and it may give up.
             Operation::Wait { set, patience } => {

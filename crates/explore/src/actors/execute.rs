@@ -19,21 +19,9 @@ use crate::transition::{Awaited, Ending, Fate, Kind, Post, Posting, Transition};
 use crate::verdict::{Step, Violation};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
-    pub(super) fn take_step(&mut self, step: Step) -> Transition {
-        let taken = if step.actor == Step::NETWORK {
-            self.arrive(step)
-        } else {
-            self.act(ActorId(step.actor), step.choice)
-        };
-        self.traffic.iter_mut().for_each(|traffic| traffic.steps += 1);
-        self.settle();
-        self.wake();
-        taken
-    }
-
     /// A message under way reaches its mailbox. One that was taken back travels too, and nothing comes of it: so taking
     /// back makes no step impossible, and the race of the two is seen whoever is first.
-    fn arrive(&mut self, step: Step) -> Transition {
+    pub(super) fn arrive(&mut self, step: Step) -> Transition {
         let index = self
             .messages
             .iter()
@@ -53,7 +41,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.meetings.push((recv, message.post));
     }
 
-    fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
+    pub(super) fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
         let process = &mut self.processes[actor.index()];
         process.acted = true;
         if let Some(note) = process.returns.pop_front() {

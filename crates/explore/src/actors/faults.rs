@@ -14,7 +14,6 @@
 //! plain search.
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 
 use simurgh_kernel::context::Place;
 use simurgh_kernel::kernel::Kernel;
@@ -54,9 +53,9 @@ impl Faults {
 pub(super) struct Unreliable {
     allowed: Faults,
     /// What was lost in the present execution, in an order that does not depend on it.
-    lost: BTreeSet<Post>,
+    pub(super) lost: BTreeSet<Post>,
     /// What arrives twice.
-    twice: BTreeSet<Post>,
+    pub(super) twice: BTreeSet<Post>,
     /// Where messages were sent that cannot be copied, in all executions until now: the line, and the mailbox.
     unrepeatable: BTreeSet<(Option<Place>, u32)>,
 }
@@ -74,13 +73,6 @@ impl Unreliable {
             Fate::Lost => self.allowed.losses.saturating_sub(self.lost.len() as u32),
             Fate::Twice => self.allowed.duplications.saturating_sub(self.twice.len() as u32),
         }
-    }
-}
-
-impl Hash for Unreliable {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.lost.iter().chain(&self.twice).for_each(|post| post.hash(hasher));
-        (self.lost.len(), self.twice.len()).hash(hasher);
     }
 }
 

@@ -33,14 +33,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         for message in &self.messages {
             message.post.hash(&mut hasher);
         }
-        self.unreliable.hash(&mut hasher);
+        (&self.unreliable.lost, &self.unreliable.twice).hash(&mut hasher);
         for mailbox in 0..self.kernel.mailbox_count() {
             self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
         }
         self.kernel.hash_synchronisation(&mut hasher);
         self.guarded.hash(&mut hasher);
-        self.watched_texts().for_each(|text| text.hash(&mut hasher));
-        self.reached().for_each(|reached| reached.hash(&mut hasher));
+        self.fold_watched(&mut hasher);
         hasher.wide()
     }
 

@@ -1,5 +1,7 @@
 //! Invariants over what the actors show: judged at the start, and whenever a value changes that they look at.
 
+use std::hash::{Hash, Hasher};
+
 use simurgh_kernel::context::Place;
 use simurgh_kernel::exposed::{Broken, Invariant};
 use simurgh_kernel::ids::{ActorId, ExposedId};
@@ -56,16 +58,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.upheld.watched.get(slot.index()).copied().unwrap_or(0)
     }
 
-    /// The values that some invariant looks at, as they print.
-    pub(super) fn watched_texts(&self) -> impl Iterator<Item = String> {
+    /// The values that some invariant looks at, as they print, and which goals were reached.
+    pub(super) fn fold_watched(&self, hasher: &mut impl Hasher) {
         let exposure = self.kernel.exposure();
         let slots = (0..exposure.len()).map(ExposedId::from_index);
-        slots.filter(|&slot| self.watched(slot) != 0).map(|slot| exposure.text(slot))
-    }
-
-    /// Which goals were reached.
-    pub(super) fn reached(&self) -> impl Iterator<Item = bool> {
-        self.upheld.goals().map(|(_, reached)| reached)
+        slots.filter(|&slot| self.watched(slot) != 0).for_each(|slot| exposure.text(slot).hash(hasher));
+        self.upheld.goals().for_each(|(_, reached)| reached.hash(hasher));
     }
 
     /// All is over: the goals that were never reached.

@@ -7,14 +7,12 @@
 //! - `invariants`: what must be true of what the actors show.
 //! - `traffic`: what each actor sent and received.
 //! - `fingerprint`: a state as a number.
-//! - `again`: the same step as before, if the program is the same.
 //!
 //! Time is abstract. A communication is complete when its two posts have met, sleeps take no time, and a wait that may time
 //! out may do so as long as nothing of what it waits for is there. Executions and disk accesses may be over at any time: whoever
 //! waits for one alone, and for ever, finds it over; a wait with a timeout, a test, and whoever stops it finds both. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
 //! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
 
-mod again;
 mod barriers;
 mod enabled;
 mod execute;
@@ -33,11 +31,12 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
 use self::barriers::Meeting;
+use self::enabled::{OTHERWISE, arrival_step};
 use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
-use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
+use crate::transition::{Awaited, Ending, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use simurgh_kernel::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
@@ -56,11 +55,7 @@ pub enum Network {
 
 impl std::fmt::Display for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Network::Mailbox => "mailbox",
-            Network::Pairwise => "pairwise",
-            Network::Unordered => "unordered",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -68,12 +63,9 @@ impl std::str::FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "mailbox" => Ok(Network::Mailbox),
-            "pairwise" => Ok(Network::Pairwise),
-            "unordered" => Ok(Network::Unordered),
-            _ => Err(format!("{text:?} is not a network: mailbox, pairwise or unordered")),
-        }
+        let all = [Network::Mailbox, Network::Pairwise, Network::Unordered];
+        let named = all.into_iter().find(|network| network.to_string() == text);
+        named.ok_or_else(|| format!("{text:?} is not a network: mailbox, pairwise or unordered"))
     }
 }
 
@@ -352,15 +344,40 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn execute(&mut self, step: Step) -> Transition {
-        self.take_step(step)
+        let taken = match step.actor {
+            Step::NETWORK => self.arrive(step),
+            actor => self.act(ActorId(actor), step.choice),
+        };
+        self.traffic.iter_mut().for_each(|traffic| traffic.steps += 1);
+        self.settle();
+        self.wake();
+        taken
     }
 
     fn can_repeat(&self, taken: &Transition) -> bool {
-        self.is_possible(taken.step)
+        let step = taken.step;
+        if step.actor == Step::NETWORK {
+            return self.messages.iter().any(|message| arrival_step(message.post) == step);
+        }
+        let mut is_possible = false;
+        if (step.actor as usize) < self.count {
+            self.choices(ActorId(step.actor), |choice| is_possible |= choice == step.choice);
+        }
+        is_possible
     }
 
     fn divergence(&self, taken: &Transition, instead: Option<&Transition>) -> Divergence {
-        self.diverged(taken, instead)
+        let words = |kind: &Kind| kind.in_words(&|mailbox| mailbox.to_string());
+        let actor = ActorId(taken.step.actor);
+        let is_there = actor.index() < self.count;
+        let name = match actor.0 {
+            Step::NETWORK => "the network".to_owned(),
+            _ if is_there => self.kernel.actor_name(actor).to_owned(),
+            number => format!("number {number}"),
+        };
+        let pending = || if is_there { self.kind(actor, OTHERWISE) } else { None };
+        let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
+        Divergence { actor: name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
     }
 
     fn step(transition: &Transition) -> Step {
@@ -393,7 +410,12 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn blocks(transition: &Transition, other: &Transition) -> bool {
-        dependence::blocks(transition, other)
+        // Who is notified waits for its lock, perhaps for ever, and cannot give up any more.
+        matches!(
+            (&transition.kind, &other.kind),
+            (Kind::Notify(notified), Kind::ConditionWait(condition, _, Ending { timeout: true, .. }))
+                if notified == condition
+        )
     }
 
     fn violation_count(&self) -> usize {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use simurgh_kernel::kernel::Kernel;
 
 use super::Actors;
-use crate::determinism::{ActorRecord, Compared, Determinism, Exchange, MessageName, Posted};
+use crate::determinism::{ActorRecord, Compared, Determinism, Exchange, Posted};
 use crate::transition::Post;
 use crate::verdict::{Step, Violation};
 
@@ -63,7 +63,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         for (post, posted) in &traffic.posted {
             if let Exchange::Sent { .. } = posted.exchange {
                 let sends = &mut records[post.actor as usize].sends;
-                names.insert(*post, MessageName { actor: post.actor, number: sends.len() as u32 });
+                names.insert(*post, Post { number: sends.len() as u32, ..*post });
                 sends.push(*posted);
             }
         }

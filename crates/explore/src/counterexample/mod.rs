@@ -197,7 +197,7 @@ pub fn tell<F: FnMut(&mut Kernel)>(
     for &step in schedule {
         telling.take(step)?;
     }
-    Ok(telling.end(about))
+    Ok(telling.end(|violation, _| Some(violation) == about))
 }
 
 /// Follows a schedule on the kernel and tells how the actors stand at the start, and after each step: those that stand
@@ -215,12 +215,16 @@ pub fn standings<F: FnMut(&mut Kernel)>(
     let mut all = vec![now.clone()];
     for &step in schedule {
         telling.take(step)?;
-        let next = telling.standing();
-        let is_new = |(index, standing): &(usize, &Standing)| now.get(*index) != Some(*standing);
-        all.push(next.iter().enumerate().filter(is_new).map(|(_, standing)| standing.clone()).collect());
-        now = next;
+        all.push(renew(&mut now, telling.standing()));
     }
     Ok(all)
+}
+
+/// Takes what is now in place of what was, and gives what is not the same.
+fn renew<T: Clone + PartialEq>(known: &mut Vec<T>, now: Vec<T>) -> Vec<T> {
+    let before = std::mem::replace(known, now);
+    let is_new = |(index, one): &(usize, &T)| before.get(*index) != Some(*one);
+    known.iter().enumerate().filter(is_new).map(|(_, one)| one.clone()).collect()
 }
 
 /// An execution that is told while it takes place.
@@ -251,11 +255,6 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         telling.shows = telling.news();
         telling.teller.learn_names(telling.follower.system.kernel());
         telling
-    }
-
-    /// The steps that were taken.
-    pub fn steps(&self) -> &[Taken] {
-        &self.steps
     }
 
     /// The name of an actor.
@@ -300,17 +299,8 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         self.teller.standing(self.follower.system)
     }
 
-    /// The whole: about this violation, if it came, or else the first that came.
-    pub fn end(self, about: Option<&Violation>) -> Counterexample {
-        self.finish(|violation, _| Some(violation) == about)
-    }
-
-    /// The whole: about the violation that is told in this line, if it came, or else the first that came.
-    pub fn end_with(self, what: Option<&str>) -> Counterexample {
-        self.finish(|_, words| Some(words) == what)
-    }
-
-    fn finish(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
+    /// The whole: about the first violation that came and is meant, which is told in one line too, or else the first that came.
+    pub fn end(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
         let standing = self.standing();
         let Self { follower, teller, said, shows, steps, .. } = self;
         let system = &*follower.system;
@@ -339,12 +329,8 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// The values that are shown and are new since the last look.
     fn news(&mut self) -> Vec<Shown> {
         let exposure = self.follower.system.kernel().exposure();
-        let now: Vec<Shown> =
-            exposure.texts().map(|(name, value)| Shown { name: name.to_owned(), value }).collect();
-        let is_new = |(index, shown): &(usize, &Shown)| self.known.get(*index) != Some(*shown);
-        let news = now.iter().enumerate().filter(is_new).map(|(_, shown)| shown.clone()).collect();
-        self.known = now;
-        news
+        let now = exposure.texts().map(|(name, value)| Shown { name: name.to_owned(), value }).collect();
+        renew(&mut self.known, now)
     }
 
     fn take_said(&mut self) -> Vec<Said> {

@@ -148,9 +148,7 @@ fn explore_once(
     let crew = Crew {
         network,
         limits,
-        executions: AtomicU64::new(frontier.found.executions),
-        transitions: AtomicU64::new(frontier.found.transitions),
-        depth: AtomicU64::new(frontier.depth),
+        left: AtomicU64::new(limits.executions.saturating_sub(frontier.found.executions)),
         stop: AtomicBool::new(false),
         idle: AtomicUsize::new(0),
         pool: Mutex::new(Pool::new(frontier)),
@@ -163,9 +161,6 @@ fn explore_once(
     }
     let mut frontier = pool.frontier;
     frontier.found.found.sort();
-    frontier.found.executions = crew.executions.into_inner();
-    frontier.found.transitions = crew.transitions.into_inner();
-    frontier.depth = crew.depth.into_inner();
     frontier.found.verdict = frontier.verdict();
     let is_over = pool.seen_enough || (!limits.all && !frontier.found.found.is_empty());
     Ok((frontier, pool.anew && !is_over))
@@ -186,9 +181,8 @@ struct Onlooker<'a> {
 struct Crew {
     network: Network,
     limits: Limits,
-    executions: AtomicU64,
-    transitions: AtomicU64,
-    depth: AtomicU64,
+    /// How many more executions there may be.
+    left: AtomicU64,
     stop: AtomicBool,
     idle: AtomicUsize,
     pool: Mutex<Pool>,
@@ -236,6 +230,10 @@ impl Pool {
             anew: false,
             seen_enough: false,
         }
+    }
+
+    fn progress(&self, part: f64) -> Progress {
+        Progress { executions: self.frontier.found.executions, depth: self.frontier.depth, part }
     }
 
     fn take(&mut self) -> Option<(Path, f64)> {
@@ -291,7 +289,7 @@ impl Crew {
             // This thread only looks.
             let mut pool = self.pool();
             while left.load(Ordering::SeqCst) > 0 {
-                let progress = self.progress(pool.done);
+                let progress = pool.progress(pool.done);
                 drop(pool);
                 if !watch(&progress) {
                     self.stop();
@@ -303,18 +301,12 @@ impl Crew {
         });
     }
 
-    fn progress(&self, part: f64) -> Progress {
-        Progress {
-            executions: self.executions.load(Ordering::Relaxed),
-            depth: self.depth.load(Ordering::Relaxed),
-            part,
-        }
-    }
-
     /// Somebody looks at how far a search of this share has come.
     fn look(&self, search: &Search, share: f64, onlooker: &mut Onlooker<'_>) {
-        let done = self.pool().done + share * search.part();
-        if !(onlooker.watch)(&self.progress(done)) {
+        let pool = self.pool();
+        let progress = pool.progress(pool.done + share * search.part());
+        drop(pool);
+        if !(onlooker.watch)(&progress) {
             self.stop();
         }
     }
@@ -339,11 +331,10 @@ impl Crew {
     /// Works on one part. What is left of it when it is to stop goes back.
     fn work_on(&self, (path, mut share): (Path, f64), code: &mut dyn Processes, onlooker: &mut Onlooker<'_>) {
         let mut search = Search::new(self.network, self.limits, path);
-        let lessons = {
-            let pool = self.pool();
-            search.posters = pool.frontier.posters.clone();
-            pool.lessons
-        };
+        let pool = self.pool();
+        search.posters = pool.frontier.posters.clone();
+        let lessons = pool.lessons;
+        drop(pool);
         let mut runs: u64 = 0;
         let mut tally = Tally::default();
         loop {
@@ -360,7 +351,9 @@ impl Crew {
                 }
             }
             runs += 1;
-            if runs.is_multiple_of(self.limits.stretch) || tally.executions >= self.left() {
+            if runs.is_multiple_of(self.limits.stretch)
+                || tally.executions >= self.left.load(Ordering::Relaxed)
+            {
                 self.add(&mut tally);
             }
             if search.learned {
@@ -374,7 +367,7 @@ impl Crew {
                 }
                 self.look(&search, share, onlooker);
             }
-            if more && self.left() == 0 {
+            if more && self.left.load(Ordering::Relaxed) == 0 {
                 self.stop();
             }
             if more && !self.is_stopped() {
@@ -399,17 +392,14 @@ impl Crew {
         }
     }
 
-    /// How many more executions there may be.
-    fn left(&self) -> u64 {
-        self.limits.executions.saturating_sub(self.executions.load(Ordering::Relaxed))
-    }
-
     /// Adds what a worker has counted for itself: what all write for each execution would be a place where they wait.
     fn add(&self, tally: &mut Tally) {
         let Tally { executions, transitions, depth } = std::mem::take(tally);
-        self.executions.fetch_add(executions, Ordering::Relaxed);
-        self.transitions.fetch_add(transitions, Ordering::Relaxed);
-        self.depth.fetch_max(depth, Ordering::Relaxed);
+        let Frontier { found, depth: deepest, .. } = &mut self.pool().frontier;
+        found.executions += executions;
+        found.transitions += transitions;
+        *deepest = depth.max(*deepest);
+        self.left.store(self.limits.executions.saturating_sub(found.executions), Ordering::Relaxed);
     }
 
     fn account(&self, search: &mut Search, end: End, tally: &mut Tally, onlooker: &mut Onlooker<'_>) {

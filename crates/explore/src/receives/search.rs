@@ -47,16 +47,11 @@ impl Default for Limits {
 }
 
 /// Why the engine does not explore a program.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// It does something that this engine does not know.
-    #[error("the engine `receives` does not explore {0}")]
     Unsupported(&'static str),
-    /// It did something else when it was run again.
-    #[error(
-        "actor {0} did something else when it was run again: a program must depend on messages and choices only (does it \
-         use statics, the clock, random numbers of its own, or the order of a hash map?)"
-    )]
+    /// This actor did something else when it was run again.
     Diverged(u32),
 }
 
@@ -155,7 +150,7 @@ struct Told {
 }
 
 /// The search, at one execution.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Search {
     pub(super) limits: Limits,
     pub(super) graph: Graph,
@@ -194,29 +189,7 @@ pub struct Search {
 impl Search {
     /// The part of a search where the first choices are these.
     pub fn new(network: Network, limits: Limits, path: Path) -> Self {
-        Self {
-            limits,
-            graph: Graph::new(network),
-            processes: Vec::new(),
-            spare: Vec::new(),
-            choices: Vec::new(),
-            marks: Vec::new(),
-            depth: 0,
-            steps: 0,
-            failed: None,
-            gatherings: BTreeMap::new(),
-            former: Vec::new(),
-            early: Vec::new(),
-            children: Vec::new(),
-            log: Vec::new(),
-            saved: Vec::new(),
-            present: Mark::default(),
-            path,
-            current: None,
-            needs: Vec::new(),
-            posters: Posters::default(),
-            learned: false,
-        }
+        Self { limits, graph: Graph::new(network), path, ..Self::default() }
     }
 
     /// Runs the present execution along the choices made, and makes new ones where they end. Somebody looks on now and then,
