@@ -16,11 +16,8 @@
 //! ```
 //! use simurgh_explore::{Actors, Network, Options, Verdict, optimal};
 //! use simurgh_kernel::context::{Body, call};
-//! use simurgh_kernel::ids::MailboxId;
-//! use simurgh_kernel::kernel::Kernel;
-//! use simurgh_kernel::simcall::{
-//!     Answer, Criteria, Envelope, Follow, RecvRequest, SendRequest, Simcall, SpawnRequest,
-//! };
+//! use simurgh_kernel::simcall::*;
+//! use simurgh_kernel::{ids::MailboxId, kernel::Kernel};
 //! use simurgh_platform::HostId;
 //!
 //! async fn receive() -> Result<(), String> {

@@ -202,7 +202,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Operation::Post { mailbox, side, .. } if self.network == Network::Mailbox || !side.is_send() => {
                 Kind::Post(self.posting(post, mailbox.0, side))
             }
-            Operation::Post { .. } => self.kind_of_submit(post, fate_of(choice)),
+            Operation::Post { .. } => {
+                let fate = fate_of(choice);
+                Kind::Submit { post, fate, last: self.unreliable.left(fate) <= 1 }
+            }
             Operation::Wait { set, patience } => Kind::Wait {
                 awaited: self.awaited_set(set),
                 taken: set.get(choice as usize).and_then(|&id| self.awaited(id)).map(|one| one.post),

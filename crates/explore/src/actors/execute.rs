@@ -294,25 +294,23 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Kind::BarrierPost { barrier, told, .. } => self.come_to_barrier(actor, barrier, told, served),
             _ => served,
         };
-        let process = &mut self.processes[actor.index()];
-        match (served, wait) {
-            (Served::Answered(answer), None) => {
+        let may_queue = wait.is_some();
+        if let (Some(wait), Served::Answered(_) | Served::Blocked) = (wait, &served) {
+            let process = &mut self.processes[actor.index()];
+            (process.next, process.timed) = (Next::Queued(wait), could_wait);
+        }
+        match served {
+            Served::Answered(answer) if may_queue => self.kernel.answer(actor, answer),
+            Served::Answered(answer) => {
                 self.settle();
                 if self.kernel.is_alive(actor) {
                     let seen = self.found_behind(kind);
                     self.advance(actor, Some(answer), seen);
                 }
             }
-            (Served::Answered(answer), Some(wait)) => {
-                (process.next, process.timed) = (Next::Queued(wait), could_wait);
-                self.kernel.answer(actor, answer);
-            }
-            (Served::Blocked, Some(wait)) => {
-                (process.next, process.timed) = (Next::Queued(wait), could_wait);
-            }
-            (Served::Gone, _) => {}
-            (Served::Blocked, None) => unreachable!("only what may queue is blocked"),
-            (Served::Then(_), _) => unreachable!("only posts are followed by a wait"),
+            Served::Blocked => debug_assert!(may_queue, "only what may queue is blocked"),
+            Served::Gone => {}
+            Served::Then(_) => unreachable!("only posts are followed by a wait"),
         }
     }
 

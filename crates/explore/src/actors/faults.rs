@@ -20,7 +20,7 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Repeatable, SendRequest};
 
 use super::{Actors, Comm, Message, Network};
-use crate::transition::{Fate, Kind, Post};
+use crate::transition::{Fate, Post};
 use crate::verdict::Step;
 
 /// What a network may do to messages, at most, in one execution.
@@ -67,7 +67,7 @@ impl Unreliable {
     }
 
     /// How many more may have this fate.
-    fn left(&self, fate: Fate) -> u32 {
+    pub(super) fn left(&self, fate: Fate) -> u32 {
         match fate {
             Fate::Kept => u32::MAX,
             Fate::Lost => self.allowed.losses.saturating_sub(self.lost.len() as u32),
@@ -108,11 +108,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let is_lost = self.unreliable.left(Fate::Lost) > 0;
         let is_twice = self.unreliable.left(Fate::Twice) > 0 && is_repeatable(request);
         is_lost.then_some(Step::LOST).into_iter().chain(is_twice.then_some(Step::TWICE))
-    }
-
-    /// A message is sent, and this becomes of it.
-    pub(super) fn kind_of_submit(&self, post: Post, fate: Fate) -> Kind {
-        Kind::Submit { post, fate, last: self.unreliable.left(fate) <= 1 }
     }
 
     /// Remembers a message that cannot be copied, if others are.

@@ -281,11 +281,11 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// If it is not possible.
     pub fn take(&mut self, step: Step) -> Result<&Taken, Impossible> {
         self.follower.check(step)?;
-        let asked = self.teller.look(self.follower.system, step);
+        let asked = self.teller.look(self.follower.system, self.steps.len() + 1, step);
         let failed = self.follower.violations().len();
         let kind = self.follower.take(step)?.kind.clone();
         self.teller.learn_names(self.follower.system.kernel());
-        let mut taken = self.teller.describe(self.steps.len() + 1, step, &kind, asked);
+        let mut taken = self.teller.describe(asked, &kind);
         taken.said = self.take_said();
         taken.shows = self.news();
         let violations = &self.follower.violations()[failed..];

@@ -45,10 +45,9 @@ pub struct Actors<F> {
 /// What is to be made of the next reply.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 enum Expect {
+    /// Nothing: it has not begun, or the request came from a note.
     #[default]
-    Start,
-    /// Nothing: the request came from a note.
-    Note,
+    Nothing,
     Activity,
     Completed,
     Ready,
@@ -143,7 +142,7 @@ impl<F: Factory> Actors<F> {
         live.body = Some(request.body);
         live.host = Some(request.host);
         live.daemon = request.daemon;
-        live.expect = Expect::Start;
+        live.expect = Expect::Nothing;
         live.payloads.clear();
         live.begun.clear();
         if live.is_marked {
@@ -160,7 +159,7 @@ impl<F: Factory> Actors<F> {
     fn answer(&mut self, process: u32, reply: Reply) {
         let live = &mut self.live[process as usize];
         let answer = match (live.expect, reply) {
-            (Expect::Start | Expect::Note, _) => return self.door.answer = None,
+            (Expect::Nothing, _) => return self.door.answer = None,
             (Expect::Activity, Reply::Posted(handle)) => {
                 Answer::Activity(ActivityId::from_bits(u64::from(handle)))
             }
@@ -170,7 +169,7 @@ impl<F: Factory> Actors<F> {
                 });
                 Answer::Completed { index, message }
             }
-            (Expect::Completed, Reply::Withdrawn { index, handle }) => {
+            (Expect::Completed, Reply::Withdrawn(index, handle)) => {
                 let why = live.withdrawn.iter().find(|(withdrawn, _)| *withdrawn == handle);
                 let failure = why.map_or(Failure::Cancelled, |(_, failure)| *failure);
                 Answer::Failed { index, failure }
@@ -233,7 +232,7 @@ impl<F: Factory> Actors<F> {
                 Resumed::Ended if !has_notes && live.on_exit.is_empty() => {
                     // Code that came to its end holds nothing any more that would leave a note.
                     live.body = None;
-                    live.expect = Expect::Start;
+                    live.expect = Expect::Nothing;
                     self.pulse.rests();
                     return Request::Ended;
                 }
@@ -268,7 +267,7 @@ impl<F: Factory> Actors<F> {
         self.door.said.clear();
         self.take_notes(process);
         self.pulse.rests();
-        self.ask(process, Asked::Engine(request, Expect::Start, None)).unwrap_or(Request::Ended)
+        self.ask(process, Asked::Engine(request, Expect::Nothing, None)).unwrap_or(Request::Ended)
     }
 
     /// The next request to the engine, notes first; none if the engine has no say: then the answer is at the door.
@@ -276,7 +275,7 @@ impl<F: Factory> Actors<F> {
         let live = &mut self.live[process as usize];
         if let Some(first) = live.queue.pop_front() {
             live.then = Some(asked);
-            live.expect = Expect::Note;
+            live.expect = Expect::Nothing;
             live.payloads.push(None);
             return Some(first);
         }
@@ -363,7 +362,7 @@ impl<F: Factory> Actors<F> {
                 engine(Request::Spawn, Expect::Actor(child))
             }
             Operation::Join { target, timed } => engine(Request::Join(target.0, timed), Expect::Flag),
-            Operation::Exit => engine(Request::Ended, Expect::Start),
+            Operation::Exit => engine(Request::Ended, Expect::Nothing),
             Operation::Work(Follow::Wait(Some(_))) if !self.in_time => Err(MAY_TAKE_LONG),
             Operation::Work(Follow::Wait(_)) => {
                 Ok(Asked::Local(Answer::Completed { index: 0, message: None }))

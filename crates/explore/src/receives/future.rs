@@ -311,8 +311,8 @@ impl Search {
             return true;
         }
         // A matching of those who need with what comes, by augmenting paths.
-        let mut taken: BTreeMap<(Mailbox, bool, u32), Vec<usize>> = BTreeMap::new();
-        let mut offers: Vec<(PostId, Vec<(u32, u32)>)> = Vec::new();
+        let mut taken = BTreeMap::new();
+        let mut offers: Vec<Vec<Coming>> = Vec::new();
         for (&left, befores) in &needy {
             let post = &self.graph.posts[left as usize];
             let mut takers: Vec<(u32, u32)> = self.takers(post, befores[0]).collect();
@@ -320,45 +320,40 @@ impl Search {
                 let others: Vec<(u32, u32)> = self.takers(post, *before).collect();
                 takers.retain(|taker| others.contains(taker));
             }
-            offers.push((left, takers));
-        }
-        for needs in 0..offers.len() {
-            if !self.augment(needs, &offers, &mut taken, &mut BTreeSet::new()) {
-                let post = &self.graph.posts[offers[needs].0 as usize];
-                self.posters.note_cut(post.mailbox, !post.is_send(), None);
+            let coming = takers.iter().flat_map(|&(process, most)| {
+                let useful = most.min(needy.len() as u32);
+                (0..useful).map(move |number| (post.mailbox, post.is_send(), process, number))
+            });
+            offers.push(coming.collect());
+            if !augment(offers.len() - 1, &offers, &mut taken, &mut BTreeSet::new()) {
+                let (mailbox, is_send) = (post.mailbox, !post.is_send());
+                self.posters.note_cut(mailbox, is_send, None);
                 return false;
             }
         }
         true
     }
+}
 
-    fn augment(
-        &self,
-        needs: usize,
-        offers: &[(PostId, Vec<(u32, u32)>)],
-        taken: &mut BTreeMap<(Mailbox, bool, u32), Vec<usize>>,
-        seen: &mut BTreeSet<(Mailbox, bool, u32)>,
-    ) -> bool {
-        let (left, takers) = &offers[needs];
-        let post = &self.graph.posts[*left as usize];
-        for &(process, most) in takers {
-            let key = (post.mailbox, post.is_send(), process);
-            if !seen.insert(key) {
-                continue;
-            }
-            let count = taken.get(&key).map_or(0, Vec::len);
-            if count < most as usize {
-                taken.entry(key).or_default().push(needs);
-                return true;
-            }
-            for place in 0..count {
-                let other = taken[&key][place];
-                if self.augment(other, offers, taken, seen) {
-                    taken.entry(key).or_default()[place] = needs;
-                    return true;
-                }
-            }
+/// A post that is to come: where, which side it takes, whose, and which of those.
+type Coming = (Mailbox, bool, u32, u32);
+
+/// Finds something for one that needs it, if others who have something take something else.
+fn augment(
+    needs: usize,
+    offers: &[Vec<Coming>],
+    taken: &mut BTreeMap<Coming, usize>,
+    seen: &mut BTreeSet<Coming>,
+) -> bool {
+    for &coming in &offers[needs] {
+        if !seen.insert(coming) {
+            continue;
         }
-        false
+        let owner = taken.get(&coming).copied();
+        if owner.is_none_or(|owner| augment(owner, offers, taken, seen)) {
+            taken.insert(coming, needs);
+            return true;
+        }
     }
+    false
 }

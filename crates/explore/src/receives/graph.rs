@@ -15,16 +15,12 @@ use super::{Handle, Mailbox, Network, Side};
 /// A post: a send or a receive, by its place in the graph.
 pub type PostId = u32;
 
-/// A send or a receive.
 #[derive(Copy, Clone, Debug)]
 pub struct Post {
-    /// Whose.
     pub process: u32,
     /// Which of the posts of its process.
     pub handle: Handle,
-    /// Where.
     pub mailbox: Mailbox,
-    /// Which end.
     pub side: Side,
     /// When it is posted.
     pub posted: Node,
@@ -43,7 +39,6 @@ pub struct Post {
 }
 
 impl Post {
-    /// Whether it is a send.
     pub fn is_send(&self) -> bool {
         self.side.is_send()
     }
@@ -63,7 +58,6 @@ pub fn admits(a: &Post, b: &Post) -> bool {
     a.side.meets(&b.side)
 }
 
-/// One thing before another.
 type Before = (Node, Node);
 
 /// One of a few orders must hold.
@@ -114,12 +108,10 @@ pub struct Mark {
     changes: u32,
 }
 
-/// The graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Graph {
     /// The order that is known.
     pub order: Order,
-    /// All posts.
     pub posts: Vec<Post>,
     /// The sends of the pairs that have met, in the order in which they were found to, and what was taken back.
     met: Vec<(Mailbox, PostId)>,
@@ -133,12 +125,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// An empty graph for a network of some kind.
-    pub fn new(network: Network) -> Self {
-        Self { network, ..Self::default() }
-    }
-
-    /// The present moment.
     pub fn mark(&self) -> Mark {
         Mark {
             order: self.order.mark(),
@@ -252,33 +238,33 @@ impl Graph {
         self.one_of(&[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())])
     }
 
-    /// The last pairs first: what follows from them is known then of those before.
+    /// Whether something fits all that its mailbox has done. The last first: what follows from it is known then of what
+    /// was before.
+    fn fits_all(&mut self, mailbox: Mailbox, fits: impl Fn(&mut Self, PostId) -> bool) -> bool {
+        (0..self.met.len()).rev().all(|index| {
+            let (other, post) = self.met[index];
+            other != mailbox || fits(self, post)
+        })
+    }
+
     fn meet_others(&mut self, send: &Post, recv: &Post) -> bool {
         let pair = Pair { arrives: send.arrives, posted: recv.posted };
-        for index in (0..self.met.len()).rev() {
-            let (mailbox, post) = self.met[index];
-            if mailbox != send.mailbox {
-                continue;
-            }
-            let other = &self.posts[post as usize];
-            let fits = match (other.partner, other.withdrawn) {
+        self.fits_all(send.mailbox, |graph, post| {
+            let other = &graph.posts[post as usize];
+            match (other.partner, other.withdrawn) {
                 (Some(partner), _) => {
-                    let partner = &self.posts[partner as usize];
+                    let partner = &graph.posts[partner as usize];
                     let met = Pair { arrives: other.arrives, posted: partner.posted };
                     let (one, two) = (admits(recv, other), admits(partner, send));
-                    self.two_pairs(pair, met, one, two)
+                    graph.two_pairs(pair, met, one, two)
                 }
                 (None, Some(end)) => {
                     let other = *other;
-                    self.pair_and_withdrawn(send, recv, &other, end)
+                    graph.pair_and_withdrawn(send, recv, &other, end)
                 }
                 _ => true,
-            };
-            if !fits {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// The oldest that fits is taken, at both ends.
@@ -343,32 +329,24 @@ impl Graph {
     }
 
     fn withdraw_among_others(&mut self, own: &Post, end: Node) -> bool {
-        for index in (0..self.met.len()).rev() {
-            let (mailbox, post) = self.met[index];
-            if mailbox != own.mailbox {
-                continue;
-            }
-            let other = self.posts[post as usize];
-            let fits = match (other.partner, other.withdrawn) {
+        self.fits_all(own.mailbox, |graph, post| {
+            let other = graph.posts[post as usize];
+            match (other.partner, other.withdrawn) {
                 (Some(partner), _) => {
-                    let partner = self.posts[partner as usize];
-                    self.pair_and_withdrawn(&other, &partner, own, end)
+                    let partner = graph.posts[partner as usize];
+                    graph.pair_and_withdrawn(&other, &partner, own, end)
                 }
                 (None, Some(others)) if admits(own, &other) => {
                     let (send, recv) = if own.is_send() { (own, &other) } else { (&other, own) };
                     let (sends, receives) = if own.is_send() { (end, others) } else { (others, end) };
-                    self.one_of(
+                    graph.one_of(
                         &[(receives, send.arrives), (sends, recv.posted), (sends, send.arrives)]
                             [..2 + usize::from(send.travels())],
                     )
                 }
                 _ => true,
-            };
-            if !fits {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// Whether this is a whole execution: what is never matched comes last, and every open order can be chosen. On

@@ -164,13 +164,8 @@ pub enum Reply {
         /// Of a receive: the process whose message it got, and which of its posts.
         from: Option<(u32, Handle)>,
     },
-    /// One of the set was taken back before.
-    Withdrawn {
-        /// Which of the set.
-        index: u32,
-        /// Which of its posts.
-        handle: Handle,
-    },
+    /// One of the set was taken back before: which of the set, and which of its posts.
+    Withdrawn(u32, Handle),
     /// None of the set is complete.
     Nothing,
     /// It has waited long enough.

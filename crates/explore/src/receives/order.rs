@@ -35,12 +35,10 @@ impl Default for Order {
 }
 
 impl Order {
-    /// How many points there are.
     pub fn len(&self) -> usize {
         self.nodes
     }
 
-    /// The present moment.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.nodes as u32, trail: self.trail.len() as u32 }
     }

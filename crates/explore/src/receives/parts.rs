@@ -14,7 +14,7 @@ use super::future::Posters;
 use super::search::{End, Limits, Refusal, Search};
 use super::way::Way;
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
+use crate::verdict::{Exploration, Finding, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]
@@ -149,10 +149,8 @@ fn explore_once(
         network,
         limits,
         left: AtomicU64::new(limits.executions.saturating_sub(frontier.found.executions)),
-        stop: AtomicBool::new(false),
-        idle: AtomicUsize::new(0),
         pool: Mutex::new(Pool::new(frontier)),
-        changed: Condvar::new(),
+        ..Crew::default()
     };
     work(&crew);
     let pool = crew.pool.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -166,11 +164,6 @@ fn explore_once(
     Ok((frontier, pool.anew && !is_over))
 }
 
-/// Whether one of two schedules of a violation is told rather than the other.
-fn is_before(one: &[Step], other: &[Step]) -> bool {
-    (one.len(), one) < (other.len(), other)
-}
-
 /// Who looks on, at the progress now and then and at each execution, and stops the search by saying false.
 struct Onlooker<'a> {
     watch: &'a mut dyn FnMut(&Progress) -> bool,
@@ -178,6 +171,7 @@ struct Onlooker<'a> {
 }
 
 /// What the workers share.
+#[derive(Default)]
 struct Crew {
     network: Network,
     limits: Limits,
@@ -197,6 +191,7 @@ struct Tally {
     depth: u64,
 }
 
+#[derive(Default)]
 struct Pool {
     frontier: Frontier,
     /// How much of the whole each part is, if all were alike, in the order of the parts.
@@ -219,17 +214,7 @@ struct Pool {
 impl Pool {
     fn new(frontier: Frontier) -> Self {
         let share = 1.0 / frontier.parts.len().max(1) as f64;
-        Self {
-            shares: vec![share; frontier.parts.len()],
-            frontier,
-            active: 0,
-            done: 0.0,
-            lengths: BTreeMap::new(),
-            refusal: None,
-            lessons: 0,
-            anew: false,
-            seen_enough: false,
-        }
+        Self { shares: vec![share; frontier.parts.len()], frontier, ..Self::default() }
     }
 
     fn progress(&self, part: f64) -> Progress {
@@ -435,7 +420,9 @@ impl Crew {
                     let (violation, schedule) = search.schedule(violation);
                     let found = &mut frontier.found.found;
                     match found.iter_mut().find(|(known, _)| *known == violation) {
-                        Some((_, known)) if is_before(&schedule, known) => *known = schedule,
+                        Some((_, known)) if (known.len(), &*known) > (schedule.len(), &schedule) => {
+                            *known = schedule;
+                        }
                         Some(_) => {}
                         None => found.push((violation, schedule)),
                     }

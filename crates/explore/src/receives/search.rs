@@ -141,14 +141,6 @@ struct Mark {
     failed: bool,
 }
 
-/// An answer that a process was given, and what it asked then, in short.
-#[derive(Copy, Clone, Debug)]
-struct Told {
-    process: u32,
-    reply: Reply,
-    asked: u32,
-}
-
 /// The search, at one execution.
 #[derive(Debug, Default)]
 pub struct Search {
@@ -165,12 +157,13 @@ pub struct Search {
     pub(super) failed: Option<(u32, String)>,
     pub(super) gatherings: BTreeMap<u32, Gathering>,
     /// Gatherings as they were before they changed.
-    former: Vec<(u32, Gathering)>,
+    pub(super) former: Vec<(u32, Gathering)>,
     /// Who was not waited for any longer, and when.
     pub(super) early: Vec<(u32, Node)>,
     /// The creation of processes, and which.
     pub(super) children: Vec<(Node, u32)>,
-    log: Vec<Told>,
+    /// The answers that processes were given, and what each asked then, in short.
+    log: Vec<(u32, Reply, u32)>,
     saved: Vec<Saved>,
     /// Before what is being done now.
     present: Mark,
@@ -189,7 +182,9 @@ pub struct Search {
 impl Search {
     /// The part of a search where the first choices are these.
     pub fn new(network: Network, limits: Limits, path: Path) -> Self {
-        Self { limits, graph: Graph::new(network), path, ..Self::default() }
+        let mut search = Self { limits, path, ..Self::default() };
+        search.graph.network = network;
+        search
     }
 
     /// Runs the present execution along the choices made, and makes new ones where they end. Somebody looks on now and then,
@@ -206,12 +201,12 @@ impl Search {
         if self.log.is_empty() {
             self.begin_all(code);
         } else {
-            for (index, told) in self.log.iter().enumerate() {
+            for (index, &(process, reply, asked)) in self.log.iter().enumerate() {
                 if (index as u64 + 1).is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
                     return Ok(End::Interrupted);
                 }
-                if code.resume(told.process, told.reply).shape() != told.asked {
-                    return Err(Refusal::Diverged(told.process));
+                if code.resume(process, reply).shape() != asked {
+                    return Err(Refusal::Diverged(process));
                 }
             }
         }
@@ -327,12 +322,6 @@ impl Search {
         });
     }
 
-    /// Remembers a gathering as it is, before it changes.
-    pub(super) fn save_gathering(&mut self, barrier: u32) {
-        let old = self.gatherings.entry(barrier).or_default().clone();
-        self.former.push((barrier, old));
-    }
-
     fn begin_all(&mut self, code: &mut dyn Processes) {
         let mut last = self.graph.order.add(&[]);
         for (handle, &mailbox) in (0..).zip(code.given()) {
@@ -365,7 +354,7 @@ impl Search {
 
     pub(super) fn tell(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) -> Request {
         let request = code.resume(process, reply);
-        self.log.push(Told { process, reply, asked: request.shape() });
+        self.log.push((process, reply, request.shape()));
         request
     }
 
@@ -483,8 +472,8 @@ impl Search {
     pub fn fingerprint(&self) -> u64 {
         let fold =
             |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(17);
-        self.log.iter().fold(0xCBF2_9CE4_8422_2325, |hash, told| {
-            fold(fold(hash, u64::from(told.process)), u64::from(told.asked))
+        self.log.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &(process, _, asked)| {
+            fold(fold(hash, u64::from(process)), u64::from(asked))
         })
     }
 

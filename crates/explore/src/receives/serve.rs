@@ -299,7 +299,7 @@ impl Search {
             Some(post) if self.graph.posts[post as usize].withdrawn.is_some() => {
                 self.step(process, index);
                 self.came(process, Outcome::Completed(index));
-                self.resume(process, Reply::Withdrawn { index, handle }, code);
+                self.resume(process, Reply::Withdrawn(index, handle), code);
             }
             Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
             None => {
@@ -408,8 +408,8 @@ impl Search {
 
     fn arrive(&mut self, process: u32, barrier: u32, places: u32, told: bool) -> Served {
         let node = self.step(process, 0);
-        self.save_gathering(barrier);
         let gathering = self.gatherings.entry(barrier).or_default();
+        self.former.push((barrier, gathering.clone()));
         if !gathering.users.contains(&process) {
             gathering.users.push(process);
             if gathering.users.len() > places as usize {
