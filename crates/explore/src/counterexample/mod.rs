@@ -22,7 +22,7 @@ use words::Teller;
 pub use standing::{How, Standing};
 
 /// An execution, step by step, and what went wrong in it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Counterexample {
     /// What went wrong, in one line. Nothing may have: then this is any execution.
     pub what: Option<String>,
@@ -231,28 +231,21 @@ fn renew<T: Clone + PartialEq>(known: &mut Vec<T>, now: Vec<T>) -> Vec<T> {
 pub struct Telling<'a, F: FnMut(&mut Kernel)> {
     follower: Follower<'a, Actors<F>>,
     teller: Teller<'a>,
-    said: Vec<Said>,
-    shows: Vec<Shown>,
     /// The exposed values when they were last looked at.
     known: Vec<Shown>,
-    steps: Vec<Taken>,
+    /// What is told until now.
+    told: Counterexample,
 }
 
 impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// Starts anew.
     pub fn new(system: &'a mut Actors<F>, names: MailboxNames<'a>) -> Self {
         system.listen();
+        let told = Counterexample { network: system.network(), ..Counterexample::default() };
         let follower = Follower::new(system);
-        let mut telling = Self {
-            follower,
-            teller: Teller::new(names),
-            said: Vec::new(),
-            shows: Vec::new(),
-            known: Vec::new(),
-            steps: Vec::new(),
-        };
-        telling.said = telling.take_said();
-        telling.shows = telling.news();
+        let mut telling = Self { follower, teller: Teller::new(names), known: Vec::new(), told };
+        telling.told.said = telling.take_said();
+        telling.told.shows = telling.news();
         telling.teller.learn_names(telling.follower.system.kernel());
         telling
     }
@@ -281,7 +274,7 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// If it is not possible.
     pub fn take(&mut self, step: Step) -> Result<&Taken, Impossible> {
         self.follower.check(step)?;
-        let asked = self.teller.look(self.follower.system, self.steps.len() + 1, step);
+        let asked = self.teller.look(self.follower.system, self.told.steps.len() + 1, step);
         let failed = self.follower.violations().len();
         let kind = self.follower.take(step)?.kind.clone();
         self.teller.learn_names(self.follower.system.kernel());
@@ -290,8 +283,8 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         taken.shows = self.news();
         let violations = &self.follower.violations()[failed..];
         taken.fails = violations.first().map(|(_, violation)| self.teller.violation(violation));
-        self.steps.push(taken);
-        Ok(self.steps.last().expect("just added"))
+        self.told.steps.push(taken);
+        Ok(self.told.steps.last().expect("just added"))
     }
 
     /// How all actors stand now.
@@ -301,29 +294,22 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
 
     /// The whole: about the first violation that came and is meant, which is told in one line too, or else the first that came.
     pub fn end(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
-        let standing = self.standing();
-        let Self { follower, teller, said, shows, steps, .. } = self;
+        self.told.standing = self.standing();
+        let Self { follower, teller, mut told, .. } = self;
         let system = &*follower.system;
         let count = system.kernel().actor_count() as u32;
-        let actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
-        let network = system.network();
+        told.actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
         let places: Vec<_> = (0..follower.violations().len()).map(|n| system.violation_place(n)).collect();
         let violations = follower.end().violations;
         let chosen = |(_, came): &(usize, Violation)| is_about(came, &teller.violation(came));
         let index = violations.iter().position(chosen).unwrap_or(0);
-        let violation = violations.into_iter().nth(index).map(|(_, violation)| violation);
-        Counterexample {
-            what: violation.as_ref().map(|violation| teller.violation(violation)),
-            place: places.get(index).copied().flatten(),
-            difference: violation.as_ref().and_then(|violation| teller.difference(violation)),
-            violation,
-            network,
-            actors,
-            said,
-            shows,
-            steps,
-            standing,
+        told.place = places.get(index).copied().flatten();
+        if let Some((_, violation)) = violations.into_iter().nth(index) {
+            told.what = Some(teller.violation(&violation));
+            told.difference = teller.difference(&violation);
+            told.violation = Some(violation);
         }
+        told
     }
 
     /// The values that are shown and are new since the last look.

@@ -20,18 +20,8 @@ pub(super) struct Teller<'a> {
     messages: BTreeMap<Post, Message>,
     /// How many messages were sent.
     sent: u32,
-    /// Where each receive was posted.
-    receives: BTreeMap<Post, usize>,
-    /// The last step of each actor.
-    last_step: BTreeMap<u32, usize>,
-    /// When something was last given: a lock, a semaphore, a notification, the arrival of the last at a barrier.
-    given: BTreeMap<Thing, usize>,
-    /// When each actor began to queue for something.
-    queued: BTreeMap<u32, usize>,
-    /// Who was created by which step.
-    created: BTreeMap<u32, usize>,
-    /// Who ended in which step.
-    ended: BTreeMap<u32, usize>,
+    /// The step in which each thing last came about.
+    when: BTreeMap<Thing, usize>,
 }
 
 /// A message that was sent.
@@ -43,11 +33,20 @@ pub(super) struct Message {
     pub(super) there: usize,
 }
 
+/// What later steps may have had to wait for.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Thing {
+    /// A lock or one of a semaphore is given, a condition notified, a barrier come to.
     Token(Token),
     Condition(u32),
     Barrier(u32),
+    /// A receive is posted.
+    Receive(Post),
+    /// An actor is created, takes a step, begins to queue for something, ends.
+    Creation(u32),
+    Step(u32),
+    Queue(u32),
+    End(u32),
 }
 
 /// What a step does, in one word and in more.
@@ -55,18 +54,7 @@ type Words = (&'static str, String);
 
 impl<'a> Teller<'a> {
     pub(super) fn new(mailboxes: MailboxNames<'a>) -> Self {
-        Self {
-            mailboxes,
-            actors: Vec::new(),
-            messages: BTreeMap::new(),
-            sent: 0,
-            receives: BTreeMap::new(),
-            last_step: BTreeMap::new(),
-            given: BTreeMap::new(),
-            queued: BTreeMap::new(),
-            created: BTreeMap::new(),
-            ended: BTreeMap::new(),
-        }
+        Self { mailboxes, actors: Vec::new(), messages: BTreeMap::new(), sent: 0, when: BTreeMap::new() }
     }
 
     /// Learns the names of actors that are new. One that has no name, or that of another, is told apart by its number.
@@ -177,9 +165,9 @@ impl<'a> Teller<'a> {
     pub(super) fn describe(&mut self, mut told: Taken, kind: &Kind) -> Taken {
         (told.kind, told.does) = self.told(&mut told, kind);
         if let Some(actor) = told.actor
-            && self.last_step.insert(actor, told.number).is_none()
+            && self.when.insert(Thing::Step(actor), told.number).is_none()
         {
-            told.after.extend(self.created.get(&actor));
+            told.after.extend(self.when.get(&Thing::Creation(actor)));
         }
         told.after.sort_unstable();
         told.after.dedup();
@@ -195,7 +183,7 @@ impl<'a> Teller<'a> {
         let asked = std::mem::take(&mut told.does);
         match *kind {
             Kind::Post(Posting { post, mailbox, side: Side::Recv(_), .. }) => {
-                self.receives.insert(post, number);
+                self.when.insert(Thing::Receive(post), number);
                 told.mailbox = self.named(mailbox);
                 ("post", format!("posts a receive at {}", self.mailbox(mailbox)))
             }
@@ -230,13 +218,13 @@ impl<'a> Teller<'a> {
             }
             Kind::Choose => ("choose", asked),
             Kind::Spawn(child) => {
-                self.created.insert(child, number);
+                self.when.insert(Thing::Creation(child), number);
                 told.other = Some(child);
                 ("spawn", asked)
             }
             Kind::Join(target, Ending { timeout, .. }) => {
                 told.other = Some(target);
-                told.after.extend(self.ended.get(&target).filter(|_| !timeout));
+                told.after.extend(self.when.get(&Thing::End(target)).filter(|_| !timeout));
                 let verb = if timeout { "stops to wait for" } else { "sees the end of" };
                 ("join", format!("{verb} {}", self.actor(target)))
             }
@@ -246,7 +234,7 @@ impl<'a> Teller<'a> {
             }
             Kind::Expose(..) => ("expose", asked),
             Kind::Exit { .. } => {
-                self.ended.insert(told.step.actor, number);
+                self.when.insert(Thing::End(told.step.actor), number);
                 ("end", "ends".to_owned())
             }
             Kind::Interfere => ("interfere", asked),
@@ -280,7 +268,7 @@ impl<'a> Teller<'a> {
             |token, mutex, semaphore| if matches!(token, Token::Mutex(_)) { mutex } else { semaphore };
         match *kind {
             Kind::Take(token) => {
-                self.queued.insert(actor, number);
+                self.when.insert(Thing::Queue(actor), number);
                 (by_token(token, "lock", "acquire"), format!("asks for {token:#}"))
             }
             Kind::TryTake(token) => {
@@ -294,12 +282,12 @@ impl<'a> Teller<'a> {
                 (by_token(token, "lock", "acquire"), format!("has {token:#}"))
             }
             Kind::Give(token) => {
-                self.given.insert(Thing::Token(token), number);
+                self.when.insert(Thing::Token(token), number);
                 (by_token(token, "unlock", "release"), format!("gives {}", token.given()))
             }
             Kind::ConditionPost(condition, lock) => {
-                self.queued.insert(actor, number);
-                self.given.insert(Thing::Token(lock), number);
+                self.when.insert(Thing::Queue(actor), number);
+                self.when.insert(Thing::Token(lock), number);
                 ("condition", format!("gives {lock} back and waits for condition {condition}"))
             }
             Kind::ConditionWait(condition, _, Ending { timeout: true, .. }) => {
@@ -311,12 +299,12 @@ impl<'a> Teller<'a> {
                 ("condition", format!("was notified and has {lock} again"))
             }
             Kind::Notify(condition) => {
-                self.given.insert(Thing::Condition(condition), number);
+                self.when.insert(Thing::Condition(condition), number);
                 ("notify", asked)
             }
             Kind::BarrierPost { barrier, .. } => {
-                self.queued.insert(actor, number);
-                self.given.insert(Thing::Barrier(barrier), number);
+                self.when.insert(Thing::Queue(actor), number);
+                self.when.insert(Thing::Barrier(barrier), number);
                 ("barrier", format!("comes to barrier {barrier}"))
             }
             Kind::BarrierWait(barrier, _) => {
@@ -329,8 +317,8 @@ impl<'a> Teller<'a> {
 
     /// The step that gave a thing, if it came after the actor began to wait for it.
     fn since_queued(&self, actor: u32, thing: Thing) -> Option<usize> {
-        let since = self.queued.get(&actor).copied().unwrap_or(0);
-        self.given.get(&thing).copied().filter(|&given| given > since)
+        let since = self.when.get(&Thing::Queue(actor)).copied().unwrap_or(0);
+        self.when.get(&thing).copied().filter(|&given| given > since)
     }
 
     /// What a wait or a test came to.
@@ -370,7 +358,7 @@ impl<'a> Teller<'a> {
         told.other = Some(partner.actor);
         let other = self.actor(partner.actor);
         if over.side.is_send() {
-            told.after.extend(self.receives.get(&partner));
+            told.after.extend(self.when.get(&Thing::Receive(partner)));
             return ("sent", format!("sees that {other} has {own}"));
         }
         let message = self.message(partner);
