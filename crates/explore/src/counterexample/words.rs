@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use simurgh_kernel::context::Place;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::operation::{Deed, Operation, Side, Token};
@@ -11,7 +10,7 @@ use simurgh_kernel::simcall::Wake;
 use super::{MailboxNames, Taken};
 use crate::actors::Actors;
 use crate::determinism::Posted;
-use crate::transition::{Awaited, Fate, Kind, Outcome, Post};
+use crate::transition::{Awaited, Ending, Fate, Kind, Outcome, Post, Posting};
 use crate::verdict::{Step, Violation};
 
 /// What is known of the execution until now.
@@ -21,18 +20,8 @@ pub(super) struct Teller<'a> {
     messages: BTreeMap<Post, Message>,
     /// How many messages were sent.
     sent: u32,
-    /// Where each receive was posted.
-    receives: BTreeMap<Post, usize>,
-    /// The last step of each actor.
-    last_step: BTreeMap<u32, usize>,
-    /// When something was last given: a lock, a semaphore, a notification, the arrival of the last at a barrier.
-    given: BTreeMap<Thing, usize>,
-    /// When each actor began to queue for something.
-    queued: BTreeMap<u32, usize>,
-    /// Who was created by which step.
-    created: BTreeMap<u32, usize>,
-    /// Who ended in which step.
-    ended: BTreeMap<u32, usize>,
+    /// The step in which each thing last came about.
+    when: BTreeMap<Thing, usize>,
 }
 
 /// A message that was sent.
@@ -44,44 +33,28 @@ pub(super) struct Message {
     pub(super) there: usize,
 }
 
+/// What later steps may have had to wait for.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Thing {
+    /// A lock or one of a semaphore is given, a condition notified, a barrier come to.
     Token(Token),
     Condition(u32),
     Barrier(u32),
+    /// A receive is posted.
+    Receive(Post),
+    /// An actor is created, takes a step, begins to queue for something, ends.
+    Creation(u32),
+    Step(u32),
+    Queue(u32),
+    End(u32),
 }
 
-/// What an actor asks, seen before it is served.
-#[derive(Default)]
-pub(super) struct Asked {
-    place: Option<Place>,
-    bytes: Option<f64>,
-    mailbox: Option<u32>,
-    /// Whom it does something to.
-    other: Option<u32>,
-    /// What the step does, or the words of it that are not known afterwards.
-    does: String,
-}
-
-/// A step that does this, before it has a number.
-fn plain(kind: &'static str, does: impl Into<String>) -> Taken {
-    Taken { kind, does: does.into(), ..Taken::default() }
-}
+/// What a step does, in one word and in more.
+type Words = (&'static str, String);
 
 impl<'a> Teller<'a> {
     pub(super) fn new(mailboxes: MailboxNames<'a>) -> Self {
-        Self {
-            mailboxes,
-            actors: Vec::new(),
-            messages: BTreeMap::new(),
-            sent: 0,
-            receives: BTreeMap::new(),
-            last_step: BTreeMap::new(),
-            given: BTreeMap::new(),
-            queued: BTreeMap::new(),
-            created: BTreeMap::new(),
-            ended: BTreeMap::new(),
-        }
+        Self { mailboxes, actors: Vec::new(), messages: BTreeMap::new(), sent: 0, when: BTreeMap::new() }
     }
 
     /// Learns the names of actors that are new. One that has no name, or that of another, is told apart by its number.
@@ -141,12 +114,16 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Looks at what is asked, before it is served.
-    pub(super) fn look<F: FnMut(&mut Kernel)>(&self, system: &Actors<F>, step: Step) -> Asked {
-        let mut asked = Asked::default();
+    /// Looks at what is asked, before it is served: what of a step is not known afterwards.
+    pub(super) fn look<F: FnMut(&mut Kernel)>(&self, system: &Actors<F>, number: usize, step: Step) -> Taken {
+        let mut asked = Taken { number, step, ..Taken::default() };
         let actor = ActorId(step.actor);
+        if step.actor == Step::NETWORK {
+            return asked;
+        }
+        asked.actor = Some(step.actor);
         // A guard that was dropped: nobody knows where.
-        if step.actor == Step::NETWORK || system.gives_back(actor) {
+        if system.gives_back(actor) {
             return asked;
         }
         asked.place = system.place(actor);
@@ -156,7 +133,7 @@ impl<'a> Teller<'a> {
         };
         asked.does = match simcall.operation() {
             Operation::Post { mailbox, message: Some(message), .. } => {
-                (asked.bytes, asked.mailbox) = (Some(message.bytes), Some(mailbox.0));
+                (asked.bytes, asked.mailbox) = (Some(message.bytes), self.named(mailbox.0));
                 return asked;
             }
             Operation::Choose(n) => format!("chooses {} of 0 to {}", step.choice, n - 1),
@@ -185,15 +162,12 @@ impl<'a> Teller<'a> {
     }
 
     /// What a step did.
-    pub(super) fn describe(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
-        let place = asked.place;
-        let mut told = self.told(number, step, kind, asked);
-        (told.number, told.step, told.place) = (number, step, place);
-        if step.actor != Step::NETWORK {
-            told.actor = Some(step.actor);
-            if self.last_step.insert(step.actor, number).is_none() {
-                told.after.extend(self.created.get(&step.actor));
-            }
+    pub(super) fn describe(&mut self, mut told: Taken, kind: &Kind) -> Taken {
+        (told.kind, told.does) = self.told(&mut told, kind);
+        if let Some(actor) = told.actor
+            && self.when.insert(Thing::Step(actor), told.number).is_none()
+        {
+            told.after.extend(self.when.get(&Thing::Creation(actor)));
         }
         told.after.sort_unstable();
         told.after.dedup();
@@ -204,219 +178,195 @@ impl<'a> Teller<'a> {
         Some((self.mailboxes)(MailboxId(mailbox)))
     }
 
-    fn told(&mut self, number: usize, step: Step, kind: &Kind, asked: Asked) -> Taken {
-        let actor = step.actor;
+    fn told(&mut self, told: &mut Taken, kind: &Kind) -> Words {
+        let number = told.number;
+        let asked = std::mem::take(&mut told.does);
         match *kind {
-            Kind::Send { post, .. } => self.sends(number, post, Fate::Kept, &asked),
-            Kind::Submit { post, fate, .. } => self.sends(number, post, fate, &asked),
-            Kind::Arrive { post, mailbox, .. } => {
-                let message = self.messages.get_mut(&post);
-                let sent = message.as_ref().map_or(0, |message| message.there);
-                let name = message.map_or(0, |message| {
-                    message.there = number;
-                    message.number
-                });
-                let again = if post.is_copy() { " again" } else { "" };
-                Taken {
-                    kind: "arrive",
-                    does: format!("m{name} arrives{again} at {}", self.mailbox(mailbox)),
-                    mailbox: self.named(mailbox),
-                    message: Some(name),
-                    other: Some(post.actor),
-                    after: vec![sent],
-                    ..Taken::default()
+            Kind::Post(Posting { post, mailbox, side: Side::Recv(_), .. }) => {
+                self.when.insert(Thing::Receive(post), number);
+                told.mailbox = self.named(mailbox);
+                ("post", format!("posts a receive at {}", self.mailbox(mailbox)))
+            }
+            Kind::Post(Posting { post, .. }) => self.sends(told, post, Fate::Kept),
+            Kind::Submit { post, fate, .. } => self.sends(told, post, fate),
+            Kind::Arrive { posting: Posting { post, mailbox, .. }, .. } => {
+                let (mut name, mut sent) = (0, 0);
+                if let Some(message) = self.messages.get_mut(&post) {
+                    (name, sent) = (message.number, std::mem::replace(&mut message.there, number));
                 }
+                (told.mailbox, told.message, told.other) =
+                    (self.named(mailbox), Some(name), Some(post.actor));
+                told.after.push(sent);
+                let again = if post.is_copy() { " again" } else { "" };
+                ("arrive", format!("m{name} arrives{again} at {}", self.mailbox(mailbox)))
             }
-            Kind::Recv { post, mailbox, .. } => {
-                self.receives.insert(post, number);
-                let does = format!("posts a receive at {}", self.mailbox(mailbox));
-                Taken { kind: "post", does, mailbox: self.named(mailbox), ..Taken::default() }
-            }
-            Kind::Wait { ref awaited, taken, outcome, .. } => self.wait(awaited, taken, outcome),
+            Kind::Wait { ref awaited, taken, outcome, .. } => self.wait(told, awaited, taken, outcome),
             Kind::Withdraw(ref posts) => {
+                told.mailbox = posts.first().and_then(|taken| self.named(taken.mailbox));
                 let does = match posts.first() {
                     Some(taken) => format!("takes back {}", self.own(taken)),
-                    None if step.choice == Step::OTHERWISE => "stops an activity, which was over".to_owned(),
+                    None if told.step.choice == Step::OTHERWISE => {
+                        "stops an activity, which was over".to_owned()
+                    }
                     None => "stops an activity".to_owned(),
                 };
-                Taken {
-                    mailbox: posts.first().and_then(|taken| self.named(taken.mailbox)),
-                    ..plain("cancel", does)
-                }
+                ("cancel", does)
             }
-            Kind::Probe { mailbox, .. } => {
-                let does = format!("looks into {}", self.mailbox(mailbox));
-                Taken { mailbox: self.named(mailbox), ..plain("probe", does) }
+            Kind::Probe(mailbox, _) => {
+                told.mailbox = self.named(mailbox);
+                ("probe", format!("looks into {}", self.mailbox(mailbox)))
             }
-            Kind::Choose => plain("choose", asked.does),
-            Kind::Spawn { child } => {
-                self.created.insert(child, number);
-                Taken { other: Some(child), ..plain("spawn", asked.does) }
+            Kind::Choose => ("choose", asked),
+            Kind::Spawn(child) => {
+                self.when.insert(Thing::Creation(child), number);
+                told.other = Some(child);
+                ("spawn", asked)
             }
-            Kind::Join { target, timeout, .. } => {
-                let after = self.ended.get(&target).copied().filter(|_| !timeout).into_iter().collect();
+            Kind::Join(target, Ending { timeout, .. }) => {
+                told.other = Some(target);
+                told.after.extend(self.when.get(&Thing::End(target)).filter(|_| !timeout));
                 let verb = if timeout { "stops to wait for" } else { "sees the end of" };
-                let does = format!("{verb} {}", self.actor(target));
-                Taken { other: Some(target), after, ..plain("join", does) }
+                ("join", format!("{verb} {}", self.actor(target)))
             }
-            Kind::IsAlive { target } => {
-                let does = format!("looks whether {} has ended", self.actor(target));
-                Taken { other: Some(target), ..plain("is alive", does) }
+            Kind::IsAlive(target) => {
+                told.other = Some(target);
+                ("is alive", format!("looks whether {} has ended", self.actor(target)))
             }
-            Kind::Expose { .. } => plain("expose", asked.does),
+            Kind::Expose(..) => ("expose", asked),
             Kind::Exit { .. } => {
-                self.ended.insert(actor, number);
-                plain("end", "ends")
+                self.when.insert(Thing::End(told.step.actor), number);
+                ("end", "ends".to_owned())
             }
-            Kind::Interfere => Taken { other: asked.other, ..plain("interfere", asked.does) },
-            _ => self.synchronisation(number, actor, kind, asked),
+            Kind::Interfere => ("interfere", asked),
+            _ => self.synchronisation(told, kind, asked),
         }
     }
 
     /// A message is sent, and this becomes of it.
-    fn sends(&mut self, number: usize, post: Post, fate: Fate, asked: &Asked) -> Taken {
+    fn sends(&mut self, told: &mut Taken, post: Post, fate: Fate) -> Words {
         self.sent += 1;
-        let message = self.sent;
-        self.messages.insert(post, Message { number: message, there: number });
+        let message = Message { number: self.sent, there: told.number };
+        told.message = Some(self.sent);
+        self.messages.insert(post, message);
         if fate == Fate::Twice {
-            self.messages.insert(post.copy(), Message { number: message, there: number });
+            self.messages.insert(post.copy(), message);
         }
-        let mailbox = asked.mailbox.unwrap_or_default();
         let becomes = match fate {
             Fate::Kept => "",
             Fate::Lost => ": it is lost",
             Fate::Twice => ": it will come twice",
         };
-        let does = format!("sends m{message} to {}{becomes}", self.mailbox(mailbox));
-        let kind = if fate == Fate::Lost { "lose" } else { "send" };
-        let (mailbox, message) = (self.named(mailbox), Some(message));
-        Taken { kind, does, mailbox, message, bytes: asked.bytes, ..Taken::default() }
+        let does =
+            format!("sends m{} to {:?}{becomes}", self.sent, told.mailbox.as_deref().unwrap_or_default());
+        (if fate == Fate::Lost { "lose" } else { "send" }, does)
     }
 
     /// Locks, semaphores, conditions and barriers.
-    fn synchronisation(&mut self, number: usize, actor: u32, kind: &Kind, asked: Asked) -> Taken {
-        let by_token = |token, mutex, semaphore, does: String| {
-            plain(if matches!(token, Token::Mutex(_)) { mutex } else { semaphore }, does)
-        };
+    fn synchronisation(&mut self, told: &mut Taken, kind: &Kind, asked: String) -> Words {
+        let (number, actor) = (told.number, told.step.actor);
+        let by_token =
+            |token, mutex, semaphore| if matches!(token, Token::Mutex(_)) { mutex } else { semaphore };
         match *kind {
             Kind::Take(token) => {
-                self.queued.insert(actor, number);
-                by_token(token, "lock", "acquire", format!("asks for {token:#}"))
+                self.when.insert(Thing::Queue(actor), number);
+                (by_token(token, "lock", "acquire"), format!("asks for {token:#}"))
             }
             Kind::TryTake(token) => {
-                by_token(token, "try lock", "try acquire", format!("tries to take {token:#}"))
+                (by_token(token, "try lock", "try acquire"), format!("tries to take {token:#}"))
             }
-            Kind::TakeWait { token, timeout: true, .. } => {
-                by_token(token, "lock", "acquire", format!("stops to wait for {token}"))
+            Kind::TakeWait(token, Ending { timeout: true, .. }) => {
+                (by_token(token, "lock", "acquire"), format!("stops to wait for {token}"))
             }
-            Kind::TakeWait { token, .. } => Taken {
-                after: self.since_queued(actor, Thing::Token(token)),
-                ..by_token(token, "lock", "acquire", format!("has {token:#}"))
-            },
+            Kind::TakeWait(token, _) => {
+                told.after.extend(self.since_queued(actor, Thing::Token(token)));
+                (by_token(token, "lock", "acquire"), format!("has {token:#}"))
+            }
             Kind::Give(token) => {
-                self.given.insert(Thing::Token(token), number);
-                by_token(token, "unlock", "release", format!("gives {}", token.given()))
+                self.when.insert(Thing::Token(token), number);
+                (by_token(token, "unlock", "release"), format!("gives {}", token.given()))
             }
-            Kind::ConditionPost { condition, lock } => {
-                self.queued.insert(actor, number);
-                self.given.insert(Thing::Token(lock), number);
-                plain("condition", format!("gives {lock} back and waits for condition {condition}"))
+            Kind::ConditionPost(condition, lock) => {
+                self.when.insert(Thing::Queue(actor), number);
+                self.when.insert(Thing::Token(lock), number);
+                ("condition", format!("gives {lock} back and waits for condition {condition}"))
             }
-            Kind::ConditionWait { condition, timeout: true, .. } => {
-                plain("condition", format!("stops to wait for condition {condition}"))
+            Kind::ConditionWait(condition, _, Ending { timeout: true, .. }) => {
+                ("condition", format!("stops to wait for condition {condition}"))
             }
-            Kind::ConditionWait { condition, lock, .. } => {
-                let mut after = self.since_queued(actor, Thing::Condition(condition));
-                after.extend(self.since_queued(actor, Thing::Token(lock)));
-                Taken { after, ..plain("condition", format!("was notified and has {lock} again")) }
+            Kind::ConditionWait(condition, lock, _) => {
+                told.after.extend(self.since_queued(actor, Thing::Condition(condition)));
+                told.after.extend(self.since_queued(actor, Thing::Token(lock)));
+                ("condition", format!("was notified and has {lock} again"))
             }
             Kind::Notify(condition) => {
-                self.given.insert(Thing::Condition(condition), number);
-                plain("notify", asked.does)
+                self.when.insert(Thing::Condition(condition), number);
+                ("notify", asked)
             }
             Kind::BarrierPost { barrier, .. } => {
-                self.queued.insert(actor, number);
-                self.given.insert(Thing::Barrier(barrier), number);
-                plain("barrier", format!("comes to barrier {barrier}"))
+                self.when.insert(Thing::Queue(actor), number);
+                self.when.insert(Thing::Barrier(barrier), number);
+                ("barrier", format!("comes to barrier {barrier}"))
             }
-            Kind::BarrierWait { barrier, .. } => Taken {
-                after: self.since_queued(actor, Thing::Barrier(barrier)),
-                ..plain("barrier", format!("passes barrier {barrier}"))
-            },
-            ref other => plain("step", other.in_words(&|mailbox| self.mailbox(mailbox))),
+            Kind::BarrierWait(barrier, _) => {
+                told.after.extend(self.since_queued(actor, Thing::Barrier(barrier)));
+                ("barrier", format!("passes barrier {barrier}"))
+            }
+            ref other => ("step", other.in_words(&|mailbox| self.mailbox(mailbox))),
         }
     }
 
     /// The step that gave a thing, if it came after the actor began to wait for it.
-    fn since_queued(&self, actor: u32, thing: Thing) -> Vec<usize> {
-        let since = self.queued.get(&actor).copied().unwrap_or(0);
-        self.given.get(&thing).copied().filter(|&given| given > since).into_iter().collect()
+    fn since_queued(&self, actor: u32, thing: Thing) -> Option<usize> {
+        let since = self.when.get(&Thing::Queue(actor)).copied().unwrap_or(0);
+        self.when.get(&thing).copied().filter(|&given| given > since)
     }
 
     /// What a wait or a test came to.
-    fn wait(&self, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Taken {
-        match outcome {
-            Outcome::Timeout => match awaited {
-                [alone] => {
-                    let does = match alone.side {
-                        Side::Recv(_) => format!("times out at {}", self.mailbox(alone.mailbox)),
-                        Side::Send(_) => format!("times out with {}", self.own(alone)),
-                    };
-                    Taken { mailbox: self.named(alone.mailbox), ..plain("timeout", does) }
-                }
-                [] => plain("timeout", "times out"),
-                several => plain("timeout", format!("times out with {} activities", several.len())),
-            },
-            Outcome::Nothing => match awaited {
-                [alone] => Taken {
-                    mailbox: self.named(alone.mailbox),
-                    ..plain("test", format!("tests {}: not over", self.own(alone)))
-                },
-                [] => plain("test", "tests an activity: not over"),
-                several => plain("test", format!("tests {}: none is over", several.len())),
-            },
-            Outcome::Taken => {
-                let Some(over) = awaited.iter().find(|one| Some(one.post) == taken) else {
-                    return plain("wait", "sees the end of an activity");
-                };
-                self.over(over)
+    fn wait(&self, told: &mut Taken, awaited: &[Awaited], taken: Option<Post>, outcome: Outcome) -> Words {
+        if outcome == Outcome::Taken {
+            return match awaited.iter().find(|one| Some(one.post) == taken) {
+                Some(over) => self.over(told, over),
+                None => ("wait", "sees the end of an activity".to_owned()),
+            };
+        }
+        if let [alone] = awaited {
+            told.mailbox = self.named(alone.mailbox);
+        }
+        match (outcome, awaited) {
+            (Outcome::Timeout, [Awaited { side: Side::Recv(_), mailbox, .. }]) => {
+                ("timeout", format!("times out at {}", self.mailbox(*mailbox)))
             }
+            (Outcome::Timeout, [alone]) => ("timeout", format!("times out with {}", self.own(alone))),
+            (Outcome::Timeout, []) => ("timeout", "times out".to_owned()),
+            (Outcome::Timeout, several) => {
+                ("timeout", format!("times out with {} activities", several.len()))
+            }
+            (_, [alone]) => ("test", format!("tests {}: not over", self.own(alone))),
+            (_, []) => ("test", "tests an activity: not over".to_owned()),
+            (_, several) => ("test", format!("tests {}: none is over", several.len())),
         }
     }
 
     /// A communication is over for the actor.
-    fn over(&self, over: &Awaited) -> Taken {
-        let mailbox = self.named(over.mailbox);
-        let Some(partner) = over.partner.filter(|_| !over.lost) else {
-            let own = self.own(over);
-            let lost = format!("takes {own} for received");
-            let does = if over.lost { lost } else { format!("sees that {own} was given up") };
-            return Taken { mailbox, ..plain("wait", does) };
-        };
-        match over.side {
-            Side::Recv(_) => {
-                let message = self.message(partner);
-                let name = message.map_or_else(|| "a message".to_owned(), |m| format!("m{}", m.number));
-                let again = if partner.is_copy() { " again" } else { "" };
-                Taken {
-                    kind: "receive",
-                    does: format!("receives {name} of {}{again}", self.actor(partner.actor)),
-                    mailbox,
-                    message: message.map(|message| message.number),
-                    other: Some(partner.actor),
-                    after: message.map(|message| message.there).into_iter().collect(),
-                    ..Taken::default()
-                }
-            }
-            Side::Send(_) => Taken {
-                kind: "sent",
-                does: format!("sees that {} has {}", self.actor(partner.actor), self.own(over)),
-                mailbox,
-                other: Some(partner.actor),
-                after: self.receives.get(&partner).copied().into_iter().collect(),
-                ..Taken::default()
-            },
+    fn over(&self, told: &mut Taken, over: &Awaited) -> Words {
+        told.mailbox = self.named(over.mailbox);
+        let own = self.own(over);
+        if over.lost {
+            return ("wait", format!("takes {own} for received"));
         }
+        let Some(partner) = over.partner else { return ("wait", format!("sees that {own} was given up")) };
+        told.other = Some(partner.actor);
+        let other = self.actor(partner.actor);
+        if over.side.is_send() {
+            told.after.extend(self.when.get(&Thing::Receive(partner)));
+            return ("sent", format!("sees that {other} has {own}"));
+        }
+        let message = self.message(partner);
+        told.message = message.map(|message| message.number);
+        told.after.extend(message.map(|message| message.there));
+        let name = message.map_or_else(|| "a message".to_owned(), |m| format!("m{}", m.number));
+        let again = if partner.is_copy() { " again" } else { "" };
+        ("receive", format!("receives {name} of {other}{again}"))
     }
 
     /// What an actor posted itself.

@@ -150,7 +150,7 @@ fn follow(
             print(&told_step(taken, &name, schedule.steps.len()));
         }
     }
-    Ok(telling.end_with(schedule.violation.as_deref()))
+    Ok(telling.end(|_, words| Some(words) == schedule.violation.as_deref()))
 }
 
 /// Why a step cannot be taken, and what could be instead.
