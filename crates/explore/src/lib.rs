@@ -9,7 +9,7 @@
 //! - [`determinism`]: whether all executions communicate alike.
 //! - [`transition`], `dependence`, `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
-//! - [`shorten`](mod@shorten), [`counterexample`]: making a schedule shorter, telling it to people.
+//! - [`shorten`](mod@shorten): making a schedule shorter.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
 //!
@@ -54,7 +54,6 @@
 #![forbid(unsafe_code)]
 
 pub mod actors;
-pub mod counterexample;
 mod dependence;
 pub mod determinism;
 mod endless;

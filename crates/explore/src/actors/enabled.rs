@@ -156,7 +156,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// The communications of a set, as whoever waits for it sees them.
-    pub(crate) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+    pub fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
         match set {
             // Almost always.
             [id] => self.awaited(*id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),

@@ -71,7 +71,7 @@ impl std::str::FromStr for Network {
 
 /// What an actor that stands still will do next.
 #[derive(Debug, Default)]
-pub(crate) enum Next {
+pub enum Next {
     /// Nothing: it is new, or has ended.
     #[default]
     Nothing,
@@ -236,17 +236,17 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// What an actor is about.
-    pub(crate) fn next(&self, actor: ActorId) -> &Next {
+    pub fn next(&self, actor: ActorId) -> &Next {
         &self.processes[actor.index()].next
     }
 
     /// Whether an actor gives back a lock or the like before it goes on with what it is about.
-    pub(crate) fn gives_back(&self, actor: ActorId) -> bool {
+    pub fn gives_back(&self, actor: ActorId) -> bool {
         !self.processes[actor.index()].returns.is_empty()
     }
 
     /// Whether an actor has failed since the start.
-    pub(crate) fn has_failed(&self, number: u32) -> bool {
+    pub fn has_failed(&self, number: u32) -> bool {
         let is_it =
             |failed: &Violation| matches!(failed, Violation::Failed { actor, .. } if *actor == number);
         self.failures.iter().any(|(failed, _)| is_it(failed))

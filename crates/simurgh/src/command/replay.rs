@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use simurgh_explore::counterexample::{Counterexample, Shown, Taken, Telling};
 use simurgh_explore::replay;
 use simurgh_explore::verdict::Impossible;
 use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
+use simurgh_trace::counterexample::told::{Counterexample, Shown, Taken, Telling};
 use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
 
 use super::check::{draw, view};

@@ -7,8 +7,8 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::operation::{Operation, Side, Token};
 
 use super::words::Teller;
-use crate::actors::{Actors, Next};
-use crate::transition::{Awaited, Kind};
+use simurgh_explore::actors::{Actors, Next};
+use simurgh_explore::transition::{Awaited, Kind};
 use simurgh_search::System;
 
 /// How an actor stands.

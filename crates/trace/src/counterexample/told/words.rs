@@ -8,10 +8,10 @@ use simurgh_kernel::operation::{Deed, Operation, Side, Token};
 use simurgh_kernel::simcall::Wake;
 
 use super::{MailboxNames, Taken};
-use crate::actors::Actors;
-use crate::determinism::Posted;
-use crate::transition::{Awaited, Ending, Fate, Kind, Outcome, Post, Posting};
-use crate::verdict::{Step, Violation};
+use simurgh_explore::actors::Actors;
+use simurgh_explore::determinism::Posted;
+use simurgh_explore::transition::{Awaited, Ending, Fate, Kind, Outcome, Post, Posting};
+use simurgh_explore::verdict::{Step, Violation};
 
 /// What is known of the execution until now.
 pub(super) struct Teller<'a> {

@@ -13,10 +13,10 @@ use simurgh_kernel::context::Place;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 
-use crate::actors::{Actors, Network};
-use crate::determinism::{Posted, Traffic};
-use crate::replay::Follower;
-use crate::verdict::{Impossible, Step, Violation};
+use simurgh_explore::actors::{Actors, Network};
+use simurgh_explore::determinism::{Posted, Traffic};
+use simurgh_explore::replay::Follower;
+use simurgh_explore::verdict::{Impossible, Step, Violation};
 use words::Teller;
 
 pub use standing::{How, Standing};
