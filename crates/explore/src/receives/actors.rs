@@ -13,7 +13,7 @@ use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
-use crate::endless::{LOCAL_MAX, endless};
+use crate::endless::{LOCAL_MAX, at_its_end, endless};
 use simurgh_kernel::watchdog::Pulse;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
@@ -263,7 +263,11 @@ impl<F: Factory> Actors<F> {
         }
         let on_exit = std::mem::take(&mut live.on_exit);
         let failed = matches!(request, Request::Failed(_));
-        let _ = part(on_exit, failed, &mut self.door);
+        let panics = part(on_exit, failed, &mut self.door);
+        let request = match panics.first() {
+            Some(message) if !failed => Request::Failed(at_its_end(message)),
+            _ => request,
+        };
         self.door.said.clear();
         self.take_notes(process);
         self.pulse.rests();
