@@ -14,12 +14,14 @@
 //! An execution that differs in nothing, but in which some actor came further, is what the next ones are compared with for
 //! this actor. Where several actors differ, the one is named that departs first: the others may only follow suit.
 
+use std::cell::LazyCell;
 use std::fmt;
 use std::str::FromStr;
 
 use simurgh_kernel::context::Place;
 use simurgh_kernel::simcall::Envelope;
 
+use crate::transition::Post;
 use crate::verdict::{Step, Violation};
 
 /// What is compared.
@@ -84,15 +86,6 @@ impl Traffic {
     }
 }
 
-/// A message, by its sender and how many that one had sent before.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct MessageName {
-    /// Whose.
-    pub actor: u32,
-    /// Which one, from 0.
-    pub number: u32,
-}
-
 /// A send or a receive, as far as executions are compared by it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Exchange {
@@ -109,15 +102,9 @@ pub enum Exchange {
     Received {
         /// Where.
         mailbox: u32,
-        /// What it got, if it got something.
-        message: Option<MessageName>,
+        /// What it got, if it got something: numbered among the sends of its actor.
+        message: Option<Post>,
     },
-}
-
-impl fmt::Display for Exchange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.in_words(&|mailbox| mailbox.to_string(), &|actor| format!("actor {actor}")))
-    }
 }
 
 impl Exchange {
@@ -178,14 +165,6 @@ pub struct Determinism {
     references: Vec<[Option<Reference>; 2]>,
 }
 
-/// Where two executions part.
-struct Parting {
-    actor: u32,
-    what: Traffic,
-    number: usize,
-    when: usize,
-}
-
 impl Determinism {
     /// Compares by this.
     pub fn new(compared: Compared) -> Self {
@@ -201,58 +180,50 @@ impl Determinism {
         if self.references.len() < records.len() {
             self.references.resize(records.len(), [None, None]);
         }
-        let first = self.partings(records).min_by_key(|parting| parting.when);
-        let Some(Parting { actor, what, number, .. }) = first else {
+        // The actor that departs first is named.
+        let first = self.partings(records).min_by_key(|(_, second)| second.map_or(usize::MAX, |it| it.step));
+        if first.is_none() {
             self.extend(records, schedule);
-            return None;
-        };
-        let record = &records[actor as usize];
-        let second = sequence(record, what).get(number).copied();
-        let reference = self.references[actor as usize][what as usize].as_ref();
-        let Reference { exchanges, schedule: other, .. } = reference.expect("it differs from something");
-        let first = exchanges.get(number).copied();
-        Some(Violation::Varies { actor, what, number, first, second, other: other.clone() })
+        }
+        first.map(|(violation, _)| violation)
     }
 
-    /// Where each actor parts from what was seen before.
-    fn partings(&self, records: &[ActorRecord]) -> impl Iterator<Item = Parting> {
-        let actors = records.iter().zip(&self.references).enumerate();
+    /// Where each actor parts from what was seen before, and by what.
+    fn partings(&self, records: &[ActorRecord]) -> impl Iterator<Item = (Violation, Option<Posted>)> {
+        let actors = (0..).zip(records.iter().zip(&self.references));
         actors.flat_map(|(actor, (record, references))| {
             self.traffic().filter_map(move |what| {
                 let reference = references[what as usize].as_ref()?;
                 let exchanges = sequence(record, what);
                 let number = parts(exchanges, record.ended, reference)?;
-                let when = exchanges.get(number).map_or(usize::MAX, |posted| posted.step);
-                Some(Parting { actor: actor as u32, what, number, when })
+                let (first, second) =
+                    (reference.exchanges.get(number).copied(), exchanges.get(number).copied());
+                let other = reference.schedule.clone();
+                Some((Violation::Varies { actor, what, number, first, second, other }, second))
             })
         })
     }
 
     /// Nothing differs: what came further than before is what is compared with from now on.
     fn extend(&mut self, records: &[ActorRecord], schedule: impl FnOnce() -> Vec<Step>) {
-        let traffic: Vec<Traffic> = self.traffic().collect();
-        let mut schedule = Some(schedule);
-        let mut written = None;
+        let traffic = self.traffic();
+        let schedule = LazyCell::new(schedule);
         for (record, references) in records.iter().zip(&mut self.references) {
-            for &what in &traffic {
+            for what in traffic.clone() {
                 let exchanges = sequence(record, what);
                 let known = &mut references[what as usize];
                 let is_further = known.as_ref().is_none_or(|known| {
                     exchanges.len() > known.exchanges.len() || (record.ended && !known.ended)
                 });
                 if is_further {
-                    let schedule = match (&written, schedule.take()) {
-                        (None, Some(write)) => written.insert(write()).clone(),
-                        (Some(written), _) => Vec::clone(written),
-                        (None, None) => unreachable!("it is written once"),
-                    };
-                    *known = Some(Reference { exchanges: exchanges.to_vec(), ended: record.ended, schedule });
+                    let (exchanges, schedule) = (exchanges.to_vec(), schedule.clone());
+                    *known = Some(Reference { exchanges, ended: record.ended, schedule });
                 }
             }
         }
     }
 
-    fn traffic(&self) -> impl Iterator<Item = Traffic> + use<> {
+    fn traffic(&self) -> impl Iterator<Item = Traffic> + Clone + use<> {
         let Compared { sends, receives } = self.compared;
         let both = [sends.then_some(Traffic::Sends), receives.then_some(Traffic::Receives)];
         both.into_iter().flatten()
@@ -336,7 +307,7 @@ mod tests {
     #[test]
     fn only_what_is_asked_for_is_compared() {
         let got = |actor| {
-            let message = Some(MessageName { actor, number: 0 });
+            let message = Some(Post { actor, number: 0 });
             let exchange = Exchange::Received { mailbox: 0, message };
             let receives = vec![Posted { exchange, step: 1, place: None }];
             ActorRecord { sends: Vec::new(), receives, ended: true }

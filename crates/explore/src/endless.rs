@@ -10,3 +10,8 @@ pub(crate) fn endless() -> String {
         "goes on for ever without doing anything that others can see ({LOCAL_MAX} requests); time stands still under `check`"
     )
 }
+
+/// What is wrong with an actor that panics when it has come to its end.
+pub(crate) fn at_its_end(message: &str) -> String {
+    format!("panicked in what it does at its end: {message}")
+}

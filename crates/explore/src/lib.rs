@@ -7,20 +7,17 @@
 //! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
 //! - `endless`: code of the program that runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
-//! - [`transition`], [`dependence`], `words`: the steps of actors, when their order matters, and how they are told.
+//! - [`transition`], `dependence`, `words`: the steps of actors, when their order matters, and how they are told.
 //! - [`actors`]: a program of actors as a system.
-//! - [`shorten`](mod@shorten), [`counterexample`]: making a schedule shorter, telling it to people.
+//! - [`shorten`](mod@shorten): making a schedule shorter.
 //!
 //! Two actors send to a third, which expects the first of them to be first:
 //!
 //! ```
 //! use simurgh_explore::{Actors, Network, Options, Verdict, optimal};
 //! use simurgh_kernel::context::{Body, call};
-//! use simurgh_kernel::ids::MailboxId;
-//! use simurgh_kernel::kernel::Kernel;
-//! use simurgh_kernel::simcall::{
-//!     Answer, Criteria, Envelope, Follow, RecvRequest, SendRequest, Simcall, SpawnRequest,
-//! };
+//! use simurgh_kernel::simcall::*;
+//! use simurgh_kernel::{ids::MailboxId, kernel::Kernel};
 //! use simurgh_platform::HostId;
 //!
 //! async fn receive() -> Result<(), String> {
@@ -57,8 +54,7 @@
 #![forbid(unsafe_code)]
 
 pub mod actors;
-pub mod counterexample;
-pub mod dependence;
+mod dependence;
 pub mod determinism;
 mod endless;
 pub mod receives;

@@ -51,35 +51,77 @@ pub fn shorten<S: System<Step = Step, Violation = Violation>>(
 ) -> Result<Vec<Step>, NotShown> {
     // What a receive later in the schedule chooses by is known once it was followed.
     follow(system, schedule)?;
-    let mut shown = Shown::of(system, schedule, violation)?.ok_or(NotShown::Absent)?;
-    let mut budget = STEPS_MAX;
+    let shown = Shown::of(system, schedule, violation)?.ok_or(NotShown::Absent)?;
+    let mut shortening = Shortening { system, violation, shown, budget: STEPS_MAX };
     // These are about the whole of an execution.
     let is_whole = matches!(violation, Violation::Deadlock { .. } | Violation::Varies { .. });
     loop {
-        let before = shown.weight();
+        let before = weight(&shortening.shown.schedule);
         if !is_whole {
-            let past = shown.causal_past();
-            shown.try_instead(system, &past, violation, &mut budget);
-            shown.leave_out(system, violation, &mut budget);
+            shortening.try_instead(&shortening.shown.causal_past());
+            shortening.leave_out();
         }
-        let order = shown.fewest_switches();
-        shown.try_instead(system, &order, violation, &mut budget);
-        if shown.weight() >= before {
-            return Ok(shown.schedule);
+        shortening.try_instead(&shortening.shown.fewest_switches());
+        if weight(&shortening.shown.schedule) >= before {
+            return Ok(shortening.shown.schedule);
         }
     }
 }
 
 /// How often the actor changes from one step to the next; arrivals of messages do not count.
 pub fn switches(schedule: &[Step]) -> usize {
-    let mut actors = schedule.iter().map(|step| step.actor).filter(|&actor| actor != Step::NETWORK);
-    let Some(mut last) = actors.next() else { return 0 };
-    let mut changes = 0;
-    for actor in actors {
-        changes += usize::from(actor != last);
-        last = actor;
+    let actors = || schedule.iter().map(|step| step.actor).filter(|&actor| actor != Step::NETWORK);
+    actors().zip(actors().skip(1)).filter(|(last, next)| last != next).count()
+}
+
+/// What is better the less it is.
+fn weight(schedule: &[Step]) -> (usize, usize) {
+    (switches(schedule), schedule.len())
+}
+
+/// A schedule that is being shortened.
+struct Shortening<'a, S> {
+    system: &'a mut S,
+    violation: &'a Violation,
+    shown: Shown,
+    /// How many steps may be taken to see what can be left out.
+    budget: usize,
+}
+
+impl<S: System<Step = Step, Violation = Violation>> Shortening<'_, S> {
+    /// Takes another schedule instead, if it shows the violation and is better.
+    fn try_instead(&mut self, schedule: &[Step]) -> bool {
+        if weight(schedule) >= weight(&self.shown.schedule) || schedule.len() > self.budget {
+            return false;
+        }
+        self.budget -= schedule.len();
+        let Ok(Some(shown)) = Shown::of(self.system, schedule, self.violation) else { return false };
+        self.shown = shown;
+        true
     }
-    changes
+
+    /// Leaves out the last steps of each process, as many as possible.
+    fn leave_out(&mut self) {
+        // Arrivals have the highest numbers: what need not arrive need not be sent.
+        let processes: BTreeSet<u64> = self.shown.processes.iter().copied().collect();
+        for process in processes.into_iter().rev() {
+            let mut keep = 0;
+            // All of them first, and then fewer.
+            while keep < self.shown.processes.iter().filter(|&&other| other == process).count() {
+                let mut seen = 0;
+                let is_kept = |(_, other): &(&Step, &u64)| {
+                    seen += usize::from(**other == process);
+                    **other != process || seen <= keep
+                };
+                let steps = self.shown.schedule.iter().zip(&self.shown.processes).filter(is_kept);
+                let kept: Vec<Step> = steps.map(|(step, _)| *step).collect();
+                if self.try_instead(&kept) {
+                    break;
+                }
+                keep += 1;
+            }
+        }
+    }
 }
 
 /// A schedule that shows the violation.
@@ -107,65 +149,11 @@ impl Shown {
         Ok(Some(Self { schedule: schedule[..steps].to_vec(), processes, causality }))
     }
 
-    fn weight(&self) -> (usize, usize) {
-        (switches(&self.schedule), self.schedule.len())
-    }
-
-    /// Takes another schedule instead, if it shows the violation and is better.
-    fn try_instead<S: System<Step = Step, Violation = Violation>>(
-        &mut self,
-        system: &mut S,
-        schedule: &[Step],
-        violation: &Violation,
-        budget: &mut usize,
-    ) -> bool {
-        let better = (switches(schedule), schedule.len()) < self.weight();
-        if !better || schedule.len() > *budget {
-            return false;
-        }
-        *budget -= schedule.len();
-        match Shown::of(system, schedule, violation) {
-            Ok(Some(shown)) => {
-                *self = shown;
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// The last step, which fails, and what happened before it.
     fn causal_past(&self) -> Vec<Step> {
         let Some(last) = self.schedule.len().checked_sub(1) else { return Vec::new() };
         let kept = (0..=last).filter(|&step| step == last || self.causality.is_before(step, last));
         kept.map(|step| self.schedule[step]).collect()
-    }
-
-    /// Leaves out the last steps of each process, as many as possible.
-    fn leave_out<S: System<Step = Step, Violation = Violation>>(
-        &mut self,
-        system: &mut S,
-        violation: &Violation,
-        budget: &mut usize,
-    ) {
-        // Arrivals have the highest numbers: what need not arrive need not be sent.
-        let processes: BTreeSet<u64> = self.processes.iter().copied().collect();
-        for process in processes.into_iter().rev() {
-            let mut keep = 0;
-            // All of them first, and then fewer.
-            while keep < self.processes.iter().filter(|&&other| other == process).count() {
-                let mut seen = 0;
-                let is_kept = |(_, other): &(&Step, &u64)| {
-                    seen += usize::from(**other == process);
-                    **other != process || seen <= keep
-                };
-                let steps = self.schedule.iter().zip(&self.processes).filter(is_kept);
-                let kept: Vec<Step> = steps.map(|(step, _)| *step).collect();
-                if self.try_instead(system, &kept, violation, budget) {
-                    break;
-                }
-                keep += 1;
-            }
-        }
     }
 
     /// The same steps in an order with the fewest changes.
@@ -187,33 +175,31 @@ struct Orders<'a> {
     shown: &'a Shown,
     /// The steps of each actor, in order.
     lanes: Vec<Vec<usize>>,
-    /// For each step of an actor: how far every actor must have come. Arrivals hand on what they need themselves.
-    needs: BTreeMap<usize, Vec<(usize, u32)>>,
+    /// For each step: how far every other actor must have come. Arrivals hand on what they need themselves.
+    needs: Vec<Vec<(usize, u32)>>,
 }
 
 impl<'a> Orders<'a> {
     fn of(shown: &'a Shown) -> Self {
-        let mut numbers = BTreeMap::new();
+        let mut actors = Vec::new();
         let mut lanes: Vec<Vec<usize>> = Vec::new();
         let mut place = vec![None; shown.schedule.len()];
         for (index, step) in shown.schedule.iter().enumerate().filter(|(_, s)| s.actor != Step::NETWORK) {
-            let next = numbers.len();
-            let lane = *numbers.entry(step.actor).or_insert(next);
-            if lane == lanes.len() {
+            let lane = actors.iter().position(|&actor| actor == step.actor).unwrap_or(actors.len());
+            if lane == actors.len() {
+                actors.push(step.actor);
                 lanes.push(Vec::new());
             }
             lanes[lane].push(index);
             place[index] = Some((lane, lanes[lane].len() as u32));
         }
-        let needs = place.iter().enumerate().filter_map(|(index, own)| {
-            let (own, _) = (*own)?;
-            let mut needs: BTreeMap<usize, u32> = BTreeMap::new();
+        let needs = place.iter().enumerate().map(|(index, own)| {
             let before = (0..index).filter(|&other| shown.causality.is_before(other, index));
-            for (lane, count) in before.filter_map(|other| place[other]).filter(|&(lane, _)| lane != own) {
-                let needed = needs.entry(lane).or_insert(0);
-                *needed = count.max(*needed);
-            }
-            Some((index, needs.into_iter().collect()))
+            let others = before.filter_map(|other| place[other]);
+            // The last of each actor counts.
+            let needs: BTreeMap<usize, u32> =
+                others.filter(|(lane, _)| Some(*lane) != own.map(|it| it.0)).collect();
+            needs.into_iter().collect()
         });
         let needs = needs.collect();
         Self { shown, lanes, needs }
@@ -223,7 +209,7 @@ impl<'a> Orders<'a> {
     fn run(&self, front: &[u32], lane: usize) -> Option<u32> {
         let mut at = front[lane];
         while let Some(step) = self.lanes[lane].get(at as usize) {
-            if self.needs[step].iter().any(|&(other, count)| front[other] < count) {
+            if self.needs[*step].iter().any(|&(other, count)| front[other] < count) {
                 break;
             }
             at += 1;
@@ -307,13 +293,9 @@ impl<'a> Orders<'a> {
         for &lane in runs {
             let to = self.run(&front, lane).expect("the runs were found so");
             for &step in &self.lanes[lane][front[lane] as usize..to as usize] {
-                arrivals.retain(|&arrival| {
-                    let needed = self.shown.causality.is_before(arrival, step);
-                    if needed {
-                        order.push(arrival);
-                    }
-                    !needed
-                });
+                order.extend(
+                    arrivals.extract_if(.., |arrival| self.shown.causality.is_before(*arrival, step)),
+                );
                 order.push(step);
             }
             front[lane] = to;

@@ -1,5 +1,6 @@
 //! The steps of actors as an engine sees them: plain data, with all that their dependence needs.
 
+use simurgh_kernel::ids::ExposedId;
 use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::{Criteria, Envelope};
 use smallvec::SmallVec;
@@ -62,60 +63,49 @@ pub struct Awaited {
     pub lost: bool,
 }
 
+/// What is known of the program, and no part of what a step is: so it makes no difference between two steps.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Known<T>(pub T);
+
+impl<T> PartialEq for Known<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// By what the receives and probes of a mailbox choose, as far as they were seen: all that can tell in which order
-/// messages came.
-///
-/// This is what is known of the program, and no part of what a step is: so it makes no difference between two steps.
+/// messages came. One bit for each manner: by nothing, by source, by tag, by both.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Observers(u8);
 
 impl Observers {
-    const ANY: u8 = 1;
-    const BY_SOURCE: u8 = 2;
-    const BY_TAG: u8 = 4;
-    const BY_BOTH: u8 = 8;
-
     /// Adds one that chooses so. Says whether that is new.
     pub fn insert(&mut self, criteria: &Criteria) -> bool {
-        let bit = match (criteria.source, criteria.tag) {
-            (None, None) => Self::ANY,
-            (Some(_), None) => Self::BY_SOURCE,
-            (None, Some(_)) => Self::BY_TAG,
-            (Some(_), Some(_)) => Self::BY_BOTH,
-        };
-        let new = self.0 & bit == 0;
-        self.0 |= bit;
-        new
+        let before = self.0;
+        self.0 |= 1 << (u8::from(criteria.source.is_some()) | u8::from(criteria.tag.is_some()) << 1);
+        self.0 != before
     }
 
     /// Whether one of these could accept both messages, and so tell which of them came first.
     pub fn tell_apart(self, a: &Envelope, b: &Envelope) -> bool {
-        let (source, tag) = (a.source == b.source, a.tag == b.tag);
-        let accepts = |bit, both| self.0 & bit != 0 && both;
-        a.context == b.context
-            && (accepts(Self::ANY, true)
-                || accepts(Self::BY_SOURCE, source)
-                || accepts(Self::BY_TAG, tag)
-                || accepts(Self::BY_BOTH, source && tag))
+        // Each of the two that is not the same for both messages shuts out those who choose by it.
+        let by_source = if a.source == b.source { 0 } else { 0b1010 };
+        let by_tag = if a.tag == b.tag { 0 } else { 0b1100 };
+        a.context == b.context && self.0 & !(by_source | by_tag) != 0
     }
 }
 
-impl PartialEq for Observers {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// Whether more actors than a barrier is made for were seen to come to it: then who comes earlier passes earlier.
-///
-/// This is what is known of the program, and no part of what a step is: so it makes no difference between two steps.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct Crowd(pub bool);
-
-impl PartialEq for Crowd {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+/// A message or a receive that comes to a mailbox.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Posting {
+    /// Its name.
+    pub post: Post,
+    /// Where.
+    pub mailbox: u32,
+    /// What is written on it, or which messages it accepts.
+    pub side: Side,
+    /// Who may tell when a message came.
+    pub observers: Known<Observers>,
 }
 
 /// What came of a wait or a test.
@@ -129,21 +119,21 @@ pub enum Outcome {
     Nothing,
 }
 
+/// How a wait in a queue ended.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ending {
+    /// Whether it could be given up.
+    pub timed: bool,
+    /// Whether it was.
+    pub timeout: bool,
+}
+
 /// What a step does. Requests that may have to queue are two steps, a post that is always possible and a wait, so that
 /// a step that is possible stays so until it is taken (Rosa's thesis, 3.7).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
-    /// Posts a message, which is in the mailbox at once.
-    Send {
-        /// Its name.
-        post: Post,
-        /// Where to.
-        mailbox: u32,
-        /// What is written on it.
-        envelope: Envelope,
-        /// Who may tell when it came.
-        observers: Observers,
-    },
+    /// Posts a receive, or a message that is in the mailbox at once.
+    Post(Posting),
     /// Posts a message, which is under way then, or lost.
     Submit {
         /// Its name.
@@ -155,25 +145,10 @@ pub enum Kind {
     },
     /// A message under way reaches its mailbox.
     Arrive {
-        /// Its name.
-        post: Post,
-        /// Where.
-        mailbox: u32,
-        /// What is written on it.
-        envelope: Envelope,
-        /// Who may tell when it came.
-        observers: Observers,
+        /// Which, and where.
+        posting: Posting,
         /// Whether messages of one sender to one mailbox keep their order.
         ordered: bool,
-    },
-    /// Posts a receive.
-    Recv {
-        /// Its name.
-        post: Post,
-        /// Where from.
-        mailbox: u32,
-        /// Which messages it accepts.
-        criteria: Criteria,
     },
     /// Waits for one of a set, or tests it.
     Wait {
@@ -190,13 +165,8 @@ pub enum Kind {
     },
     /// Takes posts back, unless they have met somebody.
     Withdraw(SmallVec<[Awaited; 1]>),
-    /// Looks into a mailbox.
-    Probe {
-        /// Which.
-        mailbox: u32,
-        /// What for.
-        criteria: Criteria,
-    },
+    /// Looks into a mailbox, for such a message.
+    Probe(u32, Criteria),
     /// Chooses a number.
     Choose,
     /// Queues for a lock, or for one from a semaphore.
@@ -204,34 +174,13 @@ pub enum Kind {
     /// Takes it if it is there.
     TryTake(Token),
     /// Has what it queued for, or has waited too long for it.
-    TakeWait {
-        /// Which.
-        token: Token,
-        /// Whether it may give up.
-        timed: bool,
-        /// Whether it did.
-        timeout: bool,
-    },
+    TakeWait(Token, Ending),
     /// Gives it back.
     Give(Token),
-    /// Gives a lock back and queues for a notification.
-    ConditionPost {
-        /// Which.
-        condition: u32,
-        /// The lock.
-        lock: Token,
-    },
-    /// Was notified and has its lock back, or stops to wait for the notification.
-    ConditionWait {
-        /// Which.
-        condition: u32,
-        /// The lock.
-        lock: Token,
-        /// Whether it may give up.
-        timed: bool,
-        /// Whether it did; what remains is to get the lock back.
-        timeout: bool,
-    },
+    /// Gives a lock back and queues for a notification of a condition.
+    ConditionPost(u32, Token),
+    /// Was notified of a condition and has its lock back, or stops to wait: then what remains is to get the lock back.
+    ConditionWait(u32, Token, Ending),
     /// Wakes one or all that wait for a condition.
     Notify(u32),
     /// Comes to a barrier.
@@ -242,35 +191,18 @@ pub enum Kind {
         round: u32,
         /// Whether it asks if it was the last.
         told: bool,
-        /// Whether who comes first may shut others out.
-        crowd: Crowd,
+        /// Whether more actors than the barrier is made for were seen to come to it: then who comes earlier passes earlier,
+        /// and may shut others out.
+        crowd: Known<bool>,
     },
-    /// All have come to the barrier.
-    BarrierWait {
-        /// Which.
-        barrier: u32,
-        /// How many times all had come before.
-        round: u32,
-    },
-    /// Creates an actor.
-    Spawn {
-        /// Which.
-        child: u32,
-    },
-    /// Sees that an actor has ended, or has waited too long for it.
-    Join {
-        /// Which.
-        target: u32,
-        /// Whether it may give up.
-        timed: bool,
-        /// Whether it did.
-        timeout: bool,
-    },
-    /// Looks whether an actor has ended.
-    IsAlive {
-        /// Which.
-        target: u32,
-    },
+    /// All have come to a barrier, in this round.
+    BarrierWait(u32, u32),
+    /// Creates this actor.
+    Spawn(u32),
+    /// Sees that this actor has ended, or has waited too long for it.
+    Join(u32, Ending),
+    /// Looks whether this actor has ended.
+    IsAlive(u32),
     /// Ends.
     Exit {
         /// The posts that it takes back, unless they have met somebody.
@@ -278,13 +210,8 @@ pub enum Kind {
         /// Whether there are daemons, which end with the last of the others: this may be it, in another order.
         last: bool,
     },
-    /// Shows a value that invariants look at.
-    Expose {
-        /// Which.
-        slot: u32,
-        /// Which invariants look at it, one bit each; those beyond the last bit share it.
-        invariants: u64,
-    },
+    /// Shows a value that these invariants look at, one bit each; those beyond the last bit share it.
+    Expose(ExposedId, u64),
     /// Interferes with other actors: kills, halts, lets go on, or ends them by leaving only daemons.
     Interfere,
 }
@@ -303,11 +230,11 @@ impl Transition {
     /// with its copy.
     pub fn process(&self) -> u64 {
         match self.kind {
-            Kind::Arrive { post, mailbox, ordered: true, .. } => {
+            Kind::Arrive { posting: Posting { post, mailbox, .. }, ordered: true } => {
                 1 << 63 | u64::from(post.actor) << 32 | u64::from(mailbox)
             }
             // A copy comes after the message itself.
-            Kind::Arrive { post, ordered: false, .. } => {
+            Kind::Arrive { posting: Posting { post, .. }, ordered: false } => {
                 3 << 62 | u64::from(post.actor) << 32 | u64::from(post.original().number)
             }
             _ => u64::from(self.step.actor),

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Engine, Op, Played, Program, fan_in, system};
 use proptest::prelude::*;
-use simurgh_explore::determinism::{ActorRecord, Compared, Exchange, MessageName, Traffic};
+use simurgh_explore::determinism::{ActorRecord, Compared, Exchange, Traffic};
 use simurgh_explore::replay::follow;
+use simurgh_explore::transition::Post;
 use simurgh_explore::{Network, Options, Progress, Verdict, Violation, dfs, dpor, optimal, source};
 
 /// More executions than this, and plain search is not waited for.
@@ -123,8 +124,7 @@ fn a_receiver_of_any_message_is_deterministic_in_what_it_sends_only() {
         panic!("{violation:?}")
     };
     assert_eq!((*actor, *what, *number), (0, Traffic::Receives, 0));
-    let message =
-        |actor| Some(Exchange::Received { mailbox: 0, message: Some(MessageName { actor, number: 0 }) });
+    let message = |actor| Some(Exchange::Received { mailbox: 0, message: Some(Post { actor, number: 0 }) });
     let exchanges = [first, second].map(|posted| posted.map(|posted| posted.exchange));
     assert_eq!(exchanges, [message(1), message(2)]);
     assert_ne!(schedule, other);

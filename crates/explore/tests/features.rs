@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use common::{Op, Played, Program, bodies, observed, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
-use simurgh_explore::receives::search::{Limits, Refusal, explore_ways};
+use simurgh_explore::receives::parts::explore_ways;
+use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::receives::way::Way;
 use simurgh_explore::replay::follow;
 use simurgh_explore::transition::Transition;
@@ -60,8 +61,7 @@ fn ways(program: &Program, network: Network, eager: bool) -> Result<Found, Refus
         true
     };
     let limits = Limits { all: true, eager, ..Limits::default() };
-    let found =
-        explore_ways(&mut Actors::new(Made(program)), network, limits, &mut |_| true, Some(&mut visit))?;
+    let found = explore_ways(&mut Actors::new(Made(program)), network, limits, &mut visit)?;
     Ok(((seen.into_inner(), found.verdict), found.executions, found.found))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use simurgh_explore::Verdict;
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
-use simurgh_explore::receives::search::{Limits, explore};
+use simurgh_explore::receives::search::Limits;
 use simurgh_explore::receives::{Handle, Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use simurgh_kernel::random::Random;
 use smallvec::SmallVec;
@@ -88,17 +88,15 @@ impl Processes for Script {
             };
             let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
             return match operation {
-                Op::Send(_) | Op::Recv(_) => {
-                    Request::PostAndWait { mailbox, side, patience: Patience::Forever }
-                }
-                _ => Request::Post { mailbox, side },
+                Op::Send(_) | Op::Recv(_) => Request::PostAndWait(mailbox, side, Patience::Forever),
+                _ => Request::Post(mailbox, side),
             };
         }
     }
 }
 
 fn wait_any(set: &[Handle]) -> Request {
-    Request::WaitAny { set: SmallVec::from_slice(set), patience: Patience::Forever }
+    Request::WaitAny(SmallVec::from_slice(set), Patience::Forever)
 }
 
 /// The obvious semantics: a state of everything, and every step that can be taken from it.
@@ -303,9 +301,10 @@ fn sized_program(random: &mut Random, few: u64, many: u64) -> Program {
 }
 
 fn engine(program: &Program, network: Network, eager: bool) -> (u64, u64, bool) {
-    let mut script = Script { program: program.clone(), at: Vec::new() };
+    let make = || Script { program: program.clone(), at: Vec::new() };
     let limits = Limits { all: true, eager, ..Limits::default() };
-    let found = explore(&mut script, network, limits, &mut |_| true).expect("nothing here is unknown");
+    let explored = explore_parts(&make, network, limits, 1, Frontier::default(), &mut |_| true);
+    let found = explored.expect("nothing here is unknown").found;
     (found.executions, found.transitions, found.verdict == Verdict::Deadlock)
 }
 

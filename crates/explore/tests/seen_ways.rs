@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use simurgh_explore::Violation;
-use simurgh_explore::receives::search::{Limits, explore_ways};
+use simurgh_explore::receives::parts::explore_ways;
+use simurgh_explore::receives::search::Limits;
 use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_explore::receives::{Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use smallvec::smallvec;
@@ -44,12 +45,12 @@ impl Processes for Fixed {
 
 fn post(mailbox: u32, is_send: bool) -> Request {
     let side = if is_send { Side::Send(Default::default()) } else { Side::Recv(Default::default()) };
-    Request::Post { mailbox: Mailbox(mailbox), side }
+    Request::Post(Mailbox(mailbox), side)
 }
 
 fn receive(mailbox: u32) -> Request {
     let side = Side::Recv(Default::default());
-    Request::PostAndWait { mailbox: Mailbox(mailbox), side, patience: Patience::Forever }
+    Request::PostAndWait(Mailbox(mailbox), side, Patience::Forever)
 }
 
 fn ways(mut program: Fixed) -> (Vec<Way>, Vec<Option<Violation>>) {
@@ -60,8 +61,7 @@ fn ways(mut program: Fixed) -> (Vec<Way>, Vec<Option<Violation>>) {
         true
     };
     let limits = Limits { all: true, ..Limits::default() };
-    let found =
-        explore_ways(&mut program, Network::Mailbox, limits, &mut |_| true, Some(&mut visit)).expect("known");
+    let found = explore_ways(&mut program, Network::Mailbox, limits, &mut visit).expect("known");
     assert_eq!(found.executions, ways.len() as u64);
     assert_eq!(ways.iter().collect::<BTreeSet<_>>().len(), ways.len(), "a way is shown once");
     (ways, violations)
@@ -101,8 +101,8 @@ fn work_that_is_no_post_does_not_count_as_one() {
             Request::Begin,
             post(0, false),
             Request::Begin,
-            Request::WaitAny { set: smallvec![1], patience: Patience::Forever },
-            Request::WaitAny { set: smallvec![0, 2], patience: Patience::Forever },
+            Request::WaitAny(smallvec![1], Patience::Forever),
+            Request::WaitAny(smallvec![0, 2], Patience::Forever),
         ],
         vec![post(0, true)],
     ]));
@@ -151,9 +151,7 @@ fn a_visitor_stops_the_search() {
         seen += 1;
         seen < 5
     };
-    let found =
-        explore_ways(&mut program, Network::Mailbox, Limits::default(), &mut |_| true, Some(&mut visit))
-            .expect("known");
+    let found = explore_ways(&mut program, Network::Mailbox, Limits::default(), &mut visit).expect("known");
     assert_eq!((found.executions, seen), (5, 5));
     assert_eq!(found.verdict, simurgh_explore::Verdict::NotExhausted);
 }

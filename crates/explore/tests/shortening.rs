@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use common::{Op, Played, Program, system};
 use proptest::prelude::*;
-use simurgh_explore::counterexample::{How, tell};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{shorten, switches};
 use simurgh_explore::transition::Transition;
 use simurgh_explore::{Network, Options, Step, System, Violation, dfs, optimal, random};
+use simurgh_trace::counterexample::told::{How, tell};
 
 fn operation() -> impl Strategy<Value = Op> {
     let mailbox = 0..2u32;

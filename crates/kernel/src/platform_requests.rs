@@ -1,6 +1,7 @@
 //! Requests about the platform, answered by the models.
 
 use simurgh_models::{ActionId, Models};
+use simurgh_platform::HostId;
 
 use crate::ids::ActivityId;
 use crate::simcall::{PlatformAnswer, PlatformRequest};
@@ -25,12 +26,8 @@ pub(crate) fn answer(
             Ok(()) => Done,
             Err(error) => Refused(error.to_string()),
         },
-        PlatformRequest::HostEnergy(host) => models
-            .host_energy(host)
-            .map_or_else(|| Refused("this host has no wattage_per_state".into()), Number),
-        PlatformRequest::HostPower(host) => models
-            .host_power(host)
-            .map_or_else(|| Refused("this host has no wattage_per_state".into()), Number),
+        PlatformRequest::HostEnergy(host) => watts_of_host(models, host, models.host_energy(host)),
+        PlatformRequest::HostPower(host) => watts_of_host(models, host, models.host_power(host)),
         PlatformRequest::LinkBandwidth(link) => Number(models.link_bandwidth(link)),
         PlatformRequest::LinkLatency(link) => Number(models.link_latency(link)),
         PlatformRequest::LinkLoad(link) => Number(models.link_load(link)),
@@ -58,7 +55,11 @@ pub(crate) fn answer(
             Done
         }
         PlatformRequest::LinkEnergy(link) => {
-            models.link_energy(link).map_or_else(|| Refused("this link has no wattage_range".into()), Number)
+            let unknown = || {
+                let name = models.platform().link(link).name;
+                Refused(format!("link {name:?} has no wattage_range: its energy is not known"))
+            };
+            models.link_energy(link).map_or_else(unknown, Number)
         }
         PlatformRequest::SetStationRate(link, host, level) => {
             match models.set_station_rate(link, host, level) {
@@ -86,4 +87,17 @@ pub(crate) fn answer(
             Done
         }
     }
+}
+
+/// What is known of the energy of a host, if its platform says what it draws.
+fn watts_of_host(models: &Models, host: HostId, known: Option<f64>) -> PlatformAnswer {
+    known.map_or_else(
+        || {
+            let name = models.platform().host(host).name;
+            PlatformAnswer::Refused(format!(
+                "host {name:?} has no wattage_per_state: its energy is not known"
+            ))
+        },
+        PlatformAnswer::Number,
+    )
 }

@@ -64,7 +64,7 @@ impl HostPower {
         if !on {
             return self.off;
         }
-        let [idle, epsilon, full] = self.states[pstate.min(self.states.len() - 1)];
+        let [idle, epsilon, full] = self.states[pstate];
         if busy <= 0.0 { idle } else { epsilon + (full - epsilon) * (busy / cores).min(1.0) }
     }
 }
@@ -117,6 +117,14 @@ fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
                 return Err(bad("wattage_per_state", text, expected));
             }
         });
+    }
+    if states.len() != host.speeds.len() {
+        let power_states = match host.speeds.len() {
+            1 => "one power state".to_owned(),
+            count => format!("{count} power states"),
+        };
+        let expected = format!("the host has {power_states}, and as many wattages are expected");
+        return Err(bad("wattage_per_state", text, &expected));
     }
     let off = host.property("wattage_off").or_else(|| host.property("watt_off")).unwrap_or("0");
     let off = off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?;

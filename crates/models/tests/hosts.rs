@@ -358,6 +358,53 @@ fn acknowledgements_load_a_link_and_an_off_one_still_draws() {
     }
 }
 
+/// 1 Gf at 100:120:200 W, of which a profile leaves a half: 160 W for two seconds (SimGrid 3.32: 320 J).
+#[test]
+fn a_profile_that_takes_speed_away_takes_load_away() {
+    let xml = r#"<platform version="4.1"><zone id="w" routing="Full"><host id="a" speed="1Gf">
+        <prop id="wattage_per_state" value="100:120:200"/></host></zone>
+        <trace id="t" periodicity="-1">0 0.5</trace><trace_connect kind="SPEED" trace="t" element="a"/></platform>"#;
+    let platform = Platform::from_xml(xml, "half.xml", std::path::Path::new(".")).unwrap();
+    let host = platform.host_named("a").unwrap();
+    let mut models = models(platform, &Config::default());
+    play(&mut models, &[(0.0, compute(host, 1e9))]);
+    assert_dates(&[models.now().seconds(), models.host_energy(host).unwrap()], &[2.0, 320.0]);
+}
+
+/// Where SimGrid 3.32 counts the load that comes after the latency: 422.774227 J of the link, 400 J of each host.
+#[test]
+fn nothing_is_drawn_by_what_waits_for_its_latency() {
+    let xml = r#"<platform version="4.1"><zone id="w" routing="Full">
+        <host id="a" speed="1Gf"><prop id="wattage_per_state" value="100:120:200"/></host><host id="b" speed="1Gf"/>
+        <link id="l" bandwidth="1MBps" latency="1s"><prop id="wattage_range" value="10:30"/></link>
+        <route src="a" dst="b"><link_ctn id="l"/></route></zone></platform>"#;
+    let platform = Arc::new(Platform::from_xml(xml, "pair.xml", std::path::Path::new(".")).unwrap());
+    let [a, b] = ["a", "b"].map(|name| platform.host_named(name).unwrap());
+    let link = platform.link_named("l").unwrap();
+    let mut models = Models::new(platform.clone(), &Config::default()).unwrap();
+    play(&mut models, &[(0.0, send(a, b, 1e6))]);
+    let (latency, transfer) = (13.01, 1.05 * 1e6 / (0.97 * 1e6));
+    assert_dates(
+        &[models.now().seconds(), models.link_energy(link).unwrap()],
+        &[latency + transfer, 10.0 * latency + 30.0 * transfer],
+    );
+    let mut models = Models::new(platform, &config(&[("host/model", "ptask_L07")])).unwrap();
+    let both = ParallelTask { hosts: vec![a, b], flops: vec![1e9; 2], bytes: vec![0.0, 1e6, 0.0, 0.0] };
+    play(&mut models, &[(0.0, Work::Parallel(both))]);
+    assert_dates(&[models.now().seconds(), models.host_energy(a).unwrap()], &[2.0, 100.0 + 200.0]);
+}
+
+#[test]
+fn each_power_state_has_its_watts() {
+    for watts in ["100:120:200", "100:120:200, 90:100:150, 80:90:100"] {
+        let mut platform = Platform::builder();
+        let zone = platform.zone("world", Routing::Full);
+        platform.host(zone, "one", 1e9).power_states(&[1e9, 5e8], 0).property("wattage_per_state", watts);
+        let refused = Models::new(Arc::new(platform.build().unwrap()), &Config::default()).unwrap_err();
+        assert!(refused.to_string().contains("the host has 2 power states"), "{refused}");
+    }
+}
+
 #[test]
 fn watts_of_a_link_follow_its_load() {
     let mut pair = Pair::new(1e6, 0.0);

@@ -173,7 +173,7 @@ fn period(keyword: &str, value: f64, events: &[ProfilePoint]) -> Result<f64, Com
                 "give a LOOPAFTER above 0",
             ));
         }
-        return Ok(period);
+        return long_enough(period);
     }
     let span = span(events);
     if value <= 0.0 || value < span {
@@ -182,7 +182,21 @@ fn period(keyword: &str, value: f64, events: &[ProfilePoint]) -> Result<f64, Com
             "give a PERIODICITY of at least the time from the first date to the last",
         ));
     }
-    Ok(value)
+    long_enough(value)
+}
+
+/// The shortest time that passes in a simulation.
+const SHORTEST: f64 = 1e-9;
+
+/// A period in which time passes: a profile of a shorter one would change its resource for ever at one date.
+pub(crate) fn long_enough(period: f64) -> Result<f64, Complaint> {
+    if period >= SHORTEST {
+        return Ok(period);
+    }
+    Err(Complaint::new(
+        format!("a period of {period:e} s is too short for time to pass"),
+        "give a period of a nanosecond or more",
+    ))
 }
 
 /// From the first date to the last: a shorter period would make dates go back.
@@ -209,6 +223,18 @@ mod tests {
     fn a_profile_happens_once() {
         let profile = Profile::parse("# speeds\n0 1.0\n\n 2.5 0.5 % half\n", "p").unwrap();
         assert_eq!(dates(&profile, 9), [(0.0, 1.0), (2.5, 0.5)]);
+    }
+
+    #[test]
+    fn a_period_lets_time_pass() {
+        for text in ["0 1\nPERIODICITY 1e-18\n", "0 1\nLOOPAFTER 1e-300\n", "0 1\nPERIODICITY 9e-10\n"] {
+            let error = Profile::parse(text, "p").unwrap_err().to_string();
+            assert!(
+                error.contains("is too short for time to pass; give a period of a nanosecond"),
+                "{error}"
+            );
+        }
+        assert!(Profile::parse("0 1\nPERIODICITY 1e-9\n", "p").is_ok());
     }
 
     #[test]

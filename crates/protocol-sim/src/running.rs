@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use simurgh_kernel::random::Random;
 use simurgh_models::{ActionId, Change, Ended, Models, Outcome, Progress, Refused, Step, Transfer};
 use simurgh_platform::{HostId, ProfileBinding, ProfileTarget, Repeat};
-use simurgh_protocol::runtime::{MessageId, Request, Runtime, Watched};
+use simurgh_protocol::runtime::{MessageId, Request, Runtime};
 use simurgh_protocol::{ActorId, Data, Mode, States};
 
 use crate::error::Error;
@@ -162,8 +162,9 @@ impl<M: Data> Running<M> {
 
     /// Whether an `always` was violated or a handler panicked.
     pub fn is_violated(&self) -> bool {
-        let violated = |at: usize| self.decided[at].is_some() && self.runtime.mode(at) == Mode::Always;
-        self.runtime.failures().next().is_some() || (0..self.decided.len()).any(violated)
+        let mut properties = self.runtime.properties().zip(&self.decided);
+        let violated = properties.any(|((_, mode), at)| at.is_some() && mode == Mode::Always);
+        violated || self.runtime.failures().next().is_some()
     }
 
     /// Gives an actor a message from outside, as if it had sent it to itself; one that is down does not get it.
@@ -207,9 +208,9 @@ impl<M: Data> Running<M> {
     /// What came of it so far.
     pub fn report(&self, end: End) -> Report {
         let platform = self.models.platform();
-        let property = |(watched, at): (Watched, &Option<f64>)| Property {
-            name: watched.name,
-            mode: watched.mode,
+        let property = |((name, mode), at): ((&str, Mode), &Option<f64>)| Property {
+            name: name.to_owned(),
+            mode,
             at: *at,
         };
         let node = |actor: ActorId| Node {
@@ -223,7 +224,7 @@ impl<M: Data> Running<M> {
             clock: self.now(),
             counts: self.counts,
             flying: self.runtime.in_flight() as u64,
-            properties: self.runtime.properties().into_iter().zip(&self.decided).map(property).collect(),
+            properties: self.runtime.properties().zip(&self.decided).map(property).collect(),
             failures: self.runtime.failures().map(|(actor, why)| (actor, why.to_owned())).collect(),
             nodes: self.actors().map(node).collect(),
             schedule: self.runtime.schedule().cloned(),

@@ -75,26 +75,10 @@ impl From<Range<Duration>> for After {
 }
 
 /// What a handler asked for.
-pub enum Command<A: Actor + ?Sized> {
-    /// Send a message.
-    Send {
-        /// To whom.
-        to: ActorId,
-        /// What.
-        msg: A::Msg,
-    },
-    /// Set a timer; if it was set, it starts again.
-    SetTimer {
-        /// Which.
-        timer: A::Timer,
-        /// How long it takes.
-        after: After,
-    },
-    /// Forget a timer.
-    CancelTimer {
-        /// Which.
-        timer: A::Timer,
-    },
+pub(crate) enum Command<A: Actor + ?Sized> {
+    Send(ActorId, A::Msg),
+    SetTimer(A::Timer, After),
+    CancelTimer(A::Timer),
 }
 
 /// What a handler may ask for: messages, timers, choices. Nothing of it happens before the handler has ended.
@@ -130,7 +114,7 @@ impl<A: Actor + ?Sized> Out<A> {
 
     /// Sends a message. An actor may send to itself; that message goes through the network as any other.
     pub fn send(&mut self, to: ActorId, msg: A::Msg) {
-        self.commands.push(Command::Send { to, msg });
+        self.commands.push(Command::Send(to, msg));
     }
 
     /// Sends a message to each of several actors.
@@ -142,12 +126,12 @@ impl<A: Actor + ?Sized> Out<A> {
 
     /// Sets a timer; if it is set already, it starts again.
     pub fn set_timer(&mut self, timer: A::Timer, after: impl Into<After>) {
-        self.commands.push(Command::SetTimer { timer, after: after.into() });
+        self.commands.push(Command::SetTimer(timer, after.into()));
     }
 
     /// Forgets a timer. It is no mistake if it was not set.
     pub fn cancel_timer(&mut self, timer: A::Timer) {
-        self.commands.push(Command::CancelTimer { timer });
+        self.commands.push(Command::CancelTimer(timer));
     }
 
     /// Leaves a choice to chance: gives a number below `options`. A checker tries every one of them.
@@ -161,11 +145,6 @@ impl<A: Actor + ?Sized> Out<A> {
         self.chosen.push(which);
         self.options.push(options);
         which
-    }
-
-    /// What was asked for, in order.
-    pub fn into_commands(self) -> Vec<Command<A>> {
-        self.commands
     }
 }
 

@@ -1,16 +1,15 @@
 //! Checking: which search, with which bounds.
 
 use simurgh_search::liveness::Fairness;
-use simurgh_search::space::{Seen, StateSpace};
-use simurgh_search::{bfs, states};
+use simurgh_search::space::{Seen, Seen as Progress, StateSpace};
+use simurgh_search::{Options, bfs, dfs, dpor, optimal, pct, random, source, states};
 
 use crate::actor::Data;
-use crate::limits::{Limits, Progress};
 use crate::local;
 use crate::property::Mode;
 use crate::report::{Report, Verdict};
-use crate::session::Session;
-use crate::stepping::{self, Engine};
+use crate::session::{Limits, Session};
+use crate::stepping::{self, Explored, Stepping};
 use crate::system::System;
 
 /// How many walks there are where nobody says.
@@ -20,26 +19,21 @@ const WALKS: u64 = 10_000;
 const WALK_DEPTH: usize = 1_000;
 
 /// A search that is about to begin.
+#[must_use]
 pub struct Checker<'a, M> {
-    pub(crate) system: &'a System<M>,
-    pub(crate) limits: Limits<'a>,
-    pub(crate) workers: usize,
-    pub(crate) fairness: Fairness,
-    pub(crate) local: local::Options,
+    system: &'a System<M>,
+    limits: Limits<'a>,
+    workers: usize,
+    fairness: Fairness,
+    local: local::Options,
     executions_max: Option<u64>,
 }
 
 impl<M: Data> System<M> {
     /// Goes on to checking it.
     pub fn checker(&self) -> Checker<'_, M> {
-        Checker::new(self)
-    }
-}
-
-impl<'a, M: Data> Checker<'a, M> {
-    pub(crate) fn new(system: &'a System<M>) -> Self {
-        Self {
-            system,
+        Checker {
+            system: self,
             limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
             workers: 1,
             fairness: Fairness::default(),
@@ -47,76 +41,67 @@ impl<'a, M: Data> Checker<'a, M> {
             executions_max: None,
         }
     }
+}
 
+impl<'a, M: Data> Checker<'a, M> {
     /// Ends the search after so many distinct states.
-    #[must_use]
     pub fn states_max(mut self, states: u64) -> Self {
         self.limits.states_max = states;
         self
     }
 
     /// Ends a search that goes through executions one by one after so many.
-    #[must_use]
     pub fn executions_max(mut self, executions: u64) -> Self {
         self.executions_max = Some(executions);
         self
     }
 
     /// Goes no further than so many steps from the start.
-    #[must_use]
     pub fn depth_max(mut self, steps: usize) -> Self {
         self.limits.depth_max = steps;
         self
     }
 
     /// Asks from time to time whether to end the search: for a clock, or for an interrupt.
-    #[must_use]
     pub fn stop_when(mut self, stop: impl FnMut(&Progress) -> bool + 'a) -> Self {
         self.limits.stop = Some(Box::new(stop));
         self
     }
 
     /// Lets breadth-first search use several threads. What it finds is the same for any number.
-    #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.max(1);
         self
     }
 
     /// Says what can be relied on where `eventually` is concerned.
-    #[must_use]
     pub fn fairness(mut self, fairness: Fairness) -> Self {
         self.fairness = fairness;
         self
     }
 
     /// Says how local search goes about it.
-    #[must_use]
     pub fn local_options(mut self, options: local::Options) -> Self {
         self.local = options;
         self
     }
 
     /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn bfs(self) -> Report {
         self.global("bfs", bfs::search)
     }
 
     /// Looks at all global states in depth: in less memory, with longer counterexamples.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn dfs(self) -> Report {
         self.global("dfs", states::search)
     }
 
     /// Looks at the local states of each actor by themselves, and verifies what seems to be wrong (LMC-OPT).
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn local(self) -> Report {
         self.locally("local", local::Mode::Opt)
     }
 
     /// The same, but makes all system states to look at every property (LMC-GEN).
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn local_gen(self) -> Report {
         self.locally("local-gen", local::Mode::Gen)
     }
@@ -124,57 +109,56 @@ impl<'a, M: Data> Checker<'a, M> {
     /// Goes through executions one by one, one for each order of steps that depend on each other (optimal dynamic partial order
     /// reduction). It needs hardly any memory, but comes to an end only where every execution does: bound it by
     /// [`depth_max`](Self::depth_max) where timers are set again and again.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn optimal(self) -> Report {
-        self.stepwise(Engine::Optimal)
+        self.stepwise("optimal", false, |system, options| optimal::explore(system, options))
     }
 
     /// The same by source sets: a few more executions, less work for each.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn source(self) -> Report {
-        self.stepwise(Engine::Source)
+        self.stepwise("source", false, |system, options| source::explore(system, options))
     }
 
     /// The same as first published, by persistent sets: often many more executions.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn dpor(self) -> Report {
-        self.stepwise(Engine::Dpor)
+        self.stepwise("dpor", false, |system, options| dpor::explore(system, options))
     }
 
     /// Goes through every interleaving, one by one: the oracle of the three before.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn interleavings(self) -> Report {
-        self.stepwise(Engine::Interleavings)
+        self.stepwise("interleavings", false, |system, options| dfs::explore(system, options))
     }
 
     /// Walks at random, 10,000 times unless [`executions_max`](Self::executions_max) says otherwise: for what is too large to exhaust.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn random(self, seed: u64) -> Report {
-        self.stepwise(Engine::Random { seed })
+        self.stepwise("random", true, |system, options| random::explore(system, seed, options))
     }
 
     /// Walks with random priorities (probabilistic concurrency testing), for a bug that needs `depth` ordered steps.
-    #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn pct(self, seed: u64, depth: u32) -> Report {
-        self.stepwise(Engine::Pct { seed, depth })
+        self.stepwise("pct", true, |system, options| pct::explore(system, seed, depth, options))
     }
 
-    fn stepwise(mut self, engine: Engine) -> Report {
-        let is_walk = matches!(engine, Engine::Random { .. } | Engine::Pct { .. });
+    fn stepwise(
+        mut self,
+        name: &'static str,
+        is_walk: bool,
+        explore: impl for<'s> FnOnce(&mut Stepping<'s, 'a, M>, Options<'_, Stepping<'s, 'a, M>>) -> Explored,
+    ) -> Report {
         if is_walk {
             self.executions_max.get_or_insert(WALKS);
             // Most protocols go on for ever.
             self.limits.depth_max = self.limits.depth_max.min(WALK_DEPTH);
         }
         let executions_max = self.executions_max;
-        self.search(engine.name(), |session| stepping::search(session, engine, executions_max))
+        self.search(name, |session| stepping::search(session, is_walk, executions_max, explore))
     }
 
     fn locally(self, name: &'static str, mode: local::Mode) -> Report {
-        if let Some(mistake) = self.system.mistake() {
-            return Report::cannot_run(name, mistake);
+        let mistake = self.system.mistake().or_else(|| local::refusal(self.system));
+        match mistake {
+            Some(why) => Report::cannot_run(name, why),
+            None => local::search(Session::new(self.system, self.limits, name), self.local, mode),
         }
-        local::search(Session::new(self.system, self.limits, name), &self.local, mode)
     }
 
     fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {

@@ -1,14 +1,16 @@
 //! Whether a state is what a property looks for; answers about local states are remembered.
 //!
 //! A condition that panics is a mistake of whoever wrote it. It answers what decides the property, so that no search passes
-//! it by, and [`Evaluator::take_panic`] tells.
+//! it by, and [`Evaluator::panic`] tells.
 
 use std::any::Any;
 
 use crate::actor::Data;
 use crate::ids::ActorId;
 use crate::node::{Health, quietly};
-use crate::property::{Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair};
+use crate::property::{
+    Condition, Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair,
+};
 use crate::space::{Lookup, Space};
 
 /// A state of a search.
@@ -22,7 +24,7 @@ impl<M: Data> LocalStates for Found<'_, M> {
         self.space.actors()
     }
     fn state(&self, actor: usize) -> Option<&dyn Any> {
-        self.space.node(actor).state(self.state[actor])
+        self.space.local(actor, self.state[actor]).state()
     }
 }
 
@@ -56,7 +58,19 @@ pub(crate) struct Evaluator<'a, M> {
     properties: &'a [Property<M>],
     memories: Vec<Memory>,
     /// What a condition said when it panicked, if the last answer is of that kind.
-    panic: Option<String>,
+    pub(crate) panic: Option<String>,
+}
+
+/// A local state: of which actor, and its number.
+pub(crate) type At = (usize, u32);
+
+/// A state, if a condition is about such states.
+fn subject<'s, M: Data>(
+    space: &'s Space<M>,
+    (actor, local): At,
+    asked: &Condition<M>,
+) -> Option<&'s dyn Any> {
+    space.local(actor, local).state().filter(|state| Some((*state).type_id()) == asked.of)
 }
 
 fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
@@ -73,8 +87,8 @@ impl<'a, M: Data> Evaluator<'a, M> {
             .map(|property| Memory {
                 locals: vec![Vec::new(); actors],
                 keys: vec![Vec::new(); actors],
-                projection: match &property.condition.0 {
-                    Kind::Projected { make, .. } => Some(make()),
+                projection: match &property.condition.kind {
+                    Kind::Projected(_, make) => Some(make()),
                     _ => None,
                 },
                 ..Memory::default()
@@ -83,14 +97,21 @@ impl<'a, M: Data> Evaluator<'a, M> {
         Self { properties, memories, panic: None }
     }
 
-    /// What the condition said that was asked last, if it panicked.
-    pub(crate) fn take_panic(&mut self) -> Option<String> {
-        self.panic.take()
-    }
-
     /// The answer that decides a property. It is also the answer of a condition that panics.
     fn deciding(&self, property: usize) -> bool {
         self.properties[property].mode == Mode::Sometimes
+    }
+
+    fn remember(
+        &mut self,
+        property: usize,
+        answer: Result<bool, String>,
+        place: impl FnOnce(&mut Memory) -> &mut Option<bool>,
+    ) -> bool {
+        match answer {
+            Ok(answer) => *place(&mut self.memories[property]).insert(answer),
+            Err(why) => self.panicked(property, why),
+        }
     }
 
     fn panicked(&mut self, property: usize, why: String) -> bool {
@@ -110,18 +131,15 @@ impl<'a, M: Data> Evaluator<'a, M> {
     ) -> bool {
         self.panic = None;
         let wanted = self.deciding(property);
-        let actors = space.actors();
+        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
         let range = changed.map_or(0..actors, |actor| actor..actor + 1);
-        match &self.properties[property].condition.0 {
-            Kind::Local { .. } => range
-                .into_iter()
-                .any(|actor| self.of_one(property, space, actor, state[actor]) == Some(wanted)),
-            Kind::Pairwise { .. } => range.into_iter().any(|left| {
-                (0..actors).any(|right| {
-                    right != left
-                        && self.of_two(property, space, (left, state[left]), (right, state[right]))
-                            == Some(wanted)
-                })
+        match &self.properties[property].condition.kind {
+            Kind::Local(_) => {
+                range.into_iter().any(|actor| self.of_one(property, space, at(actor)) == Some(wanted))
+            }
+            Kind::Pairwise(_) => range.into_iter().any(|left| {
+                let mut others = (0..actors).filter(|right| *right != left);
+                others.any(|right| self.of_two(property, space, at(left), at(right)) == Some(wanted))
             }),
             _ => self.holds(property, space, state) == wanted,
         }
@@ -130,19 +148,16 @@ impl<'a, M: Data> Evaluator<'a, M> {
     /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
     pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
         self.panic = None;
-        let actors = space.actors();
-        match &self.properties[property].condition.0 {
-            Kind::Local { .. } => {
-                (0..actors).all(|actor| self.of_one(property, space, actor, state[actor]) != Some(false))
-            }
-            Kind::Pairwise { .. } => (0..actors).all(|left| {
-                (left + 1..actors).all(|right| {
-                    self.of_two(property, space, (left, state[left]), (right, state[right])) != Some(false)
-                })
+        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
+        match &self.properties[property].condition.kind {
+            Kind::Local(_) => (0..actors).all(|actor| self.of_one(property, space, at(actor)) != Some(false)),
+            Kind::Pairwise(_) => (0..actors).all(|left| {
+                (left + 1..actors)
+                    .all(|right| self.of_two(property, space, at(left), at(right)) != Some(false))
             }),
-            Kind::Projected { .. } => {
+            Kind::Projected(..) => {
                 let keys: Vec<u32> =
-                    (0..actors).filter_map(|actor| self.key(property, space, actor, state[actor])).collect();
+                    (0..actors).filter_map(|actor| self.key(property, space, at(actor))).collect();
                 self.of_keys(property, &keys)
             }
             Kind::Global(holds) => quietly(|| holds(&States { nodes: &Found { space, state } }))
@@ -154,52 +169,28 @@ impl<'a, M: Data> Evaluator<'a, M> {
                 if let Some(known) = *slot(&mut self.memories[property].histories, history) {
                     return known;
                 }
-                match quietly(|| holds(space.history(history))) {
-                    Ok(answer) => {
-                        *slot(&mut self.memories[property].histories, history) = Some(answer);
-                        answer
-                    }
-                    Err(why) => self.panicked(property, why),
-                }
+                let answer = quietly(|| holds(space.history(history)));
+                self.remember(property, answer, |memory| slot(&mut memory.histories, history))
             }
         }
     }
 
     /// What a condition on one state says of one; nothing if it is not about such states.
-    pub(crate) fn of_one(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        actor: usize,
-        local: u32,
-    ) -> Option<bool> {
-        let Kind::Local { of, holds } = &self.properties[property].condition.0 else { return None };
-        if let Some(known) = self.memories[property].locals[actor].get(local as usize).copied().flatten() {
+    pub(crate) fn of_one(&mut self, property: usize, space: &Space<M>, at: At) -> Option<bool> {
+        let condition = &self.properties[property].condition;
+        let Kind::Local(holds) = &condition.kind else { return None };
+        if let Some(known) = self.memories[property].locals[at.0].get(at.1 as usize).copied().flatten() {
             return Some(known);
         }
-        let state = space.node(actor).state(local)?;
-        if state.type_id() != *of {
-            return None;
-        }
-        match quietly(|| holds(state)) {
-            Ok(answer) => {
-                *slot(&mut self.memories[property].locals[actor], local) = Some(answer);
-                Some(answer)
-            }
-            Err(why) => Some(self.panicked(property, why)),
-        }
+        let state = subject(space, at, condition)?;
+        let answer = quietly(|| holds(state));
+        Some(self.remember(property, answer, |memory| slot(&mut memory.locals[at.0], at.1)))
     }
 
     /// What a condition on pairs says of two states; nothing if it is not about such states.
-    pub(crate) fn of_two(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        left: (usize, u32),
-        right: (usize, u32),
-    ) -> Option<bool> {
+    fn of_two(&mut self, property: usize, space: &Space<M>, left: At, right: At) -> Option<bool> {
         let (left, right) = if left.0 < right.0 { (left, right) } else { (right, left) };
-        let key = |(actor, local): (usize, u32)| ((actor as u64) << 32) | u64::from(local);
+        let key = |(actor, local): At| ((actor as u64) << 32) | u64::from(local);
         let known = (key(left), key(right));
         if let Some(known) = self.memories[property].pairs.get(&known) {
             return Some(*known);
@@ -216,50 +207,36 @@ impl<'a, M: Data> Evaluator<'a, M> {
         &mut self,
         property: usize,
         space: &Space<M>,
-        left: (usize, u32),
-        right: (usize, u32),
+        left: At,
+        right: At,
     ) -> Option<bool> {
         let Property { mode, condition, .. } = &self.properties[property];
-        let (mode, Kind::Pairwise { of, holds }) = (*mode, &condition.0) else { return None };
-        let of_type = |(actor, local): (usize, u32)| {
-            space.node(actor).state(local).filter(|state| (*state).type_id() == *of)
-        };
-        let (left, right) = (of_type(left)?, of_type(right)?);
-        Some(
-            quietly(|| of_pair(holds.as_ref(), mode, left, right))
-                .unwrap_or_else(|why| self.panicked(property, why)),
-        )
+        let Kind::Pairwise(holds) = &condition.kind else { return None };
+        let (left, right) = (subject(space, left, condition)?, subject(space, right, condition)?);
+        let answer = quietly(|| of_pair(holds.as_ref(), *mode, left, right));
+        Some(answer.unwrap_or_else(|why| self.panicked(property, why)))
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
-    pub(crate) fn shade(
-        &mut self,
-        property: usize,
-        space: &Space<M>,
-        actor: usize,
-        local: u32,
-        is_target: bool,
-    ) -> u32 {
-        match &self.properties[property].condition.0 {
-            Kind::Projected { .. } => self.key(property, space, actor, local).map_or(0, |key| key + 1),
-            Kind::Local { .. } => u32::from(self.of_one(property, space, actor, local) == Some(true)),
+    pub(crate) fn shade(&mut self, property: usize, space: &Space<M>, at: At, is_target: bool) -> u32 {
+        match &self.properties[property].condition.kind {
+            Kind::Projected(..) => self.key(property, space, at).map_or(0, |key| key + 1),
+            Kind::Local(_) => u32::from(self.of_one(property, space, at) == Some(true)),
             // Pairs are decided among targets.
-            Kind::Pairwise { .. } if !is_target => 0,
-            _ => local + 1,
+            Kind::Pairwise(_) if !is_target => 0,
+            _ => at.1 + 1,
         }
     }
 
     /// What a projection keeps of a state.
-    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, actor: usize, local: u32) -> Option<u32> {
-        let Kind::Projected { of, .. } = &self.properties[property].condition.0 else { return None };
-        let memory = &mut self.memories[property];
-        let known = slot(&mut memory.keys[actor], local);
+    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, at: At) -> Option<u32> {
+        let (condition, memory) = (&self.properties[property].condition, &mut self.memories[property]);
+        let projection = memory.projection.as_mut()?;
+        let known = slot(&mut memory.keys[at.0], at.1);
         if let Some(key) = known {
             return *key;
         }
-        let state = space.node(actor).state(local).filter(|state| (*state).type_id() == *of);
-        let projection = memory.projection.as_mut().expect("projected properties have projections");
-        let key = state.and_then(|state| {
+        let key = subject(space, at, condition).and_then(|state| {
             quietly(|| projection.key(state)).unwrap_or_else(|why| {
                 memory.why = why;
                 Some(PANICS)

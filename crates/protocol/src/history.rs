@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::actor::Data;
 use crate::hash::fingerprint;
 use crate::ids::ActorId;
-use crate::intern::Interner;
+use crate::intern::{Interner, Permutations};
 
 /// Something that a history is told.
 #[derive(Clone, Copy, Debug)]
@@ -41,45 +41,41 @@ pub(crate) trait Recorder<M>: Send + Sync {
     fn forget_others(&mut self, history: u32);
 }
 
-pub(crate) type Concerns<M> = dyn Fn(&M) -> bool + Send + Sync;
-pub(crate) type Tell<M, H> = dyn Fn(&mut H, Happened<'_, M>) + Send + Sync;
+type Concerns<M> = Box<dyn Fn(&M) -> bool + Send + Sync>;
+type Tell<M, H> = Box<dyn Fn(&mut H, Happened<'_, M>) + Send + Sync>;
+
+/// Which messages concern a history, and what it makes of them.
+pub(crate) type Rules<M, H> = (Concerns<M>, Tell<M, H>);
 
 pub(crate) struct Typed<M, H> {
     values: Interner<H>,
-    permutations: Vec<Vec<u32>>,
-    concerns: Arc<Concerns<M>>,
-    tell: Arc<Tell<M, H>>,
+    rules: Arc<Rules<M, H>>,
 }
 
 impl<M, H: Data> Typed<M, H> {
-    pub(crate) fn new(
-        first: H,
-        permutations: Vec<Vec<u32>>,
-        concerns: Arc<Concerns<M>>,
-        tell: Arc<Tell<M, H>>,
-    ) -> Self {
-        let mut values = Interner::new(permutations.len());
-        values.intern(first, &permutations, place);
-        Self { values, permutations, concerns, tell }
+    pub(crate) fn new(first: H, permutations: Permutations, rules: Arc<Rules<M, H>>) -> Self {
+        let mut values = Interner::new(permutations);
+        values.intern(first, hash);
+        Self { values, rules }
     }
 }
 
 /// Histories are in no actor's place.
-fn place() -> u128 {
-    fingerprint(&'h')
+fn hash<H: Data>(history: &H) -> u128 {
+    fingerprint(&(fingerprint(history), fingerprint(&'h')))
 }
 
 impl<M, H: Data> Recorder<M> for Typed<M, H> {
     fn concerns(&self, msg: &M) -> bool {
-        (self.concerns)(msg)
+        (self.rules.0)(msg)
     }
 
     fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32 {
         let mut value = self.values.get(history).clone();
         let happened =
             if received { Happened::Received { from, to, msg } } else { Happened::Sent { from, to, msg } };
-        (self.tell)(&mut value, happened);
-        self.values.intern(value, &self.permutations, place)
+        (self.rules.1)(&mut value, happened);
+        self.values.intern(value, hash)
     }
 
     fn value(&self, history: u32) -> &dyn Any {
@@ -92,7 +88,7 @@ impl<M, H: Data> Recorder<M> for Typed<M, H> {
 
     fn forget_others(&mut self, history: u32) {
         let value = self.values.get(history).clone();
-        self.values = Interner::new(self.permutations.len());
-        self.values.intern(value, &self.permutations, place);
+        self.values = Interner::new(Arc::clone(&self.values.permutations));
+        self.values.intern(value, hash);
     }
 }

@@ -27,11 +27,11 @@ impl Inert {
     /// What follows from all reactions that are known: of all local states, after a search of the whole space.
     pub(crate) fn new<M: Data>(space: &Space<M>) -> Self {
         let mut live = BTreeMap::new();
-        for actor in 0..space.actors() as u32 {
-            let mut backwards: Vec<Vec<u32>> = vec![Vec::new(); space.node(actor as usize).len()];
+        for (actor, reacted) in space.reacted.iter().enumerate() {
+            let mut backwards: Vec<Vec<u32>> = vec![Vec::new(); space.nodes[actor].len()];
             let mut effects: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-            for &(local, event) in space.reacted(actor) {
-                let Ok(reactions) = space.reactions_to(actor, local, event) else { continue };
+            for &(local, event) in reacted {
+                let Ok(reactions) = space.reactions_to(actor as u32, local, event) else { continue };
                 for reaction in reactions.effective() {
                     backwards[space.reaction(reaction).local as usize].push(local);
                 }

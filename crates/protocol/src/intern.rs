@@ -1,41 +1,40 @@
 //! Every distinct value once, known by a number.
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 
 use crate::hash::{fingerprint, fingerprints};
 
+/// Ways to exchange actors: what becomes of each. The first leaves them as they are.
+pub(crate) type Permutations = Arc<Vec<Vec<u32>>>;
+
 /// Distinct values in the order in which they came, with their fingerprints under each permutation of actors.
 pub(crate) struct Interner<T> {
-    values: Vec<T>,
+    pub(crate) values: Vec<T>,
     hashes: Vec<u128>,
-    permutations: usize,
+    pub(crate) permutations: Permutations,
+    /// How many fingerprints there are of each value.
+    stride: usize,
     table: HashTable<u32>,
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    pub(crate) fn new(permutations: usize) -> Self {
-        Self {
-            values: Vec::new(),
-            hashes: Vec::new(),
-            permutations: permutations.max(1),
-            table: HashTable::new(),
-        }
+    pub(crate) fn new(permutations: Permutations) -> Self {
+        let stride = permutations.len().max(1);
+        Self { values: Vec::new(), hashes: Vec::new(), permutations, stride, table: HashTable::new() }
     }
 
-    /// The number of a value. `place` is mixed into its fingerprints, under the same permutation.
-    pub(crate) fn intern(&mut self, value: T, permutations: &[Vec<u32>], place: impl Fn() -> u128) -> u32 {
+    /// The number of a value; `hash` gives its fingerprint under the permutation that is in force.
+    pub(crate) fn intern(&mut self, value: T, hash: impl Fn(&T) -> u128) -> u32 {
         let plain = fingerprint(&value);
-        let (values, hashes, stride) = (&self.values, &mut self.hashes, self.permutations);
+        let values = &self.values;
         if let Some(number) = self.table.find(plain as u64, |number| values[*number as usize] == value) {
             return *number;
         }
-        let number = u32::try_from(self.values.len()).expect("fewer values than four billion");
-        let under = fingerprints(permutations, || fingerprint(&(fingerprint(&value), place())));
-        assert_eq!(under.len(), stride, "one fingerprint for each permutation");
-        hashes.extend_from_slice(&under);
-        let values = &self.values;
+        let number = u32::try_from(values.len()).expect("fewer values than four billion");
+        self.hashes.extend_from_slice(&fingerprints(&self.permutations, || hash(&value)));
         self.table.insert_unique(plain as u64, number, |number| match values.get(*number as usize) {
             Some(value) => fingerprint(value) as u64,
             None => plain as u64,
@@ -50,10 +49,6 @@ impl<T: Eq + Hash> Interner<T> {
 
     /// The fingerprint of a value under a permutation.
     pub(crate) fn hash(&self, number: u32, permutation: usize) -> u128 {
-        self.hashes[number as usize * self.permutations + permutation]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
+        self.hashes[number as usize * self.stride + permutation]
     }
 }

@@ -74,7 +74,6 @@ mod history;
 mod ids;
 mod inert;
 mod intern;
-mod limits;
 pub mod linearizability;
 pub mod local;
 mod network;
@@ -92,11 +91,10 @@ mod successors;
 mod symmetry;
 mod system;
 
-pub use actor::{Actor, After, Command, Data, Durable, Out};
+pub use actor::{Actor, After, Data, Durable, Out};
 pub use checker::Checker;
 pub use history::Happened;
 pub use ids::{ActorId, IdMap, IdSet};
-pub use limits::Progress;
 pub use network::Network;
 pub use property::{
     Condition, LocalStates, Mode, States, World, agree, global, history, local, pairwise, projected, world,
@@ -105,6 +103,7 @@ pub use replay::{ReplayError, Replayed};
 pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
 pub use simurgh_search::liveness::Fairness;
+pub use simurgh_search::space::Seen as Progress;
 pub use snapshot::{NodeSnapshot, Run, Snapshot};
 pub use system::System;
 

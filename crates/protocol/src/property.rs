@@ -73,11 +73,6 @@ impl<'a> States<'a> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Whether an actor is down.
-    pub fn is_down(&self, actor: ActorId) -> bool {
-        self.nodes.state(actor.index()).is_none()
-    }
 }
 
 /// Everything there is at one time: states, messages on their way, history.
@@ -120,26 +115,33 @@ type OfWorld<M> = dyn Fn(&World<'_, M>) -> bool + Send + Sync;
 
 /// Something that is true or false of a state. Made by [`local`](fn@local), [`pairwise`], [`agree`], [`projected`], [`global`],
 /// [`history`](fn@history) and [`world`].
-pub struct Condition<M>(pub(crate) Kind<M>);
+pub struct Condition<M> {
+    /// The type of the states that it is about, where it looks at states by themselves.
+    pub(crate) of: Option<TypeId>,
+    pub(crate) kind: Kind<M>,
+}
 
 pub(crate) enum Kind<M> {
-    Local {
-        of: TypeId,
-        holds: Box<OfOne>,
-    },
-    Pairwise {
-        of: TypeId,
-        holds: Box<OfTwo>,
-    },
-    /// `pairs`: what holds of each two holds of all.
-    Projected {
-        of: TypeId,
-        pairs: bool,
-        make: Box<dyn Fn() -> Box<dyn Projection> + Send + Sync>,
-    },
+    Local(Box<OfOne>),
+    Pairwise(Box<OfTwo>),
+    /// Whether what holds of each two holds of all, and what makes the projection.
+    Projected(bool, Box<dyn Fn() -> Box<dyn Projection> + Send + Sync>),
     Global(Box<OfAll>),
     History(Box<OfOne>),
     World(Box<OfWorld<M>>),
+}
+
+impl<M> Condition<M> {
+    /// A condition on states of a type.
+    fn of<S: 'static>(kind: Kind<M>) -> Self {
+        Self { of: Some(TypeId::of::<S>()), kind }
+    }
+}
+
+impl<M> From<Kind<M>> for Condition<M> {
+    fn from(kind: Kind<M>) -> Self {
+        Self { of: None, kind }
+    }
 }
 
 fn cast<S: 'static>(state: &dyn Any) -> &S {
@@ -148,13 +150,13 @@ fn cast<S: 'static>(state: &dyn Any) -> &S {
 
 /// A condition on the state of each actor of a kind, by itself.
 pub fn local<M, S: 'static>(holds: impl Fn(&S) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Condition(Kind::Local { of: TypeId::of::<S>(), holds: Box::new(move |state| holds(cast(state))) })
+    Condition::of::<S>(Kind::Local(Box::new(move |state| holds(cast(state)))))
 }
 
 /// A condition on each two actors of a kind, in either order: `always` and `eventually` ask it of both orders, `sometimes` of one.
 pub fn pairwise<M, S: 'static>(holds: impl Fn(&S, &S) -> bool + Send + Sync + 'static) -> Condition<M> {
     let directed = move |left: &dyn Any, right: &dyn Any| holds(cast(left), cast(right));
-    Condition(Kind::Pairwise { of: TypeId::of::<S>(), holds: Box::new(directed) })
+    Condition::of::<S>(Kind::Pairwise(Box::new(directed)))
 }
 
 /// What a condition on pairs says of two states, in either order.
@@ -171,42 +173,42 @@ pub fn projected<M, S: 'static, K: Data>(
     project: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
     holds: impl Fn(&[&K]) -> bool + Send + Sync + 'static,
 ) -> Condition<M> {
-    let (project, holds) = (Arc::new(project), Arc::new(holds));
-    let make = move || -> Box<dyn Projection> {
-        let (project, holds) = (Arc::clone(&project), Arc::clone(&holds));
-        Box::new(Typed {
-            keys: Interner::new(1),
-            project: move |state: &dyn Any| project(cast(state)),
-            holds,
-        })
-    };
-    Condition(Kind::Projected { of: TypeId::of::<S>(), pairs: false, make: Box::new(make) })
+    projection(false, project, holds)
 }
 
 /// No two actors of a kind have different values of something, once they have any: consensus.
 pub fn agree<M, S: 'static, K: Data>(
     value: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
 ) -> Condition<M> {
-    let mut condition = projected(value, |values: &[&K]| values.windows(2).all(|two| two[0] == two[1]));
-    if let Kind::Projected { pairs, .. } = &mut condition.0 {
-        *pairs = true;
-    }
-    condition
+    projection(true, value, |values: &[&K]| values.windows(2).all(|two| two[0] == two[1]))
+}
+
+fn projection<M, S: 'static, K: Data>(
+    pairs: bool,
+    project: impl Fn(&S) -> Option<K> + Send + Sync + 'static,
+    holds: impl Fn(&[&K]) -> bool + Send + Sync + 'static,
+) -> Condition<M> {
+    let project = move |state: &dyn Any| project(cast(state));
+    let rules = Arc::new((project, holds));
+    let make = move || -> Box<dyn Projection> {
+        Box::new(Typed { keys: Interner::new(Arc::default()), rules: Arc::clone(&rules) })
+    };
+    Condition::of::<S>(Kind::Projected(pairs, Box::new(make)))
 }
 
 /// A condition on the states of all actors.
 pub fn global<M>(holds: impl Fn(&States<'_>) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Condition(Kind::Global(Box::new(holds)))
+    Kind::Global(Box::new(holds)).into()
 }
 
 /// A condition on the history that [`System::history`](crate::System::history) keeps.
 pub fn history<M, H: 'static>(holds: impl Fn(&H) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Condition(Kind::History(Box::new(move |history| holds(cast(history)))))
+    Kind::History(Box::new(move |history| holds(cast(history)))).into()
 }
 
 /// A condition on everything: states, messages on their way, history. Local search cannot see it.
 pub fn world<M>(holds: impl Fn(&World<'_, M>) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Condition(Kind::World(Box::new(holds)))
+    Kind::World(Box::new(holds)).into()
 }
 
 /// A projection whose values are numbers.
@@ -217,8 +219,8 @@ pub(crate) trait Projection: Send + Sync {
 
 struct Typed<K, P, H> {
     keys: Interner<K>,
-    project: P,
-    holds: Arc<H>,
+    /// What is kept of a state, and what is to hold of all that is kept.
+    rules: Arc<(P, H)>,
 }
 
 impl<K, P, H> Projection for Typed<K, P, H>
@@ -228,12 +230,12 @@ where
     H: Fn(&[&K]) -> bool + Send + Sync,
 {
     fn key(&mut self, state: &dyn Any) -> Option<u32> {
-        let key = (self.project)(state)?;
-        Some(self.keys.intern(key, &[], || 0))
+        let key = (self.rules.0)(state)?;
+        Some(self.keys.intern(key, |_| 0))
     }
 
     fn holds(&self, keys: &[u32]) -> bool {
         let keys: Vec<&K> = keys.iter().map(|key| self.keys.get(*key)).collect();
-        (self.holds)(&keys)
+        (self.rules.1)(&keys)
     }
 }

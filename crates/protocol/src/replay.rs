@@ -7,7 +7,6 @@ use simurgh_search::space::Steps;
 use crate::actor::Data;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
-use crate::successors::Successors;
 use crate::system::System;
 
 /// Why a schedule cannot be followed.
@@ -32,22 +31,14 @@ impl<M: Data> Replayed<M> {
     /// The states of all actors after so many steps, as they print.
     pub fn actors_after(&self, steps: usize) -> Vec<String> {
         let state = &self.states[steps];
-        (0..self.space.actors()).map(|actor| self.space.node(actor).text(state[actor])).collect()
+        let text = |actor: usize| self.space.local(actor, state[actor]).text_with_timers();
+        (0..self.space.actors()).map(text).collect()
     }
 
     /// What the actors are called: their kind and their number.
     pub fn names(&self) -> Vec<String> {
-        (0..self.space.actors()).map(|actor| format!("{}-{actor}", self.space.node(actor).name())).collect()
-    }
-
-    /// The messages on their way after so many steps, as they print.
-    pub fn messages_after(&self, steps: usize) -> Vec<String> {
-        let flying = &self.states[steps][self.space.header()..];
-        let text = |envelope: &u32| {
-            let (from, to, msg) = self.space.message(*envelope);
-            format!("{from} -> {to}: {msg:?}")
-        };
-        flying.iter().map(text).collect()
+        let nodes = self.space.nodes.iter().enumerate();
+        nodes.map(|(actor, node)| format!("{}-{actor}", node.name())).collect()
     }
 
     pub(crate) fn last(&self) -> &[u32] {
@@ -72,17 +63,10 @@ impl<M: Data> System<M> {
             return Err(ReplayError { at: 0, step: format!("start {}", schedule.start) });
         };
         let mut states = vec![start];
-        let mut next = Successors::default();
         for (at, step) in schedule.steps.iter().enumerate() {
             let state = states.last().expect("there is the start at least");
-            next.clear();
-            space.expand_learning_by(Steps::All, state, &mut next);
-            let found = next.list.iter().find(|successor| Step::of(&space, state, successor.step) == *step);
-            let Some(found) = found else {
-                return Err(ReplayError { at: at + 1, step: step.to_string() });
-            };
-            let state = next.state(found).to_vec();
-            states.push(state);
+            let after = space.after(Steps::All, state, |space, other| Step::of(space, state, other) == *step);
+            states.push(after.ok_or_else(|| ReplayError { at: at + 1, step: step.to_string() })?);
         }
         Ok(Replayed { space, states })
     }

@@ -30,7 +30,8 @@ pub struct Finding {
 }
 
 /// What a search found, and how much it looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[must_use = "it says what was found; `assert_holds` asserts that it is nothing"]
 pub struct Report {
     /// Which search it was.
     pub engine: &'static str,
@@ -61,26 +62,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(engine: &'static str) -> Self {
-        Self {
-            engine,
-            verdict: Verdict::Holds,
-            transitions: 0,
-            executions: 0,
-            states: 0,
-            system_states: 0,
-            handlers: 0,
-            suspicions: 0,
-            verified_states: 0,
-            local_bytes: 0,
-            depth: 0,
-            findings: Vec::new(),
-            note: None,
-        }
-    }
-
     pub(crate) fn cannot_run(engine: &'static str, why: String) -> Self {
-        Self { verdict: Verdict::CannotRun, note: Some(why), ..Self::new(engine) }
+        Self { verdict: Verdict::CannotRun, note: Some(why), engine, ..Self::default() }
     }
 
     /// The first property that does not hold.
@@ -90,10 +73,14 @@ impl Report {
 
     /// The schedule that was found for a property: how it is violated, or for `sometimes`, how it comes about.
     pub fn discovery(&self, name: &str) -> Option<&Schedule> {
-        self.findings.iter().find(|finding| finding.name == name).and_then(|finding| match &finding.outcome {
+        match self.outcome(name)? {
             Outcome::Holds(schedule) | Outcome::Violated(schedule) => schedule.as_ref(),
             Outcome::Unknown => None,
-        })
+        }
+    }
+
+    fn outcome(&self, name: &str) -> Option<&Outcome> {
+        self.findings.iter().find(|finding| finding.name == name).map(|finding| &finding.outcome)
     }
 
     /// For unit tests: all properties hold in everything that can happen.
@@ -121,8 +108,7 @@ impl Report {
     /// If it holds, or is not known to be violated.
     #[track_caller]
     pub fn assert_violated(&self, name: &str) -> &Schedule {
-        let finding = self.findings.iter().find(|finding| finding.name == name);
-        match finding.map(|finding| &finding.outcome) {
+        match self.outcome(name) {
             Some(Outcome::Violated(Some(schedule))) => schedule,
             _ => panic!("\"{name}\" is not violated by any schedule\n{self}"),
         }

@@ -73,9 +73,8 @@ impl Step {
                     CRASH => Self::Crash { at },
                     RECOVER => Self::Recover { at, choices },
                     timeout if timeout >= TIMEOUT => {
-                        let local = state[actor as usize];
-                        let timer =
-                            space.node(actor as usize).timer_text(local, (timeout - TIMEOUT) as usize);
+                        let local = space.local(actor as usize, state[actor as usize]);
+                        let timer = local.timer_text((timeout - TIMEOUT) as usize);
                         Self::Timeout { at, timer, choices }
                     }
                     envelope => {

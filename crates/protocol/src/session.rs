@@ -9,9 +9,9 @@ use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
 use crate::hash::fingerprint;
 use crate::inert::Inert;
-use crate::limits::{Limits, Progress};
 use crate::node::quietly;
 use crate::property::{Kind, Mode, Property, States};
+use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::{Schedule, Step};
 use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
@@ -28,6 +28,15 @@ const WITHIN: &str = "only states within the boundary count";
 /// One of how many states is compared with those that it stands for, where there is symmetry.
 const SAMPLE: u128 = 64;
 
+type Stop<'a> = Box<dyn FnMut(&Seen) -> bool + 'a>;
+
+/// What bounds a search.
+pub(crate) struct Limits<'a> {
+    pub(crate) states_max: u64,
+    pub(crate) depth_max: usize,
+    pub(crate) stop: Option<Stop<'a>>,
+}
+
 /// A search that is going on.
 pub(crate) struct Session<'a, M> {
     pub(crate) system: &'a System<M>,
@@ -35,7 +44,7 @@ pub(crate) struct Session<'a, M> {
     pub(crate) starts: Vec<Vec<u32>>,
     pub(crate) evaluator: Evaluator<'a, M>,
     /// The properties `always` and `sometimes` that have not been decided.
-    open: Vec<usize>,
+    pub(crate) open: Vec<usize>,
     pub(crate) limits: Limits<'a>,
     pub(crate) report: Report,
     outcomes: Vec<Outcome>,
@@ -81,19 +90,16 @@ impl<'a, M: Data> Session<'a, M> {
     pub(crate) fn new(system: &'a System<M>, limits: Limits<'a>, engine: &'static str) -> Self {
         let (space, starts) = Space::new(system);
         let evaluator = Evaluator::new(&system.properties, space.actors());
-        let open = (0..system.properties.len())
-            .filter(|at| system.properties[*at].mode != Mode::Eventually)
-            .collect();
-        let outcomes = vec![Outcome::Unknown; system.properties.len()];
+        let is_open = |property: &usize| system.properties[*property].mode != Mode::Eventually;
         let mut session = Self {
             system,
             space,
             starts,
             evaluator,
-            open,
+            open: (0..system.properties.len()).filter(is_open).collect(),
             limits,
-            report: Report::new(engine),
-            outcomes,
+            report: Report { engine, ..Report::default() },
+            outcomes: vec![Outcome::Unknown; system.properties.len()],
             panic: None,
             cut: None,
             undecided: None,
@@ -106,18 +112,15 @@ impl<'a, M: Data> Session<'a, M> {
             transitions_before: 0,
             eventually: (usize::MAX, Inert::unknown()),
         };
-        let asks_history = |property: &Property<M>| matches!(property.condition.0, Kind::History(_));
-        if let Some(property) = system.properties.iter().find(|property| asks_history(property))
+        let asks_history = |property: &&Property<M>| matches!(property.condition.kind, Kind::History(_));
+        if let Some(Property { name, .. }) = system.properties.iter().find(asks_history)
             && !session.space.has_history()
         {
-            let why = format!(
-                "\"{}\" looks at the history, but there is none: add one with history()",
-                property.name
-            );
-            session.fail(why);
+            session
+                .fail(format!("\"{name}\" looks at the history, but there is none: add one with history()"));
         }
-        if let Some(broken) = session.space.broken.take() {
-            session.fail(format!("history() panics when the system starts: {}", broken.why));
+        if let Some(why) = session.space.broken.take() {
+            session.fail(format!("history() panics when the system starts: {why}"));
         }
         session.look_at_types();
         session.look_at_starts();
@@ -128,18 +131,13 @@ impl<'a, M: Data> Session<'a, M> {
     fn look_at_types(&mut self) {
         let Some(start) = self.starts.first() else { return };
         let types: Option<Vec<TypeId>> = (0..self.space.actors())
-            .map(|actor| self.space.node(actor).state(start[actor]).map(|state| state.type_id()))
+            .map(|actor| self.space.local(actor, start[actor]).state().map(|state| state.type_id()))
             .collect();
         // Where one has failed when it started, its type is not known.
         let Some(types) = types else { return };
-        let is_foreign = |property: &&Property<M>| match &property.condition.0 {
-            Kind::Local { of, .. } | Kind::Pairwise { of, .. } | Kind::Projected { of, .. } => {
-                !types.contains(of)
-            }
-            Kind::Global(_) | Kind::History(_) | Kind::World(_) => false,
-        };
-        if let Some(property) = self.system.properties.iter().find(is_foreign) {
-            let name = &property.name;
+        let is_foreign =
+            |property: &&Property<M>| property.condition.of.is_some_and(|of| !types.contains(&of));
+        if let Some(Property { name, .. }) = self.system.properties.iter().find(is_foreign) {
             self.fail(format!(
                 "\"{name}\" is about states of a type that no actor has: look at its argument"
             ));
@@ -150,7 +148,7 @@ impl<'a, M: Data> Session<'a, M> {
     fn look_at_starts(&mut self) {
         let mut inside = false;
         for (start, state) in self.starts.clone().iter().enumerate() {
-            inside |= self.within(state);
+            inside |= self.is_within(state);
             if self.broken_boundary().is_some() {
                 return self.tell_broken(Code::Boundary, &Schedule { start, ..Schedule::default() });
             }
@@ -166,49 +164,25 @@ impl<'a, M: Data> Session<'a, M> {
         self.report.note = Some(why);
     }
 
-    /// What a new state decides, right after it was found to be within the boundary.
-    fn decided_by(&mut self, state: &[u32], changed: Option<usize>) -> Vec<Decided> {
-        if std::mem::take(&mut self.boundary_panicked) {
-            return vec![Decided::Broken(Code::Boundary)];
-        }
-        let mut decided = Vec::new();
-        if failed(&self.space, state, changed) {
-            decided.push(Decided::Panic);
-        }
-        for &property in &self.open {
-            if self.evaluator.decides(property, &self.space, state, changed) {
-                let broken = self.evaluator.take_panic().map(|why| self.said = why);
-                let decides = Decided::Property(property);
-                decided.push(broken.map_or(decides, |()| Decided::Broken(Code::Condition(property))));
-            }
-        }
-        decided
-    }
-
     /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
     pub(crate) fn look_for(&mut self, suspicion: Decided, state: &[u32]) -> Option<Decided> {
-        let Decided::Property(property) = suspicion else {
-            return failed(&self.space, state, None).then_some(suspicion);
-        };
-        let decides = self.evaluator.decides(property, &self.space, state, None);
-        decides.then(|| self.broken_condition(property).unwrap_or(suspicion))
+        match suspicion {
+            Decided::Property(property) => self.decides(property, state, None),
+            Decided::Panic => failed(&self.space, state, None).then_some(suspicion),
+            // Who comes to a state asks whether it is within the boundary, and tells what came of that.
+            Decided::Broken(_) => None,
+        }
+    }
+
+    fn decides(&mut self, property: usize, state: &[u32], changed: Option<usize>) -> Option<Decided> {
+        let decides = self.evaluator.decides(property, &self.space, state, changed);
+        decides.then(|| self.broken_condition(property).unwrap_or(Decided::Property(property)))
     }
 
     /// Whether the condition of a property that was asked last has panicked.
-    pub(crate) fn broken_condition(&mut self, property: usize) -> Option<Decided> {
-        self.said = self.evaluator.take_panic()?;
+    fn broken_condition(&mut self, property: usize) -> Option<Decided> {
+        self.said = self.evaluator.panic.take()?;
         Some(Decided::Broken(Code::Condition(property)))
-    }
-
-    /// Whether a state is within the boundary. If that panics, it is, and [`StateSpace::look`] tells.
-    pub(crate) fn within(&mut self, state: &[u32]) -> bool {
-        let Some(within) = &self.system.within else { return true };
-        let answer = quietly(|| within(&States { nodes: &Found { space: &self.space, state } }));
-        self.boundary_panicked = answer.is_err();
-        answer.unwrap_or_else(|why| {
-            self.said = why;
-            true
-        })
     }
 
     /// Notes how much a search has seen.
@@ -228,7 +202,7 @@ impl<'a, M: Data> Session<'a, M> {
             return;
         }
         // Only a condition on everything sees messages that will be ignored.
-        let sees_messages = matches!(self.system.properties[property].condition.0, Kind::World(_));
+        let sees_messages = matches!(self.system.properties[property].condition.kind, Kind::World(_));
         let inert = if sees_messages { Inert::unknown() } else { Inert::new(&self.space) };
         self.eventually = (property, inert);
         self.transitions_before = self.report.transitions;
@@ -249,29 +223,22 @@ impl<'a, M: Data> Session<'a, M> {
         std::mem::take(&mut self.boundary_panicked).then_some(Decided::Broken(Code::Boundary))
     }
 
-    /// The state in which the history panicked, if it has.
-    pub(crate) fn broken_history(&mut self) -> Option<Vec<u32>> {
-        let broken = self.space.broken.take()?;
-        self.said = broken.why;
-        broken.at
-    }
-
     /// Notes what was decided, once it has been seen to happen again from the start.
     pub(crate) fn decide(&mut self, decided: Decided, schedule: Schedule) {
         if let Decided::Broken(code) = decided {
             return self.tell_broken(code, &schedule);
         }
-        if let Err(why) = confirm(self.system, decided, &schedule) {
-            return self.fail(why);
-        }
+        let replayed = match confirm(self.system, decided, &schedule) {
+            Ok(replayed) => replayed,
+            Err(why) => return self.fail(why),
+        };
         match decided {
             Decided::Panic => {
-                let states =
-                    self.system.replay(&schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
+                let states = replayed.actors_after(schedule.steps.len());
                 let failed = |(actor, state): (usize, &String)| {
                     state.strip_prefix("failed: ").map(|why| format!("actor {actor} panics: {why}"))
                 };
-                self.report.note = states.ok().and_then(|states| states.iter().enumerate().find_map(failed));
+                self.report.note = states.iter().enumerate().find_map(failed);
                 self.panic = Some(schedule);
                 self.report.verdict = Verdict::Violated;
             }
@@ -297,26 +264,22 @@ impl<'a, M: Data> Session<'a, M> {
             Code::Boundary => "within()".into(),
             Code::History => "history()".into(),
         };
-        let steps: Vec<String> = schedule.to_string().lines().map(str::to_owned).collect();
-        let place =
-            if steps.is_empty() { "at the start".into() } else { format!("after {}", steps.join("; ")) };
-        let actors = self.system.replay(schedule).map(|replayed| replayed.actors_after(schedule.steps.len()));
-        let states = actors.map_or(String::new(), |actors| {
-            let states: Vec<String> =
-                actors.iter().enumerate().map(|(actor, state)| format!("{actor} is {state}")).collect();
-            format!("; there, {}", states.join("; "))
+        let place = match schedule.to_string().trim_end() {
+            "" => "at the start".into(),
+            steps => format!("after {}", steps.replace('\n', "; ")),
+        };
+        let states = self.system.replay(schedule).map_or(String::new(), |replayed| {
+            let states = replayed.actors_after(schedule.steps.len()).into_iter().enumerate();
+            let texts: Vec<String> = states.map(|(actor, state)| format!("{actor} is {state}")).collect();
+            format!("; there, {}", texts.join("; "))
         });
         self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
 
-    /// Whether the search has to end, asked after every state.
-    pub(crate) fn over(&mut self, states: usize, depth: usize) -> bool {
-        self.over_after(1, states, depth)
-    }
-
-    /// The same for those whose steps differ in what they take: the clock is asked when so much was done.
-    pub(crate) fn over_after(&mut self, work: u64, states: usize, depth: usize) -> bool {
-        if states as u64 > self.limits.states_max {
+    /// Whether the search has to end, for those whose steps differ in what they take: the clock is asked when so much was done.
+    pub(crate) fn over_after(&mut self, work: u64, seen: Seen) -> bool {
+        self.report.transitions = self.transitions_before + seen.transitions;
+        if seen.states as u64 > self.limits.states_max {
             self.cut = Some(format!("{} states were the bound", self.limits.states_max));
             return true;
         }
@@ -324,23 +287,18 @@ impl<'a, M: Data> Session<'a, M> {
         self.ticks += work;
         if self.ticks / 1024 > before
             && let Some(stop) = &mut self.limits.stop
-            && stop(&Progress { states: states as u64, transitions: self.report.transitions, depth })
+            && stop(&Seen { transitions: self.report.transitions, ..seen })
         {
-            self.cut = Some(format!("it was stopped at depth {depth}"));
+            self.cut = Some(format!("it was stopped at depth {}", seen.depth));
             return true;
         }
         false
     }
 
     /// The same for those who have much to do between two calls: the clock is asked each time.
-    pub(crate) fn over_often(&mut self, states: usize, depth: usize) -> bool {
+    pub(crate) fn over_often(&mut self, seen: Seen) -> bool {
         self.ticks = self.ticks.next_multiple_of(1024) + 1023;
-        self.over(states, depth)
-    }
-
-    /// The properties `always` and `sometimes` that have not been decided.
-    pub(crate) fn open(&self) -> &[usize] {
-        &self.open
+        self.over_after(1, seen)
     }
 
     pub(crate) fn is_open(&self, decided: Decided) -> bool {
@@ -403,8 +361,9 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn expand(&mut self, steps: Steps, state: &[u32], out: &mut Successors) -> Option<Decided> {
-        self.space.expand_learning_by(steps, state, out);
-        self.broken_history().map(|_| Decided::Broken(Code::History))
+        self.space.expand_learning(steps, state, out);
+        self.said = self.space.broken.take()?;
+        Some(Decided::Broken(Code::History))
     }
 
     fn expand_block(
@@ -418,7 +377,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
             let mut unknown: Vec<usize> = Vec::new();
             for (at, list) in lists.iter_mut().enumerate() {
                 list.clear();
-                if space.expand(level.get(first + at), list).is_err() {
+                if space.expand(Steps::Effective, level.get(first + at), list).is_err() {
                     unknown.push(first + at);
                 }
             }
@@ -446,12 +405,27 @@ impl<M: Data> StateSpace for Session<'_, M> {
         self.workers
     }
 
+    /// If the boundary panics, it is within, and [`StateSpace::look`] tells.
     fn is_within(&mut self, state: &[u32]) -> bool {
-        self.within(state)
+        let answer = is_within(self.system, &self.space, state);
+        self.boundary_panicked = answer.is_err();
+        answer.unwrap_or_else(|why| {
+            self.said = why;
+            true
+        })
     }
 
     fn look(&mut self, state: &[u32], step: Option<Move>) -> Vec<Decided> {
-        self.decided_by(state, step.and_then(Move::actor))
+        if let Some(broken) = self.broken_boundary() {
+            return vec![broken];
+        }
+        let changed = step.and_then(Move::actor);
+        let panic = failed(&self.space, state, changed).then_some(Decided::Panic);
+        let mut decided: Vec<Decided> = panic.into_iter().collect();
+        for at in 0..self.open.len() {
+            decided.extend(self.decides(self.open[at], state, changed));
+        }
+        decided
     }
 
     fn found(&mut self, decided: Decided, way: Way<Move>) {
@@ -464,8 +438,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn is_over(&mut self, seen: Seen) -> bool {
-        self.report.transitions = self.transitions_before + seen.transitions;
-        self.over(seen.states, seen.depth)
+        self.over_after(1, seen)
     }
 
     fn is_cut(&mut self, depth: usize) -> bool {
@@ -490,7 +463,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
             return;
         }
         let mut next = Successors::default();
-        self.space.expand_learning(state, &mut next);
+        self.space.expand_learning(Steps::Effective, state, &mut next);
         let sum = next.list.iter().fold(0_u128, |sum, successor| sum.wrapping_add(successor.key));
         if *self.samples.entry(hash).or_insert(sum) != sum {
             self.fail(
@@ -520,8 +493,8 @@ impl<M: Data> Eventually for Session<'_, M> {
             Move::Loss { envelope, after } => fingerprint(&("loss", envelope, after)),
             // A timer is known by its name, since its place among those that are set changes.
             Move::Event { actor, event, .. } if (TIMEOUT..CRASH).contains(&event) => {
-                let node = self.space.node(actor as usize);
-                let timer = node.timer_text(state[actor as usize], (event - TIMEOUT) as usize);
+                let local = self.space.local(actor as usize, state[actor as usize]);
+                let timer = local.timer_text((event - TIMEOUT) as usize);
                 fingerprint(&("timeout", actor, timer))
             }
             Move::Event { actor, event, .. } => fingerprint(&("event", actor, event)),
@@ -538,25 +511,26 @@ impl<M: Data> Eventually for Session<'_, M> {
     }
 }
 
+/// Whether a state is within the boundary, or what that said when it panicked.
+fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Result<bool, String> {
+    let Some(within) = &system.within else { return Ok(true) };
+    quietly(|| within(&States { nodes: &Found { space, state } }))
+}
+
 /// Whether a schedule, followed from the start through the handlers, ends where a property is decided.
-pub(crate) fn confirm<M: Data>(
+fn confirm<M: Data>(
     system: &System<M>,
     decided: Decided,
     schedule: &Schedule,
-) -> Result<(), String> {
+) -> Result<Replayed<M>, String> {
     let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
     let (space, last) = (&replayed.space, replayed.last());
     let mut evaluator = Evaluator::new(&system.properties, space.actors());
-    let is_within = |state: &Vec<u32>| {
-        let states = States { nodes: &Found { space, state } };
-        system.within.as_ref().is_none_or(|within| quietly(|| within(&states)).unwrap_or(true))
-    };
-    let seen = replayed.states.iter().all(is_within)
+    let seen = replayed.states.iter().all(|state| is_within(system, space, state).unwrap_or(true))
         && match decided {
             Decided::Panic => failed(space, last, None),
             Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
-                let never = (0..replayed.states.len())
-                    .all(|at| !evaluator.holds(property, space, &replayed.states[at]));
+                let never = replayed.states.iter().all(|state| !evaluator.holds(property, space, state));
                 let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
                 never && again
             }
@@ -564,7 +538,7 @@ pub(crate) fn confirm<M: Data>(
             Decided::Broken(_) => true,
         };
     if seen {
-        return Ok(());
+        return Ok(replayed);
     }
     let name = match decided {
         Decided::Property(property) => &system.properties[property].name,

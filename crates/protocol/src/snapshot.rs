@@ -172,6 +172,7 @@ enum Coming<A: Actor> {
 /// let heard = run.live().nodes[0].state;
 /// assert!((50..90).contains(&heard), "about 70 of 100 arrive: {heard}");
 /// ```
+#[must_use]
 pub struct Run<A: Actor> {
     actors: Vec<A>,
     /// A timer is known by its number: it was set anew or cancelled if what is coming has another.
@@ -245,14 +246,12 @@ impl<A: Actor> Run<A> {
     }
 
     /// Loses this part of the messages that are sent from now on, from 0 to 1; never those of an actor to itself.
-    #[must_use]
     pub fn loss(mut self, part: f64) -> Self {
         self.around.loss = part;
         self
     }
 
     /// Lets messages that are sent from now on take so long; 1 to 100 ms unless told.
-    #[must_use]
     pub fn delays(mut self, delays: Range<Duration>) -> Self {
         self.around.delays = delays;
         self

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::hash::{fingerprint, fingerprints};
+use crate::hash::fingerprint;
 use crate::history::Recorder;
 use crate::ids::ActorId;
-use crate::intern::Interner;
+use crate::intern::{Interner, Permutations};
 use crate::network::{Envelope, Network};
-use crate::node::{Event, Health, Node, quietly};
+use crate::node::{AnyLocal, Event, Health, Node, Outcome, quietly};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
@@ -31,7 +31,7 @@ pub(crate) struct Reaction {
     pub(crate) local: u32,
     sends: (u32, u32),
     /// The sum of the fingerprints of what is sent.
-    sent_hash: u128,
+    pub(crate) sent_hash: u128,
     /// It has no effect: a message counts as not received by it.
     pub(crate) is_quiet: bool,
 }
@@ -57,14 +57,6 @@ impl Reactions {
     pub(crate) fn quiet(self) -> Option<u32> {
         (self.end & QUIET != 0).then_some(self.end & !QUIET)
     }
-}
-
-/// The code of a user that panicked while a history was kept.
-#[derive(Clone, Debug)]
-pub(crate) struct BrokenHistory {
-    /// The state in which that happened; nothing if it was a start.
-    pub(crate) at: Option<Vec<u32>>,
-    pub(crate) why: String,
 }
 
 /// What is known of a local state without asking its node.
@@ -109,14 +101,13 @@ pub(crate) struct Space<M> {
     pub(crate) network: Network,
     pub(crate) lossy: bool,
     pub(crate) crashes_max: usize,
-    nodes: Vec<Box<dyn Node<M>>>,
+    pub(crate) nodes: Vec<Box<dyn Node<M>>>,
     facts: Vec<Vec<Facts>>,
     msgs: Interner<M>,
-    pub(crate) envelopes: Vec<Envelope>,
-    envelope_hashes: Vec<u128>,
-    envelope_index: Lookup<Envelope, u32>,
-    concerns: Vec<bool>,
-    pub(crate) permutations: Arc<Vec<Vec<u32>>>,
+    pub(crate) envelopes: Interner<Envelope>,
+    /// For each envelope, whether the history is told of it.
+    pub(crate) concerns: Vec<bool>,
+    pub(crate) permutations: Permutations,
     reactions: Vec<Reaction>,
     choices: Lookup<u32, Vec<usize>>,
     sends: Vec<u32>,
@@ -124,40 +115,38 @@ pub(crate) struct Space<M> {
     sends_in_order: Vec<u32>,
     known: Vec<Lookup<u64, Reactions>>,
     /// What is known, in the order in which it was learned: for each actor, local states and events.
-    reacted: Vec<Vec<(u32, u32)>>,
+    pub(crate) reacted: Vec<Vec<(u32, u32)>>,
     recorder: Option<Box<dyn Recorder<M>>>,
-    records: Lookup<(u32, u64), u32>,
-    /// What went wrong while a history was kept, if anything did.
-    pub(crate) broken: Option<BrokenHistory>,
+    records: Lookup<(u32, u32, bool), u32>,
+    /// What the code of a user said that panicked while a history was kept, if any did.
+    pub(crate) broken: Option<String>,
     /// How many handlers were run.
     pub(crate) handlers: u64,
+}
+
+/// What the reactions to an event in a local state are known by.
+fn key(local: u32, event: u32) -> u64 {
+    (u64::from(local) << 32) | u64::from(event)
 }
 
 impl<M: crate::Data> Space<M> {
     /// An empty space, and the states that the system can start in.
     pub(crate) fn new(system: &System<M>) -> (Self, Vec<Vec<u32>>) {
-        let permutations = Arc::new(system.permutations());
+        let permutations = system.permutations();
         let count = system.kinds.len();
-        let nodes = system
-            .kinds
-            .iter()
-            .enumerate()
-            .map(|(at, kind)| kind.node(ActorId::from(at), count, Arc::clone(&permutations)))
-            .collect::<Vec<_>>();
+        let node = |at: usize| system.kinds[at].node(ActorId::from(at), count, Arc::clone(&permutations));
         let mut space = Self {
             network: system.network,
             lossy: system.lossy,
             crashes_max: system.crashes_max,
-            facts: vec![Vec::new(); nodes.len()],
-            known: (0..nodes.len()).map(|_| Lookup::default()).collect(),
-            reacted: vec![Vec::new(); nodes.len()],
-            nodes,
-            msgs: Interner::new(1),
-            envelopes: Vec::new(),
-            envelope_hashes: Vec::new(),
-            envelope_index: Lookup::default(),
+            nodes: (0..count).map(node).collect(),
+            facts: vec![Vec::new(); count],
+            known: vec![Lookup::default(); count],
+            reacted: vec![Vec::new(); count],
+            msgs: Interner::new(Arc::default()),
+            envelopes: Interner::new(Arc::clone(&permutations)),
             concerns: Vec::new(),
-            recorder: system.recorder.as_ref().map(|make| make(permutations.to_vec())),
+            recorder: system.recorder.as_ref().map(|make| make(Arc::clone(&permutations))),
             permutations,
             reactions: Vec::new(),
             choices: Lookup::default(),
@@ -203,72 +192,57 @@ impl<M: crate::Data> Space<M> {
         }
         starts
             .into_iter()
-            .map(|(locals, history, flying)| {
-                let mut state = locals;
+            .map(|(mut state, history, mut flying)| {
                 if self.recorder.is_some() {
                     state.push(history);
                 }
-                let mut sends = flying;
                 if self.network != Network::Ordered {
-                    sends.sort_unstable();
+                    flying.sort_unstable();
                 }
-                self.network.after(&[], None, &sends, &self.envelopes, &mut state);
+                self.network.after(&[], None, &flying, &self.envelopes.values, &mut state);
                 state
             })
             .collect()
     }
 
     fn note_facts(&mut self, actor: usize) {
-        let node = &self.nodes[actor];
-        let known = &mut self.facts[actor];
+        let (node, known) = (&self.nodes[actor], &mut self.facts[actor]);
         for local in known.len()..node.len() {
-            let local = local as u32;
-            known.push(Facts { timers: node.timers(local) as u32, health: node.health(local) });
+            let local = node.local(local as u32);
+            known.push(Facts { timers: local.timers() as u32, health: local.health() });
         }
     }
 
     fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
-        let msg = self.msgs.intern(msg, &[], || 0);
-        let envelope = Envelope { from: from.0, to: to.0, msg };
-        if let Some(number) = self.envelope_index.get(&envelope) {
-            return *number;
-        }
-        let number = u32::try_from(self.envelopes.len()).expect("fewer messages than four billion");
+        let number = self.msgs.intern(msg, |_| 0);
+        let (envelope, msg) = (Envelope { from: from.0, to: to.0, msg: number }, self.msgs.get(number));
+        let hash = |_: &Envelope| fingerprint(&(fingerprint(msg), from, to, 'm'));
+        let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
-        let msg = self.msgs.get(msg);
-        let hashes = fingerprints(&self.permutations, || fingerprint(&(fingerprint(msg), from, to, 'm')));
-        self.envelope_hashes.extend_from_slice(&hashes);
-        let concerns = match &self.recorder {
-            None => false,
-            Some(recorder) => quietly(|| recorder.concerns(msg)).unwrap_or_else(|why| {
-                self.broken = Some(BrokenHistory { at: None, why });
+        if number as usize == self.concerns.len() {
+            let concerns = self.recorder.as_ref().map(|recorder| quietly(|| recorder.concerns(msg)));
+            self.concerns.push(concerns.unwrap_or(Ok(false)).unwrap_or_else(|why| {
+                self.broken = Some(why);
                 false
-            }),
-        };
-        self.envelopes.push(envelope);
-        self.envelope_index.insert(envelope, number);
-        self.concerns.push(concerns);
+            }));
+        }
         number
     }
 
     /// The history after a message was sent or received.
     fn record(&mut self, history: u32, envelope: u32, received: bool) -> u32 {
-        if !self.concerns[envelope as usize] {
-            return history;
+        if let Ok(known) = self.recorded(history, envelope, received) {
+            return known;
         }
-        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
-        if let Some(next) = self.records.get(&key) {
-            return *next;
-        }
-        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
         let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
         let next = quietly(record).unwrap_or_else(|why| {
-            self.broken = Some(BrokenHistory { at: None, why });
+            self.broken = Some(why);
             history
         });
-        self.records.insert(key, next);
+        self.records.insert((history, envelope, received), next);
         next
     }
 
@@ -276,8 +250,8 @@ impl<M: crate::Data> Space<M> {
         if !self.concerns[envelope as usize] {
             return Ok(history);
         }
-        let key = (history, (u64::from(envelope) << 1) | u64::from(received));
-        self.records.get(&key).copied().ok_or(Unknown::Record { history, envelope, received })
+        let known = self.records.get(&(history, envelope, received));
+        known.copied().ok_or(Unknown::Record { history, envelope, received })
     }
 
     /// Finds out what was not known, by running the code of the user.
@@ -295,9 +269,8 @@ impl<M: crate::Data> Space<M> {
     /// What a handler leads to; it runs if it has not run before. A reaction without any effect has one, if a message has to
     /// leave an ordered network by it.
     pub(crate) fn react(&mut self, actor: u32, local: u32, event: u32) -> Reactions {
-        let key = (u64::from(local) << 32) | u64::from(event);
-        if let Some(range) = self.known[actor as usize].get(&key) {
-            return *range;
+        if let Ok(known) = self.reactions_to(actor, local, event) {
+            return known;
         }
         let node = &mut self.nodes[actor as usize];
         let happens = match event {
@@ -305,7 +278,7 @@ impl<M: crate::Data> Space<M> {
             RECOVER => Event::Recover,
             timeout if timeout >= TIMEOUT => Event::Timeout((timeout - TIMEOUT) as usize),
             envelope => {
-                let Envelope { from, msg, .. } = self.envelopes[envelope as usize];
+                let Envelope { from, msg, .. } = *self.envelopes.get(envelope);
                 Event::Deliver(ActorId(from), self.msgs.get(msg))
             }
         };
@@ -318,54 +291,50 @@ impl<M: crate::Data> Space<M> {
         let mut quiet = None;
         for outcome in outcomes {
             if outcome.local == local && outcome.sends.is_empty() && !consumes {
-                quiet = quiet.or(up.then_some(outcome.choices));
-                continue;
+                quiet = quiet.or(up.then_some(outcome));
+            } else {
+                self.note_reaction(actor, outcome, false);
             }
-            let start = self.sends.len();
-            for (to, msg) in outcome.sends {
-                let envelope = self.envelope(ActorId(actor), to, msg);
-                self.sends.push(envelope);
-            }
-            if self.recorder.is_some() {
-                self.sends_in_order.extend_from_slice(&self.sends[start..]);
-            }
-            if self.network != Network::Ordered {
-                self.sends[start..].sort_unstable();
-            }
-            let stride = self.permutations.len().max(1);
-            let sent_hash = self.sends[start..]
-                .iter()
-                .fold(0_u128, |sum, sent| sum.wrapping_add(self.envelope_hashes[*sent as usize * stride]));
-            if !outcome.choices.is_empty() {
-                self.choices.insert(self.reactions.len() as u32, outcome.choices);
-            }
-            let sends = (start as u32, self.sends.len() as u32);
-            self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet: false });
         }
         let mut known = Reactions { first, end: self.reactions.len() as u32 };
         assert!(known.end < QUIET, "fewer reactions than two billion");
-        if let Some(choices) = quiet {
-            if !choices.is_empty() {
-                self.choices.insert(known.end, choices);
-            }
+        if let Some(outcome) = quiet {
             known.end |= QUIET;
-            let sends = (self.sends.len() as u32, self.sends.len() as u32);
-            self.reactions.push(Reaction { local, sends, sent_hash: 0, is_quiet: true });
+            self.note_reaction(actor, outcome, true);
         }
-        self.known[actor as usize].insert(key, known);
+        self.known[actor as usize].insert(key(local, event), known);
         self.reacted[actor as usize].push((local, event));
         known
     }
 
-    /// What a handler leads to, if it is known.
-    pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<Reactions, Unknown> {
-        let key = (u64::from(local) << 32) | u64::from(event);
-        self.known[actor as usize].get(&key).copied().ok_or(Unknown::Handler { actor, local, event })
+    fn note_reaction(&mut self, actor: u32, outcome: Outcome<M>, is_quiet: bool) {
+        let start = self.sends.len();
+        for (to, msg) in outcome.sends {
+            let envelope = self.envelope(ActorId(actor), to, msg);
+            self.sends.push(envelope);
+        }
+        if self.recorder.is_some() {
+            self.sends_in_order.extend_from_slice(&self.sends[start..]);
+        }
+        if self.network != Network::Ordered {
+            self.sends[start..].sort_unstable();
+        }
+        let hashes = self.sends[start..].iter().map(|sent| self.envelope_hash(*sent));
+        let sent_hash = hashes.fold(0, u128::wrapping_add);
+        if !outcome.choices.is_empty() {
+            self.choices.insert(self.reactions.len() as u32, outcome.choices);
+        }
+        let sends = (start as u32, self.sends.len() as u32);
+        self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet });
     }
 
-    /// In which local states an actor has met which events.
-    pub(crate) fn reacted(&self, actor: u32) -> &[(u32, u32)] {
-        &self.reacted[actor as usize]
+    /// What a handler leads to, if it is known.
+    pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<Reactions, Unknown> {
+        self.known[actor as usize].get(&key(local, event)).copied().ok_or(Unknown::Handler {
+            actor,
+            local,
+            event,
+        })
     }
 
     pub(crate) fn reaction(&self, reaction: u32) -> Reaction {
@@ -376,10 +345,6 @@ impl<M: crate::Data> Space<M> {
         &self.sends[reaction.sends.0 as usize..reaction.sends.1 as usize]
     }
 
-    pub(crate) fn sent_hash(&self, reaction: Reaction) -> u128 {
-        reaction.sent_hash
-    }
-
     pub(crate) fn choices(&self, reaction: u32) -> &[usize] {
         self.choices.get(&reaction).map_or(&[], Vec::as_slice)
     }
@@ -388,8 +353,8 @@ impl<M: crate::Data> Space<M> {
         self.nodes.len()
     }
 
-    pub(crate) fn node(&self, actor: usize) -> &dyn Node<M> {
-        self.nodes[actor].as_ref()
+    pub(crate) fn local(&self, actor: usize, local: u32) -> &dyn AnyLocal {
+        self.nodes[actor].local(local)
     }
 
     pub(crate) fn facts(&self, actor: usize, local: u32) -> Facts {
@@ -401,11 +366,6 @@ impl<M: crate::Data> Space<M> {
         self.nodes.len() + usize::from(self.recorder.is_some())
     }
 
-    /// Whether the history is told of a message.
-    pub(crate) fn is_told(&self, envelope: u32) -> bool {
-        self.concerns[envelope as usize]
-    }
-
     pub(crate) fn has_history(&self) -> bool {
         self.recorder.is_some()
     }
@@ -415,13 +375,17 @@ impl<M: crate::Data> Space<M> {
     }
 
     pub(crate) fn message(&self, envelope: u32) -> (ActorId, ActorId, &M) {
-        let Envelope { from, to, msg } = self.envelopes[envelope as usize];
+        let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         (ActorId(from), ActorId(to), self.msgs.get(msg))
     }
 
     /// The history after a step.
-    pub(crate) fn history_after(&self, history: u32, event: u32, reaction: Reaction) -> Result<u32, Unknown> {
-        let mut history = history;
+    pub(crate) fn history_after(
+        &self,
+        mut history: u32,
+        event: u32,
+        reaction: Reaction,
+    ) -> Result<u32, Unknown> {
         if reaction.is_quiet {
             return Ok(history);
         }
@@ -440,7 +404,7 @@ impl<M: crate::Data> Space<M> {
     }
 
     pub(crate) fn envelope_hash(&self, envelope: u32) -> u128 {
-        self.envelope_hashes[envelope as usize * self.permutations.len().max(1)]
+        self.envelopes.hash(envelope, 0)
     }
 
     pub(crate) fn history_hash(&self, history: u32) -> u128 {
@@ -449,15 +413,12 @@ impl<M: crate::Data> Space<M> {
 
     /// The fingerprint of a global state: with symmetry, the least over all permutations.
     pub(crate) fn hash(&self, state: &[u32]) -> u128 {
-        (0..self.permutations.len().max(1))
-            .map(|permutation| self.hash_under(state, permutation))
-            .min()
-            .unwrap_or(0)
+        let permutations = 0..self.permutations.len();
+        permutations.map(|permutation| self.hash_under(state, permutation)).min().unwrap_or(0)
     }
 
     /// The fingerprint of a global state with its actors renamed by one of the permutations; the first renames nobody.
     pub(crate) fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
-        let stride = self.permutations.len().max(1);
         let mut sum = 0_u128;
         for (actor, local) in state[..self.nodes.len()].iter().enumerate() {
             sum = sum.wrapping_add(self.nodes[actor].hash(*local, permutation));
@@ -467,13 +428,13 @@ impl<M: crate::Data> Space<M> {
         }
         let (mut channel, mut place) = (None, 0_u64);
         for &envelope in &state[self.header()..] {
-            let hash = self.envelope_hashes[envelope as usize * stride + permutation];
+            let hash = self.envelopes.hash(envelope, permutation);
             if self.network != Network::Ordered {
                 sum = sum.wrapping_add(hash);
                 continue;
             }
             // In an ordered network, the place in the queue counts.
-            let here = Some(self.envelopes[envelope as usize].channel());
+            let here = Some(self.envelopes.get(envelope).channel());
             place = if here == channel { place + 1 } else { 0 };
             channel = here;
             sum = sum.wrapping_add(fingerprint(&(hash, place)));

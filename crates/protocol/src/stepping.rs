@@ -11,13 +11,11 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use simurgh_search::space::{StateSpace, Steps, Way};
-use simurgh_search::verdict::{Finding, Verdict};
-use simurgh_search::{Found, Options, Progress as Went, Reversal, System};
-use simurgh_search::{dfs, dpor, optimal, pct, random, source};
+use simurgh_search::space::{Seen, StateSpace, Steps, Way};
+use simurgh_search::verdict::{Exploration, Finding, Verdict};
+use simurgh_search::{Options, Progress as Went, Reversal, System};
 
 use crate::actor::Data;
-use crate::limits::Progress;
 use crate::network::Network;
 use crate::property::{Kind, Mode};
 use crate::session::{Decided, Session};
@@ -118,7 +116,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
         self.state.clone_from(&self.session.starts[start]);
         let envelopes = self.state[self.session.space.header()..].to_vec();
         for (index, envelope) in envelopes.into_iter().enumerate() {
-            let from = self.session.space.envelopes[envelope as usize].from;
+            let from = self.session.space.envelopes.get(envelope).from;
             self.fly(envelope, (from, BEFORE), index);
         }
         let known = self.starts.iter_mut().find(|(inside, _)| *inside == start).expect("it is inside");
@@ -183,7 +181,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
         let space = &self.session.space;
         let (actor, is_loss) = match step {
             Move::Event { actor, .. } => (actor, false),
-            Move::Loss { envelope, .. } => (space.envelopes[envelope as usize].to, true),
+            Move::Loss { envelope, .. } => (space.envelopes.get(envelope).to, true),
         };
         let process = flying.map_or(u64::from(actor), |flying| flying.process);
         let mut made = Transition {
@@ -203,7 +201,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
                 after = Some(reaction.local);
                 moves_messages = event < TIMEOUT || !sends.is_empty();
                 let arrives = (event < TIMEOUT).then_some(event);
-                made.is_told = arrives.iter().chain(sends).any(|envelope| space.is_told(*envelope));
+                made.is_told = arrives.iter().chain(sends).any(|envelope| space.concerns[*envelope as usize]);
             }
         }
         made.is_visible = self.is_visible(actor as usize, before, after.unwrap_or(before), moves_messages);
@@ -213,11 +211,11 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
     /// Whether a condition on several actors can see a change.
     fn is_visible(&mut self, actor: usize, before: u32, after: u32, moves_messages: bool) -> bool {
         let Session { system, space, evaluator, .. } = &mut *self.session;
-        system.properties.iter().enumerate().any(|(property, asked)| match &asked.condition.0 {
-            Kind::Local { .. } | Kind::History(_) => false,
+        system.properties.iter().enumerate().any(|(property, asked)| match &asked.condition.kind {
+            Kind::Local(_) | Kind::History(_) => false,
             Kind::World(_) => moves_messages || before != after,
             _ => {
-                let mut shade = |local| evaluator.shade(property, space, actor, local, true);
+                let mut shade = |local| evaluator.shade(property, space, (actor, local), true);
                 before != after && shade(before) != shade(after)
             }
         })
@@ -379,36 +377,11 @@ fn sends(sender: &Transition, other: &Transition) -> bool {
     other.cause == Some((sender.actor, sender.number))
 }
 
-/// Which engine goes step by step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
-    Interleavings,
-    Dpor,
-    Source,
-    Optimal,
-    Random { seed: u64 },
-    Pct { seed: u64, depth: u32 },
-}
-
-impl Engine {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Interleavings => "interleavings",
-            Self::Dpor => "dpor",
-            Self::Source => "source",
-            Self::Optimal => "optimal",
-            Self::Random { .. } => "random",
-            Self::Pct { .. } => "pct",
-        }
-    }
-
-    fn is_walk(self) -> bool {
-        matches!(self, Self::Random { .. } | Self::Pct { .. })
-    }
-}
+/// What a search that goes step by step finds.
+pub(crate) type Explored = Exploration<Step, Decided>;
 
 /// What cannot be checked in this way, if there is anything.
-fn refusal<M: Data>(system: &crate::System<M>, engine: Engine) -> Option<String> {
+fn refusal<M: Data>(system: &crate::System<M>, is_walk: bool) -> Option<String> {
     let eventually = system.properties.iter().find(|property| property.mode == Mode::Eventually);
     if let Some(property) = eventually {
         let name = &property.name;
@@ -416,15 +389,20 @@ fn refusal<M: Data>(system: &crate::System<M>, engine: Engine) -> Option<String>
             "\"{name}\" is an eventually, which single executions cannot show: use bfs or dfs"
         ));
     }
-    let for_ever = system.network == Network::Duplicating && !engine.is_walk();
+    let for_ever = system.network == Network::Duplicating && !is_walk;
     for_ever.then(|| {
         "messages that arrive any number of times have executions without end: use bfs, dfs, local or walks".into()
     })
 }
 
 /// Goes through executions, one by one.
-pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, engine: Engine, executions_max: Option<u64>) {
-    if let Some(why) = refusal(session.system, engine) {
+pub(crate) fn search<'a, M: Data>(
+    session: &mut Session<'a, M>,
+    is_walk: bool,
+    executions: Option<u64>,
+    explore: impl for<'s> FnOnce(&mut Stepping<'s, 'a, M>, Options<'_, Stepping<'s, 'a, M>>) -> Explored,
+) {
+    if let Some(why) = refusal(session.system, is_walk) {
         return session.fail(why);
     }
     let depth = (session.limits.depth_max < usize::MAX).then_some(session.limits.depth_max);
@@ -432,32 +410,18 @@ pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, engine: Engine, exec
     let mut went = Went::default();
     let mut stopped = false;
     let watcher = |went: &Went| {
-        let progress = Progress { states: went.executions, transitions: went.transitions, depth: went.depth };
-        stopped |= stop.as_mut().is_some_and(|stop| stop(&progress));
+        let Went { executions, transitions, depth, .. } = *went;
+        let seen = Seen { states: executions as usize, transitions, depth };
+        stopped |= stop.as_mut().is_some_and(|stop| stop(&seen));
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let options = Options {
-        depth,
-        executions: executions_max,
-        every: 64,
-        report: Some(&mut went),
-        ..Options::default()
-    };
-    let options = options.watch(watcher);
-    let mut system = Stepping::new(session);
-    let found: Found<Stepping<'_, '_, M>> = match engine {
-        Engine::Interleavings => dfs::explore(&mut system, options),
-        Engine::Dpor => dpor::explore(&mut system, options),
-        Engine::Source => source::explore(&mut system, options),
-        Engine::Optimal => optimal::explore(&mut system, options),
-        Engine::Random { seed } => random::explore(&mut system, seed, options),
-        Engine::Pct { seed, depth } => pct::explore(&mut system, seed, depth, options),
-    };
+    let options = Options { depth, executions, every: 64, report: Some(&mut went), ..Options::default() };
+    let found = explore(&mut Stepping::new(session), options.watch(watcher));
     session.report.executions = found.executions + found.cut;
     session.report.transitions = found.transitions;
     session.report.depth = went.depth;
     session.cut = match found.verdict {
-        Verdict::NotExhausted if engine.is_walk() && !stopped => {
+        Verdict::NotExhausted if is_walk && !stopped => {
             Some(format!("{} walks do not see everything", session.report.executions))
         }
         Verdict::NotExhausted if found.cut > 0 && !stopped => {

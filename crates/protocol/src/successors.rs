@@ -10,13 +10,11 @@ pub(crate) type Successors = simurgh_search::space::Successors<Move>;
 
 impl<M: Data> Space<M> {
     /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.
-    pub(crate) fn expand(&self, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
-        self.expand_by(Steps::Effective, state, out)
-    }
-
-    fn expand_by(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
+    pub(crate) fn expand(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
         let mark = out.mark();
-        let result = Expansion { space: self, steps, state, base: self.hash_base(state) }.all(out);
+        let is_kept_up = self.permutations.len() <= 1 && self.network == Network::Unordered;
+        let base = is_kept_up.then(|| self.hash(state));
+        let result = Expansion { space: self, steps, state, base, out }.all();
         if result.is_err() {
             out.truncate(mark);
         }
@@ -24,23 +22,23 @@ impl<M: Data> Space<M> {
     }
 
     /// The same, learning what is not known.
-    pub(crate) fn expand_learning(&mut self, state: &[u32], out: &mut Successors) {
-        self.expand_learning_by(Steps::Effective, state, out);
-    }
-
-    /// The same with the steps that are asked for.
-    pub(crate) fn expand_learning_by(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
-        while let Err(unknown) = self.expand_by(steps, state, out) {
+    pub(crate) fn expand_learning(&mut self, steps: Steps, state: &[u32], out: &mut Successors) {
+        while let Err(unknown) = self.expand(steps, state, out) {
             self.learn(unknown);
-            if let Some(broken) = &mut self.broken {
-                broken.at.get_or_insert_with(|| state.to_vec());
-            }
         }
     }
 
-    /// The fingerprint that those of the next states are computed from, where that can be done.
-    fn hash_base(&self, state: &[u32]) -> Option<u128> {
-        (self.permutations.len() <= 1 && self.network == Network::Unordered).then(|| self.hash(state))
+    /// What comes after a state by the first step that is meant, if there is one.
+    pub(crate) fn after(
+        &mut self,
+        steps: Steps,
+        state: &[u32],
+        is_meant: impl Fn(&Self, Move) -> bool,
+    ) -> Option<Vec<u32>> {
+        let mut next = Successors::default();
+        self.expand_learning(steps, state, &mut next);
+        let meant = next.list.iter().find(|successor| is_meant(self, successor.step))?;
+        Some(next.state(meant).to_vec())
     }
 }
 
@@ -48,35 +46,38 @@ struct Expansion<'a, M> {
     space: &'a Space<M>,
     steps: Steps,
     state: &'a [u32],
+    /// The fingerprint that those of the next states are computed from, where that can be done.
     base: Option<u128>,
+    out: &'a mut Successors,
 }
 
 impl<M: Data> Expansion<'_, M> {
-    fn all(&self, out: &mut Successors) -> Result<(), Unknown> {
+    fn all(&mut self) -> Result<(), Unknown> {
         let (space, actors) = (self.space, self.space.actors());
         let flying = &self.state[space.header()..];
         if space.lossy {
             for at in space.network.losable(flying) {
-                self.loss(at, out);
+                self.loss(at);
             }
         }
-        for at in space.network.deliverable(flying, &space.envelopes) {
+        for at in space.network.deliverable(flying, &space.envelopes.values) {
             let envelope = flying[at];
-            let to = space.envelopes[envelope as usize].to;
-            self.event(to, envelope, Some(at), out)?;
+            let to = space.envelopes.get(envelope).to;
+            self.event(to, envelope, Some(at))?;
         }
         for actor in 0..actors as u32 {
             for timer in 0..space.facts(actor as usize, self.state[actor as usize]).timers {
-                self.event(actor, TIMEOUT + timer, None, out)?;
+                self.event(actor, TIMEOUT + timer, None)?;
             }
         }
         if space.crashes_max > 0 {
-            let health = |actor: u32| space.facts(actor as usize, self.state[actor as usize]).health;
+            let state = self.state;
+            let health = |actor: u32| space.facts(actor as usize, state[actor as usize]).health;
             let down = (0..actors as u32).filter(|actor| health(*actor) == Health::Down).count();
             for actor in 0..actors as u32 {
                 match health(actor) {
-                    Health::Up if down < space.crashes_max => self.event(actor, CRASH, None, out)?,
-                    Health::Down => self.event(actor, RECOVER, None, out)?,
+                    Health::Up if down < space.crashes_max => self.event(actor, CRASH, None)?,
+                    Health::Down => self.event(actor, RECOVER, None)?,
                     _ => {}
                 }
             }
@@ -84,91 +85,64 @@ impl<M: Data> Expansion<'_, M> {
         Ok(())
     }
 
-    fn event(
-        &self,
-        actor: u32,
-        event: u32,
-        taken: Option<usize>,
-        out: &mut Successors,
-    ) -> Result<(), Unknown> {
-        let space = self.space;
-        let reactions = space.reactions_to(actor, self.state[actor as usize], event)?;
+    fn event(&mut self, actor: u32, event: u32, taken: Option<usize>) -> Result<(), Unknown> {
+        let reactions = self.space.reactions_to(actor, self.state[actor as usize], event)?;
         // A message that may be duplicated stays on its way.
-        let taken = taken.filter(|_| space.network != Network::Duplicating);
-        for reaction in reactions.effective() {
-            self.reaction(actor, event, taken, reaction, out)?;
-        }
-        if let Some(quiet) = reactions.quiet()
-            && self.steps == Steps::All
-        {
-            self.reaction(actor, event, taken, quiet, out)?;
+        let taken = taken.filter(|_| self.space.network != Network::Duplicating);
+        let quiet = reactions.quiet().filter(|_| self.steps == Steps::All);
+        for reaction in reactions.effective().chain(quiet) {
+            self.reaction(actor, event, reaction, taken)?;
         }
         Ok(())
     }
 
-    fn reaction(
-        &self,
-        actor: u32,
-        event: u32,
-        taken: Option<usize>,
-        reaction_index: u32,
-        out: &mut Successors,
-    ) -> Result<(), Unknown> {
-        let (space, header) = (self.space, self.space.header());
-        let before = self.state[actor as usize];
-        let reaction = space.reaction(reaction_index);
-        let start = out.data.len();
-        out.data.extend_from_slice(&self.state[..header]);
-        out.data[start + actor as usize] = reaction.local;
-        let mut history = None;
-        if space.has_history() {
-            let old = self.state[space.actors()];
-            let new = match space.history_after(old, event, reaction) {
-                Ok(new) => new,
-                Err(unknown) => {
-                    out.data.truncate(start);
-                    return Err(unknown);
-                }
-            };
-            out.data[start + space.actors()] = new;
-            history = (new != old).then_some((old, new));
+    fn reaction(&mut self, actor: u32, event: u32, number: u32, taken: Option<usize>) -> Result<(), Unknown> {
+        let (space, at) = (self.space, actor as usize);
+        let (fixed, flying) = self.state.split_at(space.header());
+        let reaction = space.reaction(number);
+        let history = match fixed.get(space.actors()) {
+            Some(&old) => Some((old, space.history_after(old, event, reaction)?)),
+            None => None,
+        };
+        let data = &mut self.out.data;
+        let start = data.len();
+        data.extend_from_slice(fixed);
+        data[start + at] = reaction.local;
+        if let Some((_, new)) = history {
+            data[start + space.actors()] = new;
         }
-        let flying = &self.state[header..];
-        space.network.after(flying, taken, space.sends(reaction), &space.envelopes, &mut out.data);
+        space.network.after(flying, taken, space.sends(reaction), &space.envelopes.values, data);
         let hash = match self.base {
             Some(base) => {
-                let at = actor as usize;
                 let mut hash = base
-                    .wrapping_sub(space.local_hash(at, before))
+                    .wrapping_sub(space.local_hash(at, fixed[at]))
                     .wrapping_add(space.local_hash(at, reaction.local))
-                    .wrapping_add(space.sent_hash(reaction));
+                    .wrapping_add(reaction.sent_hash);
                 if event < TIMEOUT {
                     hash = hash.wrapping_sub(space.envelope_hash(event));
                 }
-                if let Some((old, new)) = history {
+                if let Some((old, new)) = history.filter(|(old, new)| old != new) {
                     hash = hash.wrapping_sub(space.history_hash(old)).wrapping_add(space.history_hash(new));
                 }
-                debug_assert_eq!(hash, space.hash(&out.data[start..]), "kept up is computed anew");
+                debug_assert_eq!(hash, space.hash(&data[start..]), "kept up is computed anew");
                 hash
             }
-            None => space.hash(&out.data[start..]),
+            None => space.hash(&data[start..]),
         };
-        let step = Move::Event { actor, event, reaction: reaction_index };
-        out.push(step, hash, start);
+        self.out.push(Move::Event { actor, event, reaction: number }, hash, start);
         Ok(())
     }
 
-    fn loss(&self, at: usize, out: &mut Successors) {
-        let (space, header) = (self.space, self.space.header());
-        let start = out.data.len();
-        out.data.extend_from_slice(&self.state[..header]);
-        space.network.after(&self.state[header..], Some(at), &[], &space.envelopes, &mut out.data);
-        let flying = &self.state[header..];
+    fn loss(&mut self, at: usize) {
+        let (space, data) = (self.space, &mut self.out.data);
+        let (fixed, flying) = self.state.split_at(space.header());
+        let start = data.len();
+        data.extend_from_slice(fixed);
+        space.network.after(flying, Some(at), &[], &space.envelopes.values, data);
+        let hash = space.hash(&data[start..]);
         let envelope = flying[at];
         // In a queue it makes a difference which of two equal messages is lost.
         let after = flying[..at].iter().filter(|other| **other == envelope).count() as u32;
-        let step = Move::Loss { envelope, after };
-        let hash = space.hash(&out.data[start..]);
-        out.push(step, hash, start);
+        self.out.push(Move::Loss { envelope, after }, hash, start);
     }
 }

@@ -5,6 +5,8 @@
 //! which they are exchanged is found by exchanging them in all that has happened. So the way to a state is gone once more for
 //! every way to exchange actors, for the first states of a search and for samples of the others, and what is said is compared.
 
+use simurgh_search::space::{StateSpace, Steps};
+
 use crate::actor::Data;
 use crate::session::Session;
 use crate::space::Space;
@@ -51,7 +53,7 @@ fn other<M: Data>(session: &mut Session<'_, M>, way: &[&[u32]], exchange: usize)
     let mut next = Successors::default();
     for of in &way[1..] {
         next.clear();
-        session.space.expand_learning(&state, &mut next);
+        session.space.expand_learning(Steps::Effective, &state, &mut next);
         let states = next.list.iter().map(|successor| next.state(successor)).collect::<Vec<_>>();
         state = image(&session.space, &states, of, exchange)?.to_vec();
     }
@@ -73,8 +75,8 @@ fn image<'a, M: Data>(
 
 /// Whether everything that is asked of two states has the same answer.
 fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Result<(), String> {
-    let inside = session.within(one);
-    if inside != session.within(other) && session.broken_boundary().is_none() {
+    let inside = session.is_within(one);
+    if inside != session.is_within(other) && session.broken_boundary().is_none() {
         return Err(
             "within() tells actors apart that are exchanged for each other; it may not name an actor".into(),
         );
@@ -85,7 +87,7 @@ fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Re
     for (at, property) in session.system.properties.iter().enumerate() {
         let [one, other] =
             [one, other].map(|state| session.evaluator.decides(at, &session.space, state, None));
-        if one != other && session.evaluator.take_panic().is_none() {
+        if one != other && session.evaluator.panic.take().is_none() {
             return Err(format!(
                 "\"{}\" tells actors apart that are exchanged for each other; take symmetric() away, or ask for \
                  something that does not name an actor",

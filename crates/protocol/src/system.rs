@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::actor::{Actor, Data, Durable};
 use crate::history::{self, Happened, Recorder};
 use crate::ids::ActorId;
+use crate::intern::Permutations;
 use crate::network::Network;
 use crate::node::Kind;
 use crate::property::{Condition, Mode, Property};
@@ -13,10 +14,11 @@ use crate::runtime::node::Kept;
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;
 
-type MakeRecorder<M> = Box<dyn Fn(Vec<Vec<u32>>) -> Box<dyn Recorder<M>> + Send + Sync>;
+type MakeRecorder<M> = Box<dyn Fn(Permutations) -> Box<dyn Recorder<M>> + Send + Sync>;
 type Within = Box<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
 
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
+#[must_use]
 pub struct System<M> {
     pub(crate) kinds: Vec<Box<dyn Kind<M>>>,
     pub(crate) network: Network,
@@ -54,31 +56,26 @@ impl<M: Data> System<M> {
     }
 
     /// Adds an actor; the first is number 0. Actors of any kinds may be added, as long as they speak the same language.
-    #[must_use]
     pub fn actor<A: Actor<Msg = M>>(self, actor: A) -> Self {
         self.keep(Kept::anew(actor, None))
     }
 
     /// Adds several actors of one kind.
-    #[must_use]
     pub fn actors<A: Actor<Msg = M>>(self, actors: impl IntoIterator<Item = A>) -> Self {
         actors.into_iter().fold(self, System::actor)
     }
 
     /// Adds an actor with a disk, which survives crashes.
-    #[must_use]
     pub fn durable<A: Durable<Msg = M>>(self, actor: A) -> Self {
         self.keep(Kept::durable(actor, None))
     }
 
     /// Adds an actor that is in the middle of something: as it was found in a running system, with the timers that are set.
-    #[must_use]
     pub fn resumed<A: Actor<Msg = M>>(self, actor: A, state: A::State, timers: Vec<A::Timer>) -> Self {
         self.keep(Kept::anew(actor, Some((state, timers))))
     }
 
     /// Adds an actor with a disk that is in the middle of something.
-    #[must_use]
     pub fn durable_resumed<A: Durable<Msg = M>>(
         self,
         actor: A,
@@ -94,28 +91,24 @@ impl<M: Data> System<M> {
     }
 
     /// Says what the network may do to the order of messages, and to their number.
-    #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
     /// Lets the network lose messages.
-    #[must_use]
     pub fn lossy(mut self) -> Self {
         self.lossy = true;
         self
     }
 
     /// Lets actors crash and recover, with at most so many down at a time.
-    #[must_use]
     pub fn crashes(mut self, at_a_time: usize) -> Self {
         self.crashes_max = at_a_time;
         self
     }
 
     /// Puts a message on its way before anything happens: what was in flight when a running system was looked at.
-    #[must_use]
     pub fn in_flight(mut self, from: ActorId, to: ActorId, msg: M) -> Self {
         self.flying.push((from, to, msg));
         self
@@ -126,7 +119,6 @@ impl<M: Data> System<M> {
     /// This needs actors that are built alike, and handlers that treat all [`ActorId`]s alike: they may compare them for
     /// equality, but not for order. Nor may conditions, the boundary or the history name one of these actors. A search looks at
     /// samples of the states that it leaves out for this reason, and says so if something is different in them.
-    #[must_use]
     pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
         self.symmetric = actors.into_iter().collect();
         self
@@ -134,30 +126,22 @@ impl<M: Data> System<M> {
 
     /// Keeps a history beside the actors: `tell` changes it whenever a message that `concerns` it is sent or received. What
     /// changes nothing where it arrives counts as not received, but in an ordered network.
-    #[must_use]
     pub fn history<H: Data>(
         mut self,
         first: H,
         concerns: impl Fn(&M) -> bool + Send + Sync + 'static,
         tell: impl Fn(&mut H, Happened<'_, M>) + Send + Sync + 'static,
     ) -> Self {
-        let concerns: Arc<history::Concerns<M>> = Arc::new(concerns);
-        let tell: Arc<history::Tell<M, H>> = Arc::new(tell);
+        let rules: Arc<history::Rules<M, H>> = Arc::new((Box::new(concerns), Box::new(tell)));
         self.has_two_histories |= self.recorder.is_some();
         self.recorder = Some(Box::new(move |permutations| {
-            Box::new(history::Typed::new(
-                first.clone(),
-                permutations,
-                Arc::clone(&concerns),
-                Arc::clone(&tell),
-            ))
+            Box::new(history::Typed::new(first.clone(), permutations, Arc::clone(&rules)))
         }));
         self
     }
 
     /// Restricts the system to what lies within a boundary: states outside are neither looked at nor gone through. What is said
     /// of the system is said of the states inside; two boundaries hold together; an `eventually` is not known where ways leave before it is true.
-    #[must_use]
     pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.within = Some(match self.within.take() {
             None => Box::new(inside),
@@ -167,21 +151,18 @@ impl<M: Data> System<M> {
     }
 
     /// Asks for something to be true in every state that can be reached.
-    #[must_use]
     pub fn always(self, name: impl Into<String>, condition: Condition<M>) -> Self {
         self.property(name, Mode::Always, condition)
     }
 
     /// Asks for something to be true in at least one state that can be reached. A condition on one state or on
     /// pairs is true when it is true of some actor, or some pair.
-    #[must_use]
     pub fn sometimes(self, name: impl Into<String>, condition: Condition<M>) -> Self {
         self.property(name, Mode::Sometimes, condition)
     }
 
     /// Asks for something to become true at some time, whatever happens. A condition on one state or on pairs is
     /// true when it is true of all actors, or all pairs.
-    #[must_use]
     pub fn eventually(self, name: impl Into<String>, condition: Condition<M>) -> Self {
         self.property(name, Mode::Eventually, condition)
     }
@@ -191,8 +172,8 @@ impl<M: Data> System<M> {
         self
     }
 
-    pub(crate) fn permutations(&self) -> Vec<Vec<u32>> {
-        permutations(&self.symmetric, self.kinds.len())
+    pub(crate) fn permutations(&self) -> Permutations {
+        Arc::new(permutations(&self.symmetric, self.kinds.len()))
     }
 
     /// What is wrong with the way it is put together, if anything is.

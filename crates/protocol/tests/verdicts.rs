@@ -154,10 +154,8 @@ fn a_condition_that_panics_took_the_checker_with_it() {
     };
     for what in 0..8 {
         let name = if what == 7 { "within()" } else { "\"broken\"" };
-        // Local search asks for the boundary only where something seems to be wrong.
-        let searches = if what == 7 { 3 } else { 5 };
-        for found in &all_searches(&broken(what))[..searches] {
-            cannot_run(found, &[name, "it is zero", "after timeout", "0 is"]);
+        for found in all_searches(&broken(what)) {
+            cannot_run(&found, &[name, "it is zero", "after timeout", "0 is"]);
         }
     }
     let eventually = walkers(1).eventually(
@@ -169,6 +167,35 @@ fn a_condition_that_panics_took_the_checker_with_it() {
     );
     for found in [eventually.checker().bfs(), eventually.checker().dfs()] {
         cannot_run(&found, &["\"broken\"", "it is zero", "timeout 0: ()"]);
+    }
+}
+
+#[test]
+fn local_search_said_holds_where_the_boundary_panics() {
+    let panics_if = |wrong: fn(u8, u8) -> bool| {
+        let within = move |states: &simurgh_protocol::States<'_>| {
+            let [one, other] = [0, 1].map(|actor| states.get::<u8>(ActorId(actor)).copied().unwrap_or(9));
+            assert!(!wrong(one, other), "neither here nor there");
+            one > 0 || other > 0
+        };
+        walkers(2).within(within).always("low", local(|state: &u8| *state < 2))
+    };
+    // Only the second has moved; nothing seems to be wrong with the property.
+    for found in all_searches(&panics_if(|one, other| one == 1 && other == 0)) {
+        cannot_run(&found, &["within()", "neither here nor there", "after timeout 1", "1 is 0"]);
+    }
+    // Never: walkers stop at zero.
+    for found in all_searches(&panics_if(|one, _| one > 1)) {
+        assert_eq!(found.verdict, Verdict::Holds, "{found}");
+    }
+    // Behind the boundary only: one has to get to zero after the other, and both are there then, outside.
+    let system = walkers(3).within(|states| {
+        let arrived = states.of::<u8>().filter(|(_, state)| **state == 0).count();
+        assert!(arrived < 3, "nobody comes here");
+        arrived < 2
+    });
+    for found in all_searches(&system) {
+        assert_eq!(found.verdict, Verdict::Holds, "{found}");
     }
 }
 
@@ -193,6 +220,15 @@ fn a_history_that_panics_took_the_checker_with_it() {
         for found in [system.checker().bfs(), system.checker().workers(2).bfs(), system.checker().dfs()] {
             cannot_run(&found, &["history()", word]);
         }
+    }
+    // Local search does not keep histories, but asks which messages concern them.
+    let system = System::new().actor(walker(1)).actor(sender()).history(
+        0_u8,
+        |()| panic!("it was not asked for"),
+        |_: &mut u8, _: Happened<'_, ()>| {},
+    );
+    for found in all_searches(&system) {
+        cannot_run(&found, &["history()", "it was not asked for"]);
     }
 }
 
@@ -352,4 +388,17 @@ fn mistakes_of_who_asks_are_told() {
     assert_eq!(both.checker().bfs().states, 2);
     let none = both.checker().depth_max(0).dfs();
     assert_eq!((none.verdict, none.states), (Verdict::NotExhausted, 1), "{none}");
+}
+
+#[test]
+fn an_eventually_is_refused_where_actors_are_symmetric() {
+    let system = walkers(2)
+        .symmetric([ActorId(0), ActorId(1)])
+        .always("low", local(|state: &u8| *state < 2))
+        .eventually("arrives", local(|state: &u8| *state == 0));
+    for found in [system.checker().bfs(), system.checker().dfs()] {
+        assert_eq!(found.verdict, Verdict::NotExhausted, "{found}");
+        let note = "\"arrives\" is an eventually, which cannot be looked for with symmetric()";
+        assert_eq!(found.note.as_deref(), Some(note));
+    }
 }

@@ -4,7 +4,7 @@
 //! is not known yet is learned in between, and the results are taken in order. So every number, and every
 //! counterexample, is the same whatever the number of threads.
 
-use crate::session::{Options, Session};
+use crate::session::Options;
 use crate::space::{Level, Seen, StateSpace, Steps, Successors, Way};
 use crate::stepped;
 use crate::system::System;
@@ -16,107 +16,116 @@ const BLOCK: usize = 2048;
 
 /// Looks at every state of a system once, the nearest first.
 pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
-    stepped::explore(Session::new(system, options), |space| {
-        search(space);
-    })
+    stepped::explore(system, options, |space| search(space))
 }
 
 /// Looks at every state once, the nearest first.
 pub fn search<S: StateSpace>(space: &mut S) -> Seen {
-    let mut parents = Parents::default();
-    let mut seen = Seen::default();
-    let (mut level, mut next) = (Level::default(), Level::default());
-    for start in space.starts() {
-        space.compare(0, &[&start]);
-        let key = space.key(&start);
-        if !space.is_within(&start) || parents.insert(key, None).is_none() {
-            continue;
-        }
-        level.push(&start);
-        look(space, &parents, &start, None, parents.count() as u32 - 1);
-    }
-    let workers = space.workers();
-    let mut lists: Vec<Successors<S::Step>> = Vec::new();
-    let mut first_of_level = 0;
-    'levels: while level.len() > 0 && space.wants_more() && !space.is_cut(seen.depth) {
-        for block in (0..level.len()).step_by(BLOCK * workers) {
-            lists.resize_with((level.len() - block).min(BLOCK * workers), Successors::default);
-            if let Some((at, finding)) = space.expand_block(&level, block, &mut lists) {
-                let way = way(space, Steps::Effective, &parents, first_of_level + at as u32);
-                space.found(finding, way);
-                break 'levels;
+    let (parents, next) = (Parents::default(), Level::default());
+    Search { space, parents, next, seen: Seen::default() }.search()
+}
+
+struct Search<'s, S> {
+    space: &'s mut S,
+    parents: Parents,
+    /// The states one step further than those that are expanded.
+    next: Level,
+    seen: Seen,
+}
+
+impl<S: StateSpace> Search<'_, S> {
+    fn search(mut self) -> Seen {
+        for start in self.space.starts() {
+            self.space.compare(0, &[&start]);
+            let key = self.space.key(&start);
+            if self.space.is_within(&start)
+                && let Some(number) = self.parents.insert(key, None)
+            {
+                self.next.push(&start);
+                self.look(&start, None, number);
             }
-            for (at, list) in lists.iter().enumerate() {
-                let parent = first_of_level + (block + at) as u32;
-                let goes_on = take(space, &mut parents, &mut next, parent, list, &mut seen);
-                seen.states = parents.count();
-                if !goes_on || space.is_over(Seen { depth: seen.depth + 1, ..seen }) {
+        }
+        let mut level = std::mem::take(&mut self.next);
+        let block_max = BLOCK * self.space.workers();
+        let mut lists: Vec<Successors<S::Step>> = Vec::new();
+        let mut first_of_level = 0;
+        'levels: while level.len() > 0 && self.space.wants_more() && !self.space.is_cut(self.seen.depth) {
+            for block in (0..level.len()).step_by(block_max) {
+                lists.resize_with((level.len() - block).min(block_max), Successors::default);
+                if let Some((at, finding)) = self.space.expand_block(&level, block, &mut lists) {
+                    tell(self.space, Steps::Effective, &self.parents, first_of_level + at as u32, finding);
                     break 'levels;
                 }
+                for (at, list) in lists.iter().enumerate() {
+                    let goes_on = self.take(first_of_level + (block + at) as u32, list);
+                    self.seen.states = self.parents.count();
+                    if !goes_on || self.space.is_over(Seen { depth: self.seen.depth + 1, ..self.seen }) {
+                        break 'levels;
+                    }
+                }
+            }
+            first_of_level += level.len() as u32;
+            std::mem::swap(&mut level, &mut self.next);
+            self.next.clear();
+            self.seen.depth += usize::from(level.len() > 0);
+        }
+        Seen { states: self.parents.count(), ..self.seen }
+    }
+
+    /// Takes what comes after a state; whether the search goes on.
+    fn take(&mut self, parent: u32, list: &Successors<S::Step>) -> bool {
+        for successor in &list.list {
+            self.seen.transitions += 1;
+            let state = list.state(successor);
+            self.space.meet(state, successor.key);
+            if !self.space.is_within(state) {
+                // That a state is left out has to be true of all that count as the same.
+                if self.space.is_sample(self.parents.count()) {
+                    self.compare(parent, Some(state));
+                }
+                continue;
+            }
+            let Some(number) = self.parents.insert(successor.key, Some(parent)) else { continue };
+            self.next.push(state);
+            self.look(state, Some(successor.step), number);
+            if self.space.is_sample(number as usize) {
+                self.compare(number, None);
+            }
+            if !self.space.wants_more() {
+                return false;
             }
         }
-        first_of_level += level.len() as u32;
-        std::mem::swap(&mut level, &mut next);
-        next.clear();
-        seen.depth += usize::from(level.len() > 0);
+        self.space.wants_more()
     }
-    Seen { states: parents.count(), ..seen }
+
+    fn look(&mut self, state: &[u32], step: Option<S::Step>, number: u32) {
+        for finding in self.space.look(state, step) {
+            tell(self.space, Steps::Effective, &self.parents, number, finding);
+        }
+    }
+
+    /// Looks whether a state that was reached, or one that comes right after it, is alike for all that have its key.
+    fn compare(&mut self, number: u32, next: Option<&[u32]>) {
+        let (way, last) = way(self.space, Steps::Effective, &self.parents, number);
+        let states = way.steps.iter().map(|(state, _)| state.as_slice()).chain([last.as_slice()]).chain(next);
+        self.space.compare(number as usize, &states.collect::<Vec<_>>());
+    }
 }
 
-/// Takes what comes after a state; whether the search goes on.
-fn take<S: StateSpace>(
+/// Tells what was found in a state, and the way to it.
+pub(crate) fn tell<S: StateSpace>(
     space: &mut S,
-    parents: &mut Parents,
-    next: &mut Level,
-    parent: u32,
-    list: &Successors<S::Step>,
-    seen: &mut Seen,
-) -> bool {
-    for successor in &list.list {
-        seen.transitions += 1;
-        let state = list.state(successor);
-        space.meet(state, successor.key);
-        if !space.is_within(state) {
-            // That a state is left out has to be true of all that count as the same.
-            if space.is_sample(parents.count()) {
-                compare(space, parents, parent, Some(state));
-            }
-            continue;
-        }
-        let Some(number) = parents.insert(successor.key, Some(parent)) else { continue };
-        next.push(state);
-        look(space, parents, state, Some(successor.step), number);
-        if space.is_sample(number as usize) {
-            compare(space, parents, number, None);
-        }
-        if !space.wants_more() {
-            return false;
-        }
-    }
-    space.wants_more()
+    made: Steps,
+    parents: &Parents,
+    number: u32,
+    finding: S::Finding,
+) {
+    let (way, _) = way(space, made, parents, number);
+    space.found(finding, way);
 }
 
-fn look<S: StateSpace>(space: &mut S, parents: &Parents, state: &[u32], step: Option<S::Step>, number: u32) {
-    for finding in space.look(state, step) {
-        let way = way(space, Steps::Effective, parents, number);
-        space.found(finding, way);
-    }
-}
-
-/// Looks whether a state that was reached, or one that comes right after it, is alike for all that have its key.
-fn compare<S: StateSpace>(space: &mut S, parents: &Parents, number: u32, next: Option<&[u32]>) {
-    let (way, last) = way_to(space, Steps::Effective, parents, number);
-    let states = way.steps.iter().map(|(state, _)| state.as_slice()).chain([last.as_slice()]).chain(next);
-    space.compare(number as usize, &states.collect::<Vec<_>>());
-}
-
-/// The way to a state, found again from the start.
-pub(crate) fn way<S: StateSpace>(space: &mut S, made: Steps, parents: &Parents, last: u32) -> Way<S::Step> {
-    way_to(space, made, parents, last).0
-}
-
-/// The same, with the state itself.
-fn way_to<S: StateSpace>(
+/// The way to a state, found again from the start, and the state itself.
+pub(crate) fn way<S: StateSpace>(
     space: &mut S,
     made: Steps,
     parents: &Parents,

@@ -26,7 +26,8 @@ pub struct Causality {
     /// How many words a row has.
     stride: usize,
     len: usize,
-    races: Vec<Race>,
+    /// All races, in the order of their second steps; the latest first step of each comes first.
+    pub(crate) races: Vec<Race>,
 }
 
 impl Causality {
@@ -75,16 +76,6 @@ impl Causality {
     /// The steps that happened before one: one bit each.
     pub fn row(&self, step: usize) -> &[u64] {
         &self.rows[step * self.stride..][..self.stride]
-    }
-
-    /// All races, in the order of their second steps; the latest first step of each comes first.
-    pub fn races(&self) -> &[Race] {
-        &self.races
-    }
-
-    /// From now on, executions that begin with so many steps of this one need not look at a race.
-    pub fn settle(&mut self, race: usize, settled: usize) {
-        self.races[race].settled = settled;
     }
 
     /// The races whose second step is not before this one.

@@ -29,7 +29,7 @@ impl<S: System> Strategy<S> for Dpor {
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut done = None;
-        for race in path.fresh_races(fresh) {
+        for race in path.causality.races_since(fresh).to_vec() {
             // The latest first step of each second one comes first, and is enough if the second could have come before it. If
             // not, the first only made it possible, and hides a race of one before that.
             if done != Some(race.second) && backtrack(path, race.first, race.second) {

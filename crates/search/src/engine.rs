@@ -64,8 +64,8 @@ impl fmt::Display for Offer {
 
 /// Searches beside the [engines](Engine) that are chosen by name: what each is called, what it needs, and what it is for.
 const OTHERS: [(&str, &[Offer], &str); 2] = [
-    ("`liveness`", &[Offer::StateKeys, Offer::Cycles], "a cycle or an end without a goal; fairness"),
-    ("`local`", &[Offer::LocalStates], "a combination of local states that can be there together"),
+    ("liveness", &[Offer::StateKeys, Offer::Cycles], "a cycle or an end without a goal; fairness"),
+    ("local", &[Offer::LocalStates], "a combination of local states that can be there together"),
 ];
 
 /// A table of all engines, in Markdown: what each needs of a system, and which systems offer that.
@@ -73,16 +73,13 @@ pub fn table(systems: &[(&str, &[Offer])]) -> String {
     let names: Vec<&str> = systems.iter().map(|(name, _)| *name).collect();
     let mut text = format!("| engine | goes through | needs | {} |\n", names.join(" | "));
     text += &format!("|{}\n", " --- |".repeat(3 + systems.len()));
-    let engines =
-        Engine::ALL.iter().map(|engine| (format!("`{engine}`"), engine.needs(), engine.goes_through()));
-    let others = OTHERS.iter().map(|(name, needs, what)| ((*name).to_owned(), *needs, *what));
-    for (name, needs, what) in engines.chain(others) {
+    for (name, needs, what) in Engine::ALL.into_iter().map(Engine::facts).chain(OTHERS) {
         let offered = |(_, offers): &(&str, &[Offer])| {
             if needs.iter().all(|need| offers.contains(need)) { "yes" } else { "no" }
         };
         let offered: Vec<&str> = systems.iter().map(offered).collect();
         let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
-        text += &format!("| {name} | {what} | {} | {} |\n", needs.join(", "), offered.join(" | "));
+        text += &format!("| `{name}` | {what} | {} | {} |\n", needs.join(", "), offered.join(" | "));
     }
     text
 }
@@ -108,52 +105,34 @@ pub enum Property {
 
 impl Property {
     /// All of them.
-    pub const ALL: [Property; 7] = [
-        Property::Assertions,
-        Property::Deadlocks,
-        Property::Received,
-        Property::FinalStates,
-        Property::Invariants,
-        Property::Determinism,
-        Property::UnreliableNetwork,
-    ];
+    pub const ALL: [Property; 7] = {
+        use Property::*;
+        [Assertions, Deadlocks, Received, FinalStates, Invariants, Determinism, UnreliableNetwork]
+    };
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 9] = [
-        Engine::Receives,
-        Engine::Optimal,
-        Engine::Source,
-        Engine::Dpor,
-        Engine::Dfs,
-        Engine::States,
-        Engine::Bfs,
-        Engine::Random,
-        Engine::Pct,
-    ];
+    pub const ALL: [Engine; 9] = {
+        use Engine::*;
+        [Receives, Optimal, Source, Dpor, Dfs, States, Bfs, Random, Pct]
+    };
 
-    /// What it needs of a system.
-    pub fn needs(self) -> &'static [Offer] {
+    /// What it is called, what it needs of a system, and what it goes through.
+    fn facts(self) -> (&'static str, &'static [Offer], &'static str) {
+        const STEPS: &[Offer] = &[Offer::Steps];
+        const REDUCED: &[Offer] = &[Offer::Steps, Offer::Independence];
+        const STATES: &[Offer] = &[Offer::Steps, Offer::StateKeys];
         match self {
-            Engine::Receives => &[Offer::ReadsFrom],
-            Engine::Optimal | Engine::Source | Engine::Dpor => &[Offer::Steps, Offer::Independence],
-            Engine::States | Engine::Bfs => &[Offer::Steps, Offer::StateKeys],
-            Engine::Dfs | Engine::Random | Engine::Pct => &[Offer::Steps],
-        }
-    }
-
-    fn goes_through(self) -> &'static str {
-        match self {
-            Engine::Receives => "one execution for each way to receive",
-            Engine::Optimal => "one execution for each order of dependent steps",
-            Engine::Source => "the same; others are begun, and given up",
-            Engine::Dpor => "the same, and often many more",
-            Engine::Dfs => "every execution",
-            Engine::States => "every state, in depth",
-            Engine::Bfs => "every state, the nearest first",
-            Engine::Random => "some executions, at random",
-            Engine::Pct => "some executions, by random priorities",
+            Engine::Receives => ("receives", &[Offer::ReadsFrom], "one execution for each way to receive"),
+            Engine::Optimal => ("optimal", REDUCED, "one execution for each order of dependent steps"),
+            Engine::Source => ("source", REDUCED, "the same; others are begun, and given up"),
+            Engine::Dpor => ("dpor", REDUCED, "the same, and often many more"),
+            Engine::Dfs => ("dfs", STEPS, "every execution"),
+            Engine::States => ("states", STATES, "every state, in depth"),
+            Engine::Bfs => ("bfs", STATES, "every state, the nearest first"),
+            Engine::Random => ("random", STEPS, "some executions, at random"),
+            Engine::Pct => ("pct", STEPS, "some executions, by random priorities"),
         }
     }
 
@@ -161,17 +140,14 @@ impl Engine {
     /// nothing, whatever the property, and mistake nothing.
     pub fn preserves(self, property: Property) -> bool {
         match (self, property) {
-            // Its graph of who received what has no order of steps of unrelated actors.
-            (Engine::Receives, Property::Invariants) => false,
-            // Its reduction does preserve it: what an actor sends depends on what it received. But it keeps no record of an
-            // execution that could be compared with others.
-            (Engine::Receives, Property::Determinism) => false,
-            // Its graph has no messages that are lost, or received twice.
-            (Engine::Receives, Property::UnreliableNetwork) => false,
-            (Engine::Receives, _) => true,
+            // Its graph of who received what has no order of steps of unrelated actors, nor messages that are lost, or received
+            // twice. Its reduction does preserve determinism: what an actor sends depends on what it received. But it keeps
+            // no record of an execution that could be compared with others.
+            (Engine::Receives, asked) => {
+                !matches!(asked, Property::Invariants | Property::Determinism | Property::UnreliableNetwork)
+            }
             // An execution is given up where it comes to a state that was seen, and is not compared with others.
-            (Engine::States | Engine::Bfs, Property::Determinism) => false,
-            (Engine::States | Engine::Bfs, _) => true,
+            (Engine::States | Engine::Bfs, asked) => asked != Property::Determinism,
             (Engine::Optimal | Engine::Source | Engine::Dpor | Engine::Dfs, _) => true,
             (Engine::Random | Engine::Pct, _) => true,
         }
@@ -189,17 +165,7 @@ impl Engine {
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Engine::Receives => "receives",
-            Engine::Optimal => "optimal",
-            Engine::Source => "source",
-            Engine::Dpor => "dpor",
-            Engine::Dfs => "dfs",
-            Engine::States => "states",
-            Engine::Bfs => "bfs",
-            Engine::Random => "random",
-            Engine::Pct => "pct",
-        })
+        f.write_str(self.facts().0)
     }
 }
 

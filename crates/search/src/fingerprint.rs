@@ -20,16 +20,11 @@ pub struct StableHasher {
 
 impl Default for StableHasher {
     fn default() -> Self {
-        Self::new()
+        Self { lanes: [KEYS[2], KEYS[3]] }
     }
 }
 
 impl StableHasher {
-    /// A hasher that has seen nothing.
-    pub fn new() -> Self {
-        Self { lanes: [KEYS[2], KEYS[3]] }
-    }
-
     fn word(&mut self, word: u64) {
         self.lanes[0] = fold(self.lanes[0] ^ word, KEYS[0]).rotate_left(23).wrapping_add(KEYS[3]);
         self.lanes[1] =
@@ -79,7 +74,7 @@ impl Hasher for StableHasher {
 
 /// The fingerprint of a value.
 pub fn fingerprint(value: &impl Hash) -> u128 {
-    let mut hasher = StableHasher::new();
+    let mut hasher = StableHasher::default();
     value.hash(&mut hasher);
     hasher.wide()
 }

@@ -10,9 +10,10 @@
 //! that was ignored does not come again. A way that leaves the boundary is neither good nor bad.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 
 use crate::bfs;
-use crate::space::{Seen, StateSpace, Steps, Successor, Successors};
+use crate::space::{Frame, Seen, StateSpace, Steps, Successor, Successors};
 use crate::visited::Parents;
 
 /// What can be relied on: steps that have to happen ([`Eventually::must_happen`]), such as messages that arrive. Nobody has to
@@ -43,37 +44,22 @@ type Edge<Step> = (u32, Key, Step);
 
 type Component<Step> = BTreeMap<u32, Member<Step>>;
 
-struct Frame {
-    number: u32,
-    next: usize,
-    end: usize,
-    mark: (usize, usize),
-}
-
 /// What is asked to become true, of the states of a space.
 pub trait Eventually: StateSpace {
     /// Whether it is true in a state.
     fn holds(&mut self, state: &[u32]) -> bool;
 
     /// What was found when that was asked last, if it cannot be answered.
-    fn broken(&mut self) -> Option<Self::Finding> {
-        None
-    }
+    fn broken(&mut self) -> Option<Self::Finding>;
 
     /// Whether fairness has anything to say about a step.
-    fn must_happen(step: Self::Step) -> bool {
-        let _ = step;
-        true
-    }
+    fn must_happen(step: Self::Step) -> bool;
 
     /// What a step is known by, from state to state.
     fn fairness_key(&self, state: &[u32], step: Self::Step) -> u64;
 
     /// Whether a step may be done at once in a state, and nothing else be looked at there: a persistent set.
-    fn is_persistent(&self, state: &[u32], step: Self::Step) -> bool {
-        let _ = (state, step);
-        false
-    }
+    fn is_persistent(&self, state: &[u32], step: Self::Step) -> bool;
 
     /// What is found where it never becomes true.
     fn never(&self) -> Self::Finding;
@@ -95,12 +81,13 @@ pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen
     let mut search = Search {
         fairness,
         parents: Parents::default(),
-        tarjan: Tarjan::default(),
+        low: Vec::new(),
+        waiting: Vec::new(),
         left: false,
         seen: Seen::default(),
     };
-    let ended = space.starts().into_iter().all(|start| search.from(space, start));
-    let answer = match (ended, search.left) {
+    let ended = space.starts().into_iter().try_for_each(|start| search.from(space, start));
+    let answer = match (ended.is_continue(), search.left) {
         (false, _) => Answer::Over,
         (true, true) => Answer::Left,
         (true, false) => Answer::Holds,
@@ -111,59 +98,24 @@ pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen
 struct Search {
     fairness: Fairness,
     parents: Parents,
-    tarjan: Tarjan,
+    /// For each state, the first one that waits and is known to be in the same component; [`DONE`] where the component is known.
+    low: Vec<u32>,
+    /// The states that are not yet known to be in a component, in the order in which they were found.
+    waiting: Vec<(u32, Vec<u32>)>,
     /// Some way has left the boundary.
     left: bool,
     seen: Seen,
 }
 
-/// What is done with a state.
-enum Turn {
-    /// It is new, and its number is this one.
-    New(u32),
-    /// It was there before, or need not be looked at.
-    Old,
-    /// The search is over.
-    Over,
-}
-
-#[derive(Default)]
-struct Tarjan {
-    low: Vec<u32>,
-    /// The states that are not yet known to be in a component, in the order in which they were found.
-    waiting: Vec<(u32, Vec<u32>)>,
-    is_waiting: Vec<bool>,
-}
-
-impl Tarjan {
-    fn enter(&mut self, number: u32, state: Vec<u32>) {
-        self.low.push(number);
-        self.is_waiting.push(true);
-        self.waiting.push((number, state));
-    }
-
-    /// A component is known: the states that were found after this one and are waiting.
-    fn leave(&mut self, first: u32) -> Vec<(u32, Vec<u32>)> {
-        let begin = self.waiting.iter().rposition(|(number, _)| *number == first).expect("it is waiting");
-        let states = self.waiting.split_off(begin);
-        for (number, _) in &states {
-            self.is_waiting[*number as usize] = false;
-        }
-        states
-    }
-}
+const DONE: u32 = u32::MAX;
 
 impl Search {
-    /// Goes through what can be reached from a start; whether nothing was found.
-    fn from<S: Eventually>(&mut self, space: &mut S, start: Vec<u32>) -> bool {
+    /// Goes through what can be reached from a start. Breaks if something was found, or the search is over.
+    fn from<S: Eventually>(&mut self, space: &mut S, start: Vec<u32>) -> ControlFlow<()> {
         let key = space.key(&start);
-        let mut enter = match self.turn(space, &start, key, None) {
-            Turn::New(number) => Some((number, start)),
-            Turn::Old => None,
-            Turn::Over => return false,
-        };
+        let mut enter = self.turn(space, &start, key, None)?.map(|number| (number, start));
         let mut stack = Successors::default();
-        let mut path: Vec<Frame> = Vec::new();
+        let mut path: Vec<(u32, Frame)> = Vec::new();
         loop {
             if let Some((number, state)) = enter.take() {
                 let mark = stack.mark();
@@ -173,79 +125,92 @@ impl Search {
                     found = found.or(Some(space.never()));
                 }
                 if let Some(finding) = found {
-                    let way = bfs::way(space, Steps::All, &self.parents, number);
-                    space.found(finding, way);
-                    return false;
+                    bfs::tell(space, Steps::All, &self.parents, number, finding);
+                    return ControlFlow::Break(());
                 }
                 let is_persistent = |at: &usize| space.is_persistent(&state, stack.list[*at].step);
                 let (next, end) = match (mark.0..stack.list.len()).find(is_persistent) {
                     Some(only) => (only, only + 1),
                     None => (mark.0, stack.list.len()),
                 };
-                path.push(Frame { number, next, end, mark });
-                self.tarjan.enter(number, state);
+                path.push((number, Frame { next, end, mark }));
+                self.low.push(number);
+                self.waiting.push((number, state));
                 self.seen.states = self.parents.count();
                 if !space.wants_more() || space.is_over(Seen { depth: path.len(), ..self.seen }) {
-                    return false;
+                    return ControlFlow::Break(());
                 }
             }
-            let Some(frame) = path.last_mut() else { return true };
-            let at = frame.number;
-            if frame.next < frame.end {
-                let successor = stack.list[frame.next];
-                frame.next += 1;
+            let Some((at, frame)) = path.last_mut() else { return ControlFlow::Continue(()) };
+            let at = *at;
+            if let Some(successor) = stack.next(frame) {
                 self.seen.transitions += 1;
                 let state = stack.state(&successor);
-                match self.turn(space, state, successor.key, Some(at)) {
-                    Turn::New(number) => enter = Some((number, state.to_vec())),
-                    Turn::Old => {}
-                    Turn::Over => return false,
-                }
+                let new = self.turn(space, state, successor.key, Some(at))?;
+                enter = new.map(|number| (number, state.to_vec()));
                 continue;
             }
             stack.truncate(frame.mark);
             path.pop();
-            let low = self.tarjan.low[at as usize];
-            if let Some(parent) = path.last() {
-                let of_parent = &mut self.tarjan.low[parent.number as usize];
-                *of_parent = low.min(*of_parent);
+            let low = self.low[at as usize];
+            if let Some((parent, _)) = path.last() {
+                self.lower(*parent, low);
             }
             if low == at {
-                let states = self.tarjan.leave(at);
+                let states = self.leave(at);
                 let component = component(space, &self.parents, states);
                 if let Some(cycle) = fair_cycle(component, self.fairness) {
                     report(space, &self.parents, cycle);
-                    return false;
+                    return ControlFlow::Break(());
                 }
             }
         }
     }
 
-    /// Notes a state, if the condition is false there.
-    fn turn<S: Eventually>(&mut self, space: &mut S, state: &[u32], key: u128, from: Option<u32>) -> Turn {
+    fn lower(&mut self, number: u32, low: u32) {
+        let known = &mut self.low[number as usize];
+        *known = low.min(*known);
+    }
+
+    /// A component is known: the states that were found after this one and are waiting.
+    fn leave(&mut self, first: u32) -> Vec<(u32, Vec<u32>)> {
+        let begin = self.waiting.iter().rposition(|(number, _)| *number == first).expect("it is waiting");
+        let states = self.waiting.split_off(begin);
+        states.iter().for_each(|(number, _)| self.low[*number as usize] = DONE);
+        states
+    }
+
+    /// Notes a state, if the condition is false there; gives its number if it is new.
+    fn turn<S: Eventually>(
+        &mut self,
+        space: &mut S,
+        state: &[u32],
+        key: u128,
+        from: Option<u32>,
+    ) -> ControlFlow<(), Option<u32>> {
         if !space.is_within(state) {
             self.left = true;
-            return Turn::Old;
+            return ControlFlow::Continue(None);
         }
         if space.holds(state) {
-            return Turn::Old;
+            return ControlFlow::Continue(None);
         }
         let broken = space.broken();
-        let Some(number) = self.parents.insert(key, from) else {
-            let number = self.parents.find(key).expect("it was there");
-            if let Some(from) = from
-                && self.tarjan.is_waiting[number as usize]
-            {
-                self.tarjan.low[from as usize] = self.tarjan.low[from as usize].min(number);
+        let new = self.parents.insert(key, from);
+        match (new, broken) {
+            (Some(number), Some(broken)) => {
+                bfs::tell(space, Steps::All, &self.parents, number, broken);
+                return ControlFlow::Break(());
             }
-            return Turn::Old;
-        };
-        if let Some(broken) = broken {
-            let way = bfs::way(space, Steps::All, &self.parents, number);
-            space.found(broken, way);
-            return Turn::Over;
+            (None, _) => {
+                let number = self.parents.find(key).expect("it was there");
+                if let Some(from) = from.filter(|_| self.low[number as usize] != DONE) {
+                    self.lower(from, number);
+                }
+            }
+            _ => {}
         }
-        Turn::New(number)
+        ControlFlow::Continue(new)
     }
 }
 
@@ -314,96 +279,69 @@ fn fair_cycle<Step: Copy>(mut component: Component<Step>, fairness: Fairness) ->
 
 /// The strongly connected parts of what is left of a component: each state with all that it reaches and that reach it.
 fn components<Step: Copy>(mut rest: Component<Step>) -> Vec<Component<Step>> {
-    let inside: BTreeSet<u32> = rest.keys().copied().collect();
-    for member in rest.values_mut() {
-        member.edges.retain(|edge| inside.contains(&edge.0));
-    }
-    let mut backwards: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let (mut forth, mut back) = (Leads::new(), Leads::new());
     for (&from, member) in &rest {
-        for edge in &member.edges {
-            backwards.entry(edge.0).or_default().push(from);
+        for &(to, ..) in member.edges.iter().filter(|edge| rest.contains_key(&edge.0)) {
+            forth.entry(from).or_default().push(to);
+            back.entry(to).or_default().push(from);
         }
     }
     let mut parts = Vec::new();
     while let Some(&first) = rest.keys().next() {
-        let forth = reach(first, |at| rest.get(&at).map(|m| m.edges.iter().map(|edge| edge.0).collect()));
-        let back = reach(first, |at| {
-            rest.contains_key(&at).then(|| backwards.get(&at).cloned().unwrap_or_default())
-        });
-        let both: BTreeSet<u32> =
-            forth.intersection(&back).copied().filter(|number| rest.contains_key(number)).collect();
-        let mut part = Component::new();
-        for number in &both {
-            let mut member = rest.remove(number).expect("parts are disjoint");
-            member.edges.retain(|edge| both.contains(&edge.0));
-            part.insert(*number, member);
-        }
+        let both = &reach(first, &forth) & &reach(first, &back);
+        let (mut part, others): (Component<Step>, Component<Step>) =
+            rest.into_iter().partition(|(number, _)| both.contains(number));
+        part.values_mut().for_each(|member| member.edges.retain(|edge| both.contains(&edge.0)));
         parts.push(part);
+        rest = others;
     }
     parts
 }
 
-fn reach(first: u32, next: impl Fn(u32) -> Option<Vec<u32>>) -> BTreeSet<u32> {
+/// Which states lead to which.
+type Leads = BTreeMap<u32, Vec<u32>>;
+
+fn reach(first: u32, leads: &Leads) -> BTreeSet<u32> {
     let mut seen = BTreeSet::from([first]);
     let mut queue = vec![first];
     while let Some(at) = queue.pop() {
-        for to in next(at).into_iter().flatten() {
-            if seen.insert(to) {
-                queue.push(to);
-            }
-        }
+        let new = leads.get(&at).into_iter().flatten().filter(|to| seen.insert(**to));
+        queue.extend(new);
     }
     seen
-}
-
-/// A way round in a component that is growing.
-struct Round<'a, Step> {
-    component: &'a Component<Step>,
-    at: u32,
-    way: Vec<Edge<Step>>,
-    done: BTreeSet<Key>,
-    /// What was possible in all states so far.
-    possible: BTreeSet<Key>,
-}
-
-impl<Step: Copy> Round<'_, Step> {
-    fn go(&mut self, arrived: &dyn Fn(u32, Key) -> bool) {
-        for edge in shortest(self.component, self.at, arrived) {
-            let (to, key, _) = edge;
-            self.done.insert(key);
-            self.possible.retain(|key| self.component[&to].enabled.contains(key));
-            self.way.push((self.at, key, edge.2));
-            self.at = to;
-        }
-    }
 }
 
 /// Reports a way to a component, and round in it: through everything that fairness asks for.
 fn report<S: Eventually>(space: &mut S, parents: &Parents, (component, duties, fairness): Cycle<S::Step>) {
     let home = *component.keys().next().expect("components are not empty");
-    let mut way = bfs::way(space, Steps::All, parents, home);
-    way.back_to = Some(way.steps.len());
-    let possible = component[&home].enabled.clone();
-    let mut round =
-        Round { component: &component, at: home, way: Vec::new(), done: BTreeSet::new(), possible };
+    // Each step with the state in which it is made.
+    let mut round: Vec<(u32, Edge<S::Step>)> = Vec::new();
+    let go = |round: &mut Vec<(u32, Edge<S::Step>)>, arrived: &dyn Fn(u32, Key) -> bool| {
+        let at = round.last().map_or(home, |(_, edge)| edge.0);
+        round.extend(shortest(&component, at, arrived));
+    };
     for duty in duties {
-        if !round.done.contains(&duty) {
-            round.go(&|_, key| key == duty);
+        if round.iter().all(|(_, edge)| edge.1 != duty) {
+            go(&mut round, &|_, key| key == duty);
         }
     }
-    // Being fair to what is not done means passing where it is not possible.
+    // Being fair to what is not done, and possible everywhere until now, means passing where it is not possible.
+    let is_unfair_to = |round: &[(u32, Edge<S::Step>)], key: &Key| {
+        round.iter().all(|(_, (to, done, _))| done != key && component[to].enabled.contains(key))
+    };
     while fairness == Fairness::Weak
-        && let Some(&key) = round.possible.difference(&round.done).next()
+        && let Some(key) = component[&home].enabled.iter().find(|key| is_unfair_to(&round, key))
     {
-        let without =
-            |(number, member): (&u32, &Member<S::Step>)| (!member.enabled.contains(&key)).then_some(*number);
-        let goal = component.iter().find_map(without).expect("what is possible everywhere is a duty");
-        round.go(&|to, _| to == goal);
+        let goal = component.iter().find(|(_, member)| !member.enabled.contains(key));
+        let (&goal, _) = goal.expect("what is possible everywhere is a duty");
+        go(&mut round, &|to, _| to == goal);
     }
-    if round.at != home || round.way.is_empty() {
-        round.go(&|to, _| to == home);
+    if round.last().is_none_or(|(_, edge)| edge.0 != home) {
+        go(&mut round, &|to, _| to == home);
     }
-    way.steps.extend(round.way.iter().map(|(at, _, step)| (component[at].state.clone(), *step)));
+    let (mut way, _) = bfs::way(space, Steps::All, parents, home);
+    way.back_to = Some(way.steps.len());
+    way.steps.extend(round.iter().map(|(at, (_, _, step))| (component[at].state.clone(), *step)));
     let never = space.never();
     space.found(never, way);
 }
@@ -413,18 +351,15 @@ fn shortest<Step: Copy>(
     component: &Component<Step>,
     from: u32,
     arrived: &dyn Fn(u32, Key) -> bool,
-) -> Vec<Edge<Step>> {
+) -> Vec<(u32, Edge<Step>)> {
     let mut came: BTreeMap<u32, (u32, Edge<Step>)> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
         for &edge in &component[&at].edges {
             if arrived(edge.0, edge.1) {
-                let mut way = vec![edge];
-                let mut back = at;
-                while back != from {
-                    let (before, edge) = came[&back];
-                    way.push(edge);
-                    back = before;
+                let mut way = vec![(at, edge)];
+                while let Some(before) = came.get(&way[way.len() - 1].0) {
+                    way.push(*before);
                 }
                 way.reverse();
                 return way;

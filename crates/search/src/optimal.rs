@@ -76,8 +76,8 @@ impl<S: System> Strategy<S> for Optimal {
         let common = path.causality.before_all_since(fresh);
         let is_before_all = |step: usize| step < fresh && common[step / 64] >> (step % 64) & 1 == 1;
         let mut places = Vec::new();
-        for index in 0..path.causality.races().len() {
-            let race = path.causality.races()[index];
+        for index in 0..path.causality.races.len() {
+            let race = path.causality.races[index];
             if race.settled <= fresh || (race.second < fresh && is_before_all(race.first)) {
                 continue;
             }
@@ -96,7 +96,7 @@ impl<S: System> Strategy<S> for Optimal {
                 }
             };
             if let Some(begins) = begins {
-                path.causality.settle(index, places[begins].max(race.second) + 1);
+                path.causality.races[index].settled = places[begins].max(race.second) + 1;
             }
         }
         for first in 0..path.trace.len() {

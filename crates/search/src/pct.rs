@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use simurgh_random::Random;
 
 use crate::random::walks;
-use crate::session::{Options, Session};
+use crate::session::Options;
 use crate::system::System;
 use crate::verdict::Found;
 
@@ -33,12 +33,6 @@ struct Draw {
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Options<'_, S>) -> Found<S> {
-    assert!(
-        options.executions.is_some() || options.watcher.is_some(),
-        "random walks go on for ever: bound the number of executions, or watch"
-    );
-    let mut session = Session::new(system, options);
-    session.leave_out();
     let draw = RefCell::new(Draw::default());
     let mut begin = |random: &mut Random, longest: usize| {
         let changes =
@@ -65,6 +59,5 @@ pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Option
             (0..enabled.len()).filter(|&index| S::process(&enabled[index]) == process).collect();
         outcomes[random.below(outcomes.len() as u64) as usize]
     };
-    let _ = walks(&mut session, seed, &mut pick, &mut begin);
-    session.conclude()
+    walks(system, seed, options, &mut pick, &mut begin)
 }

@@ -13,17 +13,10 @@ use crate::verdict::Found;
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Found<S> {
-    assert!(
-        options.executions.is_some() || options.watcher.is_some(),
-        "random walks go on for ever: bound the number of executions, or watch"
-    );
-    let mut session = Session::new(system, options);
-    session.leave_out();
     let mut pick = |random: &mut Random, enabled: &[S::Transition], _: usize| {
         random.below(enabled.len() as u64) as usize
     };
-    let _ = walks(&mut session, seed, &mut pick, &mut |_, _| {});
-    session.conclude()
+    walks(system, seed, options, &mut pick, &mut |_, _| {})
 }
 
 /// Chooses one of the possible steps; also told how many were taken before.
@@ -31,14 +24,21 @@ pub(crate) type Pick<'p, S> = dyn FnMut(&mut Random, &[<S as System>::Transition
 
 /// Walk after walk; `begin` is called before each, with the length of the longest until then.
 pub(crate) fn walks<S: System>(
-    session: &mut Session<'_, '_, S>,
+    system: &mut S,
     seed: u64,
+    options: Options<'_, S>,
     pick: &mut Pick<'_, S>,
     begin: &mut dyn FnMut(&mut Random, usize),
-) -> ControlFlow<()> {
+) -> Found<S> {
+    assert!(
+        options.executions.is_some() || options.watcher.is_some(),
+        "random walks go on for ever: bound the number of executions, or watch"
+    );
+    let mut session = Session::new(system, options);
+    session.bounded = true;
     let (mut trace, mut enabled) = (Vec::new(), Vec::new());
     let mut longest = 0;
-    for walk in 0.. {
+    let mut walk = |walk: u64| -> ControlFlow<()> {
         session.begin()?;
         // Each walk has its own stream, so that one can be repeated without those before it.
         let mut random = Random::new(seed, walk);
@@ -50,15 +50,15 @@ pub(crate) fn walks<S: System>(
             session.system.enabled(&mut enabled);
             longest = longest.max(trace.len());
             if enabled.is_empty() {
-                session.complete(&trace)?;
-                break;
+                return session.complete(&trace);
             }
             if session.is_cut(&trace) {
-                break;
+                return ControlFlow::Continue(());
             }
             let chosen = pick(&mut random, &enabled, trace.len());
             session.execute(S::step(&enabled[chosen]), &mut trace)?;
         }
-    }
-    ControlFlow::Continue(())
+    };
+    let _ = (0..).try_for_each(&mut walk);
+    session.conclude()
 }

@@ -11,7 +11,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::causality::{Causality, Race};
+use crate::causality::Causality;
 use crate::session::{Options, Session};
 use crate::system::System;
 use crate::verdict::Found;
@@ -27,6 +27,13 @@ pub(crate) struct Node<T> {
     pub(crate) rest: WakeupTree<T>,
     /// What was explored here, or is being.
     pub(crate) begun: Vec<T>,
+}
+
+impl<T> Node<T> {
+    /// What was, is, or will be explored here.
+    fn considered(&self) -> impl Iterator<Item = &T> {
+        self.begun.iter().chain(self.rest.iter().map(|branch| &branch.transition))
+    }
 }
 
 /// The present execution.
@@ -64,17 +71,19 @@ fn search<S: System, R: Strategy<S>>(
     path: &mut Path<S>,
     session: &mut Session<'_, '_, S>,
 ) -> ControlFlow<()> {
-    session.begin()?;
-    path.enter::<R>(WakeupTree::default(), session);
     // The steps before this one were taken by an earlier execution too.
     let mut fresh = 0;
     loop {
+        if path.nodes.is_empty() {
+            session.begin()?;
+            path.enter::<R>(WakeupTree::default(), session);
+        }
         if path.is_over::<R>(session)? {
             if session.system.learned() {
-                path.clear();
+                path.spare.append(&mut path.nodes);
+                path.trace.clear();
+                path.causality.truncate(0);
                 session.restart();
-                session.begin()?;
-                path.enter::<R>(WakeupTree::default(), session);
                 fresh = 0;
                 continue;
             }
@@ -106,30 +115,21 @@ impl<S: System> Path<S> {
         if session.is_cut(&self.trace) {
             return ControlFlow::Continue(true);
         }
-        if node.rest.branches.is_empty() {
-            let awake = node.enabled.iter().find(|t| !is_asleep::<S>(&node.sleep, t));
-            match awake.cloned() {
-                Some(transition) => node.rest.push(transition),
-                None => {
-                    session.redundant();
-                    return ControlFlow::Continue(true);
-                }
-            }
+        if node.rest.is_empty() {
+            let Some(awake) = node.enabled.iter().find(|t| !is_asleep::<S>(&node.sleep, t)) else {
+                // All that is possible was explored elsewhere.
+                session.progress.redundant += 1;
+                return ControlFlow::Continue(true);
+            };
+            node.rest.push_back(awake.clone().into());
         }
         ControlFlow::Continue(false)
-    }
-
-    /// Goes back to before the start.
-    fn clear(&mut self) {
-        self.spare.append(&mut self.nodes);
-        self.trace.clear();
-        self.causality.truncate(0);
     }
 
     /// Takes what is to be explored next at the present state.
     fn next_branch(&mut self) -> Option<Branch<S::Transition>> {
         let node = self.nodes.last_mut()?;
-        while let Some(branch) = node.rest.branches.pop_front() {
+        while let Some(branch) = node.rest.pop_front() {
             let step = S::step(&branch.transition);
             let possible = node.enabled.iter().any(|enabled| S::step(enabled) == step);
             if possible && !is_asleep::<S>(&node.sleep, &branch.transition) {
@@ -201,20 +201,16 @@ impl<S: System> Path<S> {
 
     /// The processes whose steps were, are, or will be explored at a state.
     pub(crate) fn is_considered(&self, state: usize, process: u64) -> bool {
-        let node = &self.nodes[state];
-        let rest = node.rest.branches.iter().map(|branch| &branch.transition);
-        node.begun.iter().chain(rest).any(|transition| S::process(transition) == process)
+        self.nodes[state].considered().any(|transition| S::process(transition) == process)
     }
 
     /// Adds all steps of a process that are possible at a state; says whether there are any.
     pub(crate) fn consider(&mut self, state: usize, process: u64) -> bool {
         let Node { enabled, rest, .. } = &mut self.nodes[state];
-        let mut any = false;
-        for transition in enabled.iter().filter(|transition| S::process(transition) == process) {
-            rest.push(transition.clone());
-            any = true;
-        }
-        any
+        let before = rest.len();
+        let of_process = enabled.iter().filter(|transition| S::process(transition) == process);
+        of_process.for_each(|transition| rest.push_back(transition.clone().into()));
+        rest.len() > before
     }
 
     /// The steps between two that did not happen after the first, by their places.
@@ -241,11 +237,6 @@ impl<S: System> Path<S> {
         places.copy_from_slice(&sorted);
         count
     }
-
-    /// The races that an execution shows for the first time.
-    pub(crate) fn fresh_races(&self, fresh: usize) -> Vec<Race> {
-        self.causality.races_since(fresh).to_vec()
-    }
 }
 
 /// Whether a step that is possible beside another is to be explored because that other is: another outcome of the same
@@ -257,9 +248,7 @@ pub(crate) fn is_alternative<S: System>(taken: &S::Transition, other: &S::Transi
 
 /// Adds a step to what is to be explored at a state, unless it was already.
 pub(crate) fn add_once<S: System>(node: &mut Node<S::Transition>, other: &S::Transition) {
-    let step = S::step(other);
-    let mut rest = node.rest.branches.iter().map(|branch| &branch.transition);
-    if !node.begun.iter().any(|begun| S::step(begun) == step) && !rest.any(|t| S::step(t) == step) {
-        node.rest.push(other.clone());
+    if !node.considered().any(|transition| S::step(transition) == S::step(other)) {
+        node.rest.push_back(other.clone().into());
     }
 }

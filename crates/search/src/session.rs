@@ -95,7 +95,7 @@ const REPEATED_STEPS: usize = 1 << 10;
 pub(crate) struct Session<'s, 'a, S: System> {
     pub(crate) system: &'s mut S,
     options: Options<'a, S>,
-    progress: Progress,
+    pub(crate) progress: Progress,
     found: BTreeMap<S::Violation, Vec<S::Step>>,
     /// The schedule of the first execution that was cut.
     cut_schedule: Option<Vec<S::Step>>,
@@ -106,7 +106,7 @@ pub(crate) struct Session<'s, 'a, S: System> {
     /// What is possible after a replay.
     possible: Vec<S::Transition>,
     /// Whether something was left out.
-    bounded: bool,
+    pub(crate) bounded: bool,
 }
 
 impl<'s, 'a, S: System> Session<'s, 'a, S> {
@@ -140,19 +140,16 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             self.record(self.system.violation(index), trace);
         }
         // An execution may be endless: somebody looks at it now and then.
-        if self.progress.transitions.is_multiple_of(STEPS_BETWEEN_LOOKS) || self.is_due() {
-            self.progress.depth = self.progress.depth.max(trace.len());
-            self.look()?;
-        }
+        self.look(self.progress.transitions.is_multiple_of(STEPS_BETWEEN_LOOKS), trace.len())?;
         self.go_on()
     }
 
-    fn is_due(&self) -> bool {
-        self.options.due.as_ref().is_some_and(|due| due())
-    }
-
-    /// Lets the watcher look.
-    fn look(&mut self) -> ControlFlow<()> {
+    /// Lets the watcher look, if it is time to, at an execution of so many steps.
+    fn look(&mut self, is_time: bool, steps: usize) -> ControlFlow<()> {
+        if !is_time && !self.options.due.as_ref().is_some_and(|due| due()) {
+            return ControlFlow::Continue(());
+        }
+        self.progress.depth = self.progress.depth.max(steps);
         if self.options.watcher.as_mut().is_some_and(|watcher| watcher(&self.progress).is_break()) {
             self.bounded = true;
             return ControlFlow::Break(());
@@ -200,9 +197,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         }
         self.progress.transitions += 1;
         let again = self.system.execute(S::step(taken));
-        if self.is_due() {
-            self.look()?;
-        }
+        self.look(false, 0)?;
         ControlFlow::Continue(again)
     }
 
@@ -268,11 +263,6 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         self.system.reset();
     }
 
-    /// All that is possible was explored elsewhere.
-    pub(crate) fn redundant(&mut self) {
-        self.progress.redundant += 1;
-    }
-
     /// Whether another execution may begin, of those that remain.
     pub(crate) fn begin(&mut self) -> ControlFlow<()> {
         self.go_on()?;
@@ -281,16 +271,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return ControlFlow::Break(());
         }
         let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
-        if runs.is_multiple_of(self.options.every.max(1)) || self.is_due() {
-            self.look()
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-
-    /// Something is left out, by the nature of the engine.
-    pub(crate) fn leave_out(&mut self) {
-        self.bounded = true;
+        self.look(runs.is_multiple_of(self.options.every.max(1)), 0)
     }
 
     pub(crate) fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
@@ -313,7 +294,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     /// What was found.
     pub(crate) fn conclude(mut self) -> Found<S> {
         self.bounded |= self.divergence.is_some();
-        self.progress.exhausted = !self.bounded && (self.found.is_empty() || self.options.all);
+        self.progress.exhausted = !self.bounded && self.go_on().is_continue();
         if let Some(report) = self.options.report {
             *report = self.progress;
         }

@@ -30,7 +30,7 @@ impl<S: System> Strategy<S> for Source {
 
     fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut sequence = Vec::new();
-        for race in path.fresh_races(fresh) {
+        for race in path.causality.races_since(fresh).to_vec() {
             path.not_after(race.first, race.second, &mut sequence);
             sequence.push(race.second);
             // The initials of the sequence: what nothing in it happened before.

@@ -71,6 +71,22 @@ impl<Step> Successors<Step> {
     }
 }
 
+/// A state on a path: what comes after it lies on a stack from `next` to `end`; before it, the stack was at `mark`.
+pub(crate) struct Frame {
+    pub(crate) next: usize,
+    pub(crate) end: usize,
+    pub(crate) mark: (usize, usize),
+}
+
+impl<Step: Copy> Successors<Step> {
+    /// Takes what comes next after a state on a path.
+    pub(crate) fn next(&self, frame: &mut Frame) -> Option<Successor<Step>> {
+        let next = (frame.next < frame.end).then(|| self.list[frame.next]);
+        frame.next += usize::from(next.is_some());
+        next
+    }
+}
+
 /// States one behind the other.
 #[derive(Default, Debug)]
 pub struct Level {

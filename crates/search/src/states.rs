@@ -3,8 +3,8 @@
 //! What can happen from a state does not depend on how it was reached. Deadlocks and violations of states are found as by plain
 //! search; executions are not seen one by one, so that what compares whole executions is lost.
 
-use crate::session::{Options, Session};
-use crate::space::{Seen, StateSpace, Steps, Successors, Way};
+use crate::session::Options;
+use crate::space::{Frame, Seen, StateSpace, Steps, Successors, Way};
 use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
@@ -12,24 +12,16 @@ use crate::visited::FingerprintSet;
 
 /// Looks at every state of a system once.
 pub fn explore<S: System>(system: &mut S, options: Options<'_, S>) -> Found<S> {
-    stepped::explore(Session::new(system, options), |space| {
-        search(space);
-    })
-}
-
-/// A state on the path: what comes after it lies on the stack from `next` to `end`; before it, the stack was at `mark`.
-struct Frame {
-    next: usize,
-    end: usize,
-    mark: (usize, usize),
+    stepped::explore(system, options, |space| search(space))
 }
 
 /// The states from a start to the present one.
-struct Path<Step> {
+struct Path<'s, S: StateSpace> {
+    space: &'s mut S,
     start: usize,
     first: Vec<u32>,
     frames: Vec<Frame>,
-    stack: Successors<Step>,
+    stack: Successors<S::Step>,
 }
 
 /// Looks at every state once.
@@ -42,43 +34,37 @@ pub fn search<S: StateSpace>(space: &mut S) -> Seen {
         if !space.is_within(&first) || !visited.insert(key) {
             continue;
         }
-        let mut path = Path { start, first, frames: Vec::new(), stack: Successors::default() };
-        if !path.search(space, &mut visited, &mut seen) {
+        let mut path = Path { space, start, first, frames: Vec::new(), stack: Successors::default() };
+        if !path.search(&mut visited, &mut seen) {
             break;
         }
     }
     Seen { states: visited.count(), ..seen }
 }
 
-impl<Step: Copy> Path<Step> {
+impl<S: StateSpace> Path<'_, S> {
     /// Goes through what can be reached from a start; whether the search goes on.
-    fn search<S: StateSpace<Step = Step>>(
-        &mut self,
-        space: &mut S,
-        visited: &mut FingerprintSet,
-        seen: &mut Seen,
-    ) -> bool {
+    fn search(&mut self, visited: &mut FingerprintSet, seen: &mut Seen) -> bool {
         seen.states += 1;
         let mut current = self.first.clone();
-        self.look(space, &current, None);
-        if !space.is_cut(0) {
-            self.push(space, &current);
+        self.look(&current, None);
+        if !self.space.is_cut(0) {
+            self.push(&current);
         }
-        while space.wants_more() {
+        while self.space.wants_more() {
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return true };
-            if frame.next == frame.end {
+            let Some(successor) = self.stack.next(frame) else {
                 self.stack.truncate(frame.mark);
                 self.frames.pop();
                 continue;
-            }
-            let successor = self.stack.list[frame.next];
-            frame.next += 1;
+            };
             seen.transitions += 1;
-            space.meet(self.stack.state(&successor), successor.key);
-            if !space.is_within(self.stack.state(&successor)) {
+            let state = self.stack.state(&successor);
+            self.space.meet(state, successor.key);
+            if !self.space.is_within(state) {
                 // That a state is left out has to be true of all that count as the same.
-                self.compare(space, seen.states);
+                self.compare(seen.states);
                 continue;
             }
             if !visited.insert(successor.key) {
@@ -87,44 +73,44 @@ impl<Step: Copy> Path<Step> {
             seen.states += 1;
             seen.depth = seen.depth.max(depth);
             current.clear();
-            current.extend_from_slice(self.stack.state(&successor));
-            self.look(space, &current, Some(successor.step));
-            self.compare(space, seen.states);
-            if space.is_over(Seen { depth, ..*seen }) {
+            current.extend_from_slice(state);
+            self.look(&current, Some(successor.step));
+            self.compare(seen.states);
+            if self.space.is_over(Seen { depth, ..*seen }) {
                 return false;
             }
-            if !space.is_cut(depth) {
-                self.push(space, &current);
+            if !self.space.is_cut(depth) {
+                self.push(&current);
             }
         }
         false
     }
 
-    fn push<S: StateSpace<Step = Step>>(&mut self, space: &mut S, state: &[u32]) {
+    fn push(&mut self, state: &[u32]) {
         let mark = self.stack.mark();
-        if let Some(finding) = space.expand(Steps::Effective, state, &mut self.stack) {
-            space.found(finding, self.way());
+        if let Some(finding) = self.space.expand(Steps::Effective, state, &mut self.stack) {
+            self.space.found(finding, self.way());
         }
         self.frames.push(Frame { next: mark.0, end: self.stack.list.len(), mark });
     }
 
     /// Looks whether the state at the end is alike for all that have its key, for samples.
-    fn compare<S: StateSpace<Step = Step>>(&self, space: &mut S, number: usize) {
-        if space.is_sample(number) {
+    fn compare(&mut self, number: usize) {
+        if self.space.is_sample(number) {
             let taken = self.frames.iter().map(|frame| self.stack.state(&self.stack.list[frame.next - 1]));
             let way: Vec<&[u32]> = std::iter::once(self.first.as_slice()).chain(taken).collect();
-            space.compare(number, &way);
+            self.space.compare(number, &way);
         }
     }
 
-    fn look<S: StateSpace<Step = Step>>(&self, space: &mut S, state: &[u32], step: Option<Step>) {
-        for finding in space.look(state, step) {
-            space.found(finding, self.way());
+    fn look(&mut self, state: &[u32], step: Option<S::Step>) {
+        for finding in self.space.look(state, step) {
+            self.space.found(finding, self.way());
         }
     }
 
     /// The steps that were taken.
-    fn way(&self) -> Way<Step> {
+    fn way(&self) -> Way<S::Step> {
         let mut state = self.first.as_slice();
         let mut steps = Vec::new();
         for frame in &self.frames {

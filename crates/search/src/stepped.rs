@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::session::Session;
+use crate::session::{Options, Session};
 use crate::space::{Seen, StateSpace, Steps, Successors, Way};
 use crate::system::System;
 use crate::verdict::Found;
@@ -29,9 +29,11 @@ pub(crate) struct Stepped<'x, 's, 'a, S: System> {
 
 /// Searches the states of a system, anew where it turns out that what is the same is not.
 pub(crate) fn explore<S: System>(
-    mut session: Session<'_, '_, S>,
-    search: impl Fn(&mut Stepped<'_, '_, '_, S>),
+    system: &mut S,
+    options: Options<'_, S>,
+    search: impl Fn(&mut Stepped<'_, '_, '_, S>) -> Seen,
 ) -> Found<S> {
+    let mut session = Session::new(system, options);
     loop {
         let mut space = Stepped::new(&mut session);
         search(&mut space);

@@ -19,17 +19,15 @@ pub(crate) struct Branch<T> {
     pub(crate) below: WakeupTree<T>,
 }
 
-/// The branches from a state, in the order in which they are explored.
-#[derive(Clone, Debug)]
-pub(crate) struct WakeupTree<T> {
-    pub(crate) branches: VecDeque<Branch<T>>,
-}
-
-impl<T> Default for WakeupTree<T> {
-    fn default() -> Self {
-        Self { branches: VecDeque::new() }
+impl<T> From<T> for Branch<T> {
+    /// A single step.
+    fn from(transition: T) -> Self {
+        Self { transition, below: WakeupTree::new() }
     }
 }
+
+/// The branches from a state, in the order in which they are explored.
+pub(crate) type WakeupTree<T> = VecDeque<Branch<T>>;
 
 /// Where a step stands to a sequence.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -55,13 +53,6 @@ pub(crate) fn weak_initial<S: System>(step: &S::Transition, sequence: &[&S::Tran
     Weak::Independent
 }
 
-impl<T> WakeupTree<T> {
-    /// A single step.
-    pub(crate) fn push(&mut self, transition: T) {
-        self.branches.push_back(Branch { transition, below: Self::default() });
-    }
-}
-
 /// Inserts a sequence at a state where these steps will be asleep, unless what it leads to will be explored anyway. If that is so because
 /// one of its steps will be explored there with nothing asleep after it, says which.
 pub(crate) fn insert<S: System>(
@@ -69,7 +60,7 @@ pub(crate) fn insert<S: System>(
     sequence: &mut Vec<&S::Transition>,
     asleep: &[&S::Transition],
 ) -> Option<usize> {
-    let branches = tree.branches.make_contiguous();
+    let branches = tree.make_contiguous();
     for index in 0..branches.len() {
         let weak = weak_initial::<S>(&branches[index].transition, sequence);
         if weak == Weak::No {
@@ -83,7 +74,7 @@ pub(crate) fn insert<S: System>(
         if left.is_empty() {
             return place;
         }
-        if !branch.below.branches.is_empty() && !sequence.is_empty() {
+        if !branch.below.is_empty() && !sequence.is_empty() {
             insert::<S>(&mut branch.below, sequence, &left);
         }
         return None;
@@ -97,8 +88,8 @@ pub(crate) fn insert<S: System>(
     let length = enough.map_or(sequence.len(), |last| last + 1);
     let mut tree = tree;
     for &transition in &sequence[..length] {
-        tree.push(transition.clone());
-        tree = &mut tree.branches.back_mut().expect("just pushed").below;
+        tree.push_back(transition.clone().into());
+        tree = &mut tree.back_mut().expect("just pushed").below;
     }
     (length == 1).then_some(0)
 }
@@ -110,16 +101,16 @@ pub(crate) fn covers<S: System>(
     sequence: &mut Vec<&S::Transition>,
     asleep: &[&S::Transition],
 ) -> bool {
-    for (index, branch) in tree.branches.iter().enumerate() {
+    for (index, branch) in tree.iter().enumerate() {
         match weak_initial::<S>(&branch.transition, sequence) {
             Weak::No => continue,
             // The step to come may depend on it.
             Weak::Independent => return false,
             Weak::Initial(place) => {
                 sequence.remove(place);
-                let earlier = tree.branches.iter().take(index);
+                let earlier = tree.iter().take(index);
                 let left = still_asleep::<S>(asleep, earlier, &branch.transition);
-                let ends = left.is_empty() || branch.below.branches.is_empty();
+                let ends = left.is_empty() || branch.below.is_empty();
                 return ends || covers::<S>(&branch.below, sequence, &left);
             }
         }

@@ -23,6 +23,14 @@ pub enum Error {
         /// What was expected.
         expected: &'static str,
     },
+    /// The message of a receive was given to an earlier wait for it.
+    #[error(
+        "the message from mailbox {mailbox:?} was taken by an earlier wait; a receive brings one message"
+    )]
+    Taken {
+        /// Where.
+        mailbox: String,
+    },
     /// There is no such host, link or disk.
     #[error("there is no {kind} {name:?} in the platform{hint}")]
     Unknown {
@@ -67,7 +75,27 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 impl Error {
     /// Whether this is a timeout.
     pub fn is_timeout(&self) -> bool {
-        matches!(self, Error::Failed(Failure::Timeout))
+        self.failure() == Some(Failure::Timeout)
+    }
+
+    /// Whether somebody cancelled it.
+    pub fn is_cancelled(&self) -> bool {
+        self.failure() == Some(Failure::Cancelled)
+    }
+
+    /// Whether the actor at the other end is gone.
+    pub fn is_peer_gone(&self) -> bool {
+        self.failure() == Some(Failure::PeerGone)
+    }
+
+    /// Whether a host, a link or a disk went off, or was off.
+    pub fn is_resource_off(&self) -> bool {
+        matches!(self.failure(), Some(Failure::Resource(_)))
+    }
+
+    /// Why an activity did not succeed, if that is what it is.
+    pub fn failure(&self) -> Option<Failure> {
+        if let Error::Failed(failure) = self { Some(*failure) } else { None }
     }
 
     /// An error of the program's own.
@@ -81,6 +109,15 @@ impl Error {
     /// An error about the input.
     pub fn input(message: impl Into<String>) -> Self {
         Error::Input(message.into())
+    }
+
+    /// There is no host, link or disk of this name; perhaps another was meant.
+    pub(crate) fn unknown(kind: &'static str, name: &str, near: Option<&str>) -> Self {
+        let hint = match near {
+            Some(near) => format!("; did you mean {near:?}?"),
+            None => "; `simurgh platform show FILE` lists them".to_owned(),
+        };
+        Error::Unknown { kind, name: name.to_owned(), hint }
     }
 
     pub(crate) fn file(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {

@@ -83,7 +83,7 @@ pub mod timed;
 
 pub use api::{
     Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link, Mailbox, Mailboxes,
-    Mutex, MutexGuard, Semaphore, Task,
+    Mutex, MutexGuard, Seconds, Semaphore, Task,
 };
 pub use app::{App, NoOptions, main, main_with};
 pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network, Verdict, check};
@@ -92,9 +92,11 @@ pub use clap;
 pub use error::{Error, Exit, Result};
 pub use program::{Outcome, Program, Settings};
 pub use scenario::Scenario;
+pub use simurgh_kernel::event::{Event, Observer};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
+pub use simurgh_kernel::simulation::{Listener, Pacing, Said, Status, Watcher};
 pub use simurgh_platform::Platform;
 pub use timed::{Explore, ExploreReport, Objective, explore};
 

@@ -102,6 +102,65 @@ pub struct Settings {
     pub listener: Option<Listener>,
 }
 
+/// Settings can be written one after the other:
+///
+/// ```
+/// # use simurgh::prelude::*;
+/// # use simurgh::Pacing;
+/// let settings = Settings::default().config("network/model", "CM02").seed(7).until(60.0).pacing(Pacing::Reference);
+/// assert_eq!(settings.until, Some(60.0));
+/// ```
+impl Settings {
+    /// Sets one of SimGrid's configuration keys, after those of the platform.
+    #[must_use]
+    pub fn config(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.config.push((key.into(), value.into()));
+        self
+    }
+
+    /// The seed of all randomness, mixed with that of the program.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Stops at this date.
+    #[must_use]
+    pub fn until(mut self, date: f64) -> Self {
+        self.until = Some(date);
+        self
+    }
+
+    /// How many turns an operation takes within an instant.
+    #[must_use]
+    pub fn pacing(mut self, pacing: Pacing) -> Self {
+        self.pacing = pacing;
+        self
+    }
+
+    /// How many threads run the code of the actors, where that is faster. The outcome is the same for any number.
+    #[must_use]
+    pub fn workers(mut self, threads: usize) -> Self {
+        self.workers = Some(threads);
+        self
+    }
+
+    /// Adds somebody who sees what happens.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Observer + 'static) -> Self {
+        self.observers.push(Box::new(observer));
+        self
+    }
+
+    /// Explains every duration to the observers.
+    #[must_use]
+    pub fn explain(mut self) -> Self {
+        self.explain = true;
+        self
+    }
+}
+
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settings")
@@ -577,15 +636,28 @@ impl ActorPlan<'_> {
         self
     }
 
+    fn check_dates(&self) -> Result {
+        for (what, date) in [("start", self.start_at), ("be killed", self.kill_at)] {
+            if let Some(date) = date.filter(|date| date.is_nan()) {
+                return Err(Error::input(format!(
+                    "actor {:?} cannot {what} at {date}: give a date",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds it.
     ///
     /// # Errors
-    /// None; a result, so that it ends the same way as what comes before it.
+    /// If its dates are none.
     pub fn start<F, Fut>(self, code: F) -> Result<ActorHandle>
     where
         F: FnOnce(Ctx) -> Fut + Send + 'static,
         Fut: Future<Output: IntoEnding> + Send + 'static,
     {
+        self.check_dates()?;
         let body = body(&self.program.shared, code);
         let request = SpawnRequest {
             kill_at: self.kill_at,
@@ -598,12 +670,13 @@ impl ActorPlan<'_> {
     /// Adds it; when its host fails and comes back, it starts again from the beginning.
     ///
     /// # Errors
-    /// None; a result, so that it ends the same way as what comes before it.
+    /// If its dates are none.
     pub fn restart<F, Fut>(self, code: F) -> Result<ActorHandle>
     where
         F: Fn(Ctx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoEnding> + Send + 'static,
     {
+        self.check_dates()?;
         let again = reboot(&self.program.shared, code);
         let request = SpawnRequest {
             kill_at: self.kill_at,

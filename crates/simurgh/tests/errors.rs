@@ -464,3 +464,32 @@ fn help_and_version() {
     assert_eq!((bare.code, bare.stdout.as_str()), (2, ""));
     assert!(bare.stderr.contains("Usage: simurgh <COMMAND>"), "{}", bare.stderr);
 }
+
+/// A full disk is no success.
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_is_lost_is_an_error() {
+    let folder = Folder::new("full");
+    folder.write("p.xml", PLATFORM);
+    folder.write("s.toml", &scenario(r#""exec 1e9""#));
+    let commands: [&[&str]; 6] = [
+        &["run", "s.toml"],
+        &["run", "s.toml", "--json"],
+        &["check", "s.toml"],
+        &["explore", "s.toml"],
+        &["platform", "show", "p.xml"],
+        &["--help"],
+    ];
+    for arguments in commands {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full is there");
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_simurgh"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .stdout(full)
+            .output()
+            .expect("it runs");
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("simurgh: standard output: No space left on device"), "{arguments:?}: {told}");
+    }
+}

@@ -19,15 +19,25 @@ use simurgh_kernel::ids::{ActorId, BarrierId};
 use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Answer;
 
-use super::Actors;
-use super::kept::Meeting;
-use crate::transition::Crowd;
+use super::{Actors, place_of};
+use crate::transition::Known;
+
+/// A barrier.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meeting {
+    /// How many times all have come, in the present execution.
+    pub(super) round: u32,
+    /// Whether more than it is made for were seen to come, in all executions until now.
+    crowd: Known<bool>,
+    /// Who was seen to come, in all executions until now.
+    users: Vec<ActorId>,
+}
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// The round that an actor would come to now, and whether there are too many for it.
-    pub(super) fn next_round(&self, barrier: u32) -> (u32, Crowd) {
+    pub(super) fn next_round(&self, barrier: u32) -> (u32, Known<bool>) {
         let known = self.barriers.get(barrier as usize);
-        known.map_or((0, Crowd::default()), |meeting| (meeting.round, meeting.crowd))
+        known.map_or_else(Default::default, |meeting| (meeting.round, meeting.crowd))
     }
 
     /// An actor has come to a barrier. What it is told says whether it was the last only if it asked.
@@ -39,11 +49,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         served: Served,
     ) -> Served {
         let (_, size) = self.kernel.barrier_state(BarrierId(barrier));
-        let index = barrier as usize;
-        if self.barriers.len() <= index {
-            self.barriers.resize(index + 1, Meeting::default());
-        }
-        let meeting = &mut self.barriers[index];
+        let meeting = place_of(&mut self.barriers, barrier as usize);
         if !meeting.users.contains(&actor) {
             meeting.users.push(actor);
             let crowded = meeting.users.len() > size as usize && !meeting.crowd.0;

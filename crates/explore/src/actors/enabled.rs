@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::faults::fate_of;
 use super::{Actors, Message, Network, Next};
-use crate::transition::{Awaited, Kind, Outcome, Post, Transition};
+use crate::transition::{Awaited, Ending, Kind, Known, Outcome, Post, Posting, Transition};
 use crate::verdict::Step;
 
 /// The choice that stands for a timeout, or for nothing being over.
@@ -23,9 +23,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         for index in 0..self.count {
             let actor = ActorId::from_index(index);
-            if self.kernel.is_alive(actor) && !self.kernel.is_suspended(actor) {
-                self.enabled_of(actor, into);
-            }
+            self.choices(actor, |choice| {
+                into.extend(self.kind(actor, choice).map(|kind| transition(actor, choice, kind)));
+            });
         }
         for (index, message) in self.messages.iter().enumerate() {
             if self.is_next(index, message) {
@@ -36,57 +36,55 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Whether a message under way may arrive next.
     fn is_next(&self, index: usize, message: &Message) -> bool {
-        let earlier =
-            |other: &&Message| other.post.actor == message.post.actor && other.mailbox == message.mailbox;
-        match self.network {
+        !self.messages[..index].iter().any(|other| match self.network {
             // A copy comes after the message itself.
-            Network::Unordered => {
-                !message.post.is_copy()
-                    || !self.messages[..index].iter().any(|other| other.post == message.post.original())
-            }
-            _ => !self.messages[..index].iter().any(|other| earlier(&other)),
-        }
+            Network::Unordered => message.post.is_copy() && other.post == message.post.original(),
+            _ => other.post.actor == message.post.actor && other.mailbox == message.mailbox,
+        })
     }
 
     pub(super) fn arrival(&self, message: &Message) -> Transition {
-        Transition {
-            step: arrival_step(message.post),
-            kind: Kind::Arrive {
-                post: message.post,
-                mailbox: message.mailbox,
-                envelope: message.envelope,
-                observers: self.observers(message.mailbox),
-                ordered: self.network == Network::Pairwise,
-            },
-        }
+        let posting = self.posting(message.post, message.mailbox, Side::Send(message.envelope));
+        let kind = Kind::Arrive { posting, ordered: self.network == Network::Pairwise };
+        Transition { step: arrival_step(message.post), kind }
     }
 
-    fn enabled_of(&self, actor: ActorId, into: &mut Vec<Transition>) {
+    /// A post that comes to a mailbox, with what is known of who may tell when it came.
+    pub(super) fn posting(&self, post: Post, mailbox: u32, side: Side) -> Posting {
+        let observers = self.observers.get(mailbox as usize).copied().unwrap_or_default();
+        Posting { post, mailbox, side, observers: Known(observers) }
+    }
+
+    /// The outcomes with which an actor can go on now.
+    pub(super) fn choices(&self, actor: ActorId, mut each: impl FnMut(u32)) {
         let process = &self.processes[actor.index()];
-        if let Some(note) = process.returns.front() {
-            into.push(transition(actor, 0, kind_of_return(note)));
+        if !self.kernel.is_alive(actor) || self.kernel.is_suspended(actor) {
             return;
         }
         match &process.next {
-            Next::Nothing => {}
-            Next::Queued(wait) if process.granted => {
-                into.push(transition(actor, 0, kind_of_wait(wait, process.timed, false)));
-            }
-            Next::Queued(wait) if process.timer => {
-                into.push(transition(actor, OTHERWISE, kind_of_wait(wait, true, true)));
-            }
-            Next::Queued(_) => {}
-            Next::Ask(simcall) => {
-                let operation = simcall.operation();
-                self.outcomes(&operation, |choice| {
-                    into.push(transition(actor, choice, self.kind_of(actor, &operation, choice)));
-                });
-            }
+            _ if !process.returns.is_empty() => each(0),
+            Next::Queued(_) if process.granted => each(0),
+            Next::Queued(_) if process.timer => each(OTHERWISE),
+            Next::Ask(simcall) => self.outcomes(&simcall.operation(), each),
+            Next::Nothing | Next::Queued(_) => {}
+        }
+    }
+
+    /// What an actor does next with this outcome, whether that is possible or not.
+    pub(super) fn kind(&self, actor: ActorId, choice: u32) -> Option<Kind> {
+        let process = &self.processes[actor.index()];
+        if let Some(note) = process.returns.front() {
+            return Some(kind_of_return(note));
+        }
+        match &process.next {
+            Next::Nothing => None,
+            Next::Queued(wait) => Some(kind_of_wait(wait, process.timed, choice == OTHERWISE)),
+            Next::Ask(simcall) => Some(self.kind_of(actor, &simcall.operation(), choice)),
         }
     }
 
     /// The outcomes with which an operation can be served now.
-    pub(super) fn outcomes(&self, operation: &Operation<'_>, mut each: impl FnMut(u32)) {
+    fn outcomes(&self, operation: &Operation<'_>, mut each: impl FnMut(u32)) {
         match *operation {
             // One for each of the set that is over, or may be; and otherwise, if none is for certain, and it may give up.
             Operation::Wait { set, patience } => {
@@ -158,7 +156,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// The communications of a set, as whoever waits for it sees them.
-    pub(crate) fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
+    pub fn awaited_set(&self, set: &[ActivityId]) -> SmallVec<[Awaited; 1]> {
         match set {
             // Almost always.
             [id] => self.awaited(*id).map_or_else(SmallVec::new, |one| SmallVec::from_buf([one])),
@@ -171,14 +169,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if self.keeps_posts {
             return SmallVec::new();
         }
-        let posted = self.processes[actor.index()].unclaimed.iter();
-        let posted =
-            posted.map(|&(id, posted)| (id, Awaited { partner: self.partner(id, &posted), ..posted }));
-        // What was taken back before is nobody's business any more.
-        posted
-            .filter(|(id, left)| left.partner.is_some() || !self.is_over(*id))
-            .map(|(_, left)| left)
-            .collect()
+        let posted = self.processes[actor.index()].unclaimed.iter().filter_map(|&(id, posted)| {
+            let left = Awaited { partner: self.partner(id, &posted), ..posted };
+            // What was taken back before is nobody's business any more.
+            (left.partner.is_some() || !self.is_over(id)).then_some(left)
+        });
+        posted.collect()
     }
 
     /// What a post has met, also where the kernel has forgotten it since.
@@ -203,16 +199,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn kind_of(&self, actor: ActorId, operation: &Operation<'_>, choice: u32) -> Kind {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
         match *operation {
-            Operation::Post { mailbox, side: Side::Recv(criteria), .. } => {
-                Kind::Recv { post, mailbox: mailbox.0, criteria }
+            Operation::Post { mailbox, side, .. } if self.network == Network::Mailbox || !side.is_send() => {
+                Kind::Post(self.posting(post, mailbox.0, side))
             }
-            Operation::Post { mailbox, side: Side::Send(envelope), .. }
-                if self.network == Network::Mailbox =>
-            {
-                let (mailbox, observers) = (mailbox.0, self.observers(mailbox.0));
-                Kind::Send { post, mailbox, envelope, observers }
+            Operation::Post { .. } => {
+                let fate = fate_of(choice);
+                Kind::Submit { post, fate, last: self.unreliable.left(fate) <= 1 }
             }
-            Operation::Post { .. } => self.kind_of_submit(post, fate_of(choice)),
             Operation::Wait { set, patience } => Kind::Wait {
                 awaited: self.awaited_set(set),
                 taken: set.get(choice as usize).and_then(|&id| self.awaited(id)).map(|one| one.post),
@@ -225,12 +218,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 single: set.len() == 1,
             },
             Operation::Cancel(id) => Kind::Withdraw(self.awaited(id).into_iter().collect()),
-            Operation::Probe(mailbox, criteria) => Kind::Probe { mailbox: mailbox.0, criteria },
+            Operation::Probe(mailbox, criteria) => Kind::Probe(mailbox.0, criteria),
             Operation::Take(token, Patience::Now) => Kind::TryTake(token),
             Operation::Take(token, _) => Kind::Take(token),
             Operation::Give(token) => Kind::Give(token),
             Operation::WaitCondition { condition, lock, .. } => {
-                Kind::ConditionPost { condition: condition.0, lock: Token::Mutex(lock) }
+                Kind::ConditionPost(condition.0, Token::Mutex(lock))
             }
             Operation::Notify(condition, _) => Kind::Notify(condition.0),
             Operation::Arrive { barrier, told } => {
@@ -238,12 +231,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 Kind::BarrierPost { barrier: barrier.0, round, told, crowd }
             }
             Operation::Choose(_) => Kind::Choose,
-            Operation::Expose(slot, _) => Kind::Expose { slot: slot.0, invariants: self.watched(slot) },
-            Operation::Spawn(_) => Kind::Spawn { child: self.count as u32 },
+            Operation::Expose(slot, _) => Kind::Expose(slot, self.watched(slot)),
+            Operation::Spawn(_) => Kind::Spawn(self.count as u32),
             Operation::Join { target, timed } => {
-                Kind::Join { target: target.0, timed, timeout: choice == OTHERWISE }
+                Kind::Join(target.0, Ending { timed, timeout: choice == OTHERWISE })
             }
-            Operation::IsAlive(target) => Kind::IsAlive { target: target.0 },
+            Operation::IsAlive(target) => Kind::IsAlive(target.0),
             Operation::Interfere(..) | Operation::BecomeDaemon => Kind::Interfere,
             Operation::Exit => Kind::Exit {
                 withdrawn: self.left_behind(actor),
@@ -271,10 +264,10 @@ pub(super) fn kind_of_return(note: &Note) -> Kind {
 }
 
 /// The end of a wait in a queue: whether it might have been given up, and whether it was.
-pub(super) fn kind_of_wait(wait: &Kind, may_give_up: bool, gives_up: bool) -> Kind {
+pub(super) fn kind_of_wait(wait: &Kind, timed: bool, timeout: bool) -> Kind {
     let mut kind = wait.clone();
-    if let Kind::TakeWait { timed, timeout, .. } | Kind::ConditionWait { timed, timeout, .. } = &mut kind {
-        (*timed, *timeout) = (may_give_up, gives_up);
+    if let Kind::TakeWait(_, ending) | Kind::ConditionWait(_, _, ending) = &mut kind {
+        *ending = Ending { timed, timeout };
     }
     kind
 }

@@ -2,7 +2,7 @@
 
 use simurgh_kernel::activity::Held;
 use simurgh_kernel::context::{Place, Resumed, part};
-use simurgh_kernel::ids::{ActivityId, ActorId, ExposedId, MailboxId};
+use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side, Token};
 use simurgh_kernel::simcall::{Answer, Note, Simcall, SpawnRequest};
@@ -12,28 +12,16 @@ use simurgh_search::fingerprint::fingerprint;
 
 use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
 use super::faults::fate_of;
-use super::kept::Traffic;
-use super::{Actors, Comm, Failure, Message, Network, Next, Process};
-use crate::endless::{LOCAL_MAX, endless};
-use crate::transition::{Awaited, Fate, Kind, Post, Transition};
+use super::{Actors, Comm, Message, Network, Next, Process, place_of};
+use crate::determinism::Exchange;
+use crate::endless::{LOCAL_MAX, at_its_end, endless};
+use crate::transition::{Awaited, Ending, Fate, Kind, Post, Posting, Transition};
 use crate::verdict::{Step, Violation};
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
-    pub(super) fn take_step(&mut self, step: Step) -> Transition {
-        let taken = if step.actor == Step::NETWORK {
-            self.arrive(step)
-        } else {
-            self.act(ActorId(step.actor), step.choice)
-        };
-        self.traffic.iter_mut().for_each(Traffic::step);
-        self.settle();
-        self.wake();
-        taken
-    }
-
     /// A message under way reaches its mailbox. One that was taken back travels too, and nothing comes of it: so taking
     /// back makes no step impossible, and the race of the two is seen whoever is first.
-    fn arrive(&mut self, step: Step) -> Transition {
+    pub(super) fn arrive(&mut self, step: Step) -> Transition {
         let index = self
             .messages
             .iter()
@@ -53,7 +41,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.meetings.push((recv, message.post));
     }
 
-    fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
+    pub(super) fn act(&mut self, actor: ActorId, choice: u32) -> Transition {
         let process = &mut self.processes[actor.index()];
         process.acted = true;
         if let Some(note) = process.returns.pop_front() {
@@ -106,11 +94,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// An actor gives a lock back: what it guards depends on what the actor was told until now.
     fn leave_behind(&mut self, actor: ActorId, kind: &Kind) {
-        if let Kind::Give(Token::Mutex(lock)) | Kind::ConditionPost { lock: Token::Mutex(lock), .. } = *kind {
-            if self.guarded.len() <= lock.index() {
-                self.guarded.resize(lock.index() + 1, 0);
-            }
-            let guarded = &mut self.guarded[lock.index()];
+        if let Kind::Give(Token::Mutex(lock)) | Kind::ConditionPost(_, Token::Mutex(lock)) = *kind {
+            let guarded = place_of(&mut self.guarded, lock.index());
             *guarded = mix(*guarded, self.processes[actor.index()].history);
         }
     }
@@ -119,8 +104,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn found_behind(&self, kind: &Kind) -> u64 {
         match *kind {
             Kind::TryTake(Token::Mutex(lock))
-            | Kind::TakeWait { token: Token::Mutex(lock), .. }
-            | Kind::ConditionWait { lock: Token::Mutex(lock), .. } => {
+            | Kind::TakeWait(Token::Mutex(lock), _)
+            | Kind::ConditionWait(_, Token::Mutex(lock), _) => {
                 self.guarded.get(lock.index()).copied().unwrap_or(0)
             }
             _ => 0,
@@ -144,24 +129,25 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 self.completed(actor, served, choice, &kind);
             }
             Kind::Choose => self.advance(actor, Some(Answer::Chosen(choice)), 0),
-            Kind::Join { timeout, .. } => self.advance(actor, Some(Answer::Flag(!timeout)), 0),
-            Kind::Send { post, .. } | Kind::Submit { post, .. } => {
+            Kind::Join(_, Ending { timeout, .. }) => self.advance(actor, Some(Answer::Flag(!timeout)), 0),
+            Kind::Post(Posting { post, mailbox, side: side @ Side::Recv(criteria), .. }) => {
+                let served = self.kernel.serve(actor, simcall);
+                self.observe(mailbox, &criteria);
+                self.note_receive(post, mailbox, side, &served);
+                self.posted(actor, served);
+            }
+            Kind::Post(Posting { post, .. }) | Kind::Submit { post, .. } => {
                 if let Operation::Post { message: Some(message), .. } = operation {
-                    let place = self.processes[actor.index()].place;
-                    self.traffic.iter_mut().for_each(|traffic| traffic.sent(post, message, place));
-                    self.note_unrepeatable(message, place);
+                    let (mailbox, envelope) = (message.mailbox.0, message.envelope);
+                    let bytes = message.bytes.to_bits();
+                    self.record(post, Exchange::Sent { mailbox, envelope, bytes });
+                    self.note_unrepeatable(message, self.place(actor));
                 }
                 let served = self.kernel.serve(actor, simcall);
                 self.take_message(post, fate_of(choice));
                 self.posted(actor, served);
             }
-            Kind::Recv { post, mailbox, criteria } => {
-                let served = self.kernel.serve(actor, simcall);
-                self.observe(mailbox, &criteria);
-                self.note_receive(post, mailbox, Side::Recv(criteria), &served);
-                self.posted(actor, served);
-            }
-            Kind::Expose { slot, .. } => self.expose(actor, ExposedId(slot), simcall),
+            Kind::Expose(slot, _) => self.expose(actor, slot, simcall),
             _ => {
                 match operation {
                     Operation::Exit if self.keeps_posts => self.kernel.disown(actor),
@@ -259,8 +245,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Notes which communication a receive is part of, and the send that it met.
     fn note_receive(&mut self, post: Post, mailbox: u32, side: Side, served: &Served) {
-        let place = self.processes[post.actor as usize].place;
-        self.traffic.iter_mut().for_each(|traffic| traffic.posted_receive(post, mailbox, place));
+        self.record(post, Exchange::Received { mailbox, message: None });
         let id = match served {
             Served::Answered(Answer::Activity(id)) => *id,
             Served::Then(Simcall::WaitAny { activities, .. }) => activities[0],
@@ -291,11 +276,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         (process.granted, process.timed) = (false, false);
         let operation = simcall.operation();
         let wait = match *kind {
-            Kind::Take(token) => Some(Kind::TakeWait { token, timed: false, timeout: false }),
-            Kind::ConditionPost { condition, lock } => {
-                Some(Kind::ConditionWait { condition, lock, timed: false, timeout: false })
+            Kind::Take(token) => Some(Kind::TakeWait(token, Ending::default())),
+            Kind::ConditionPost(condition, lock) => {
+                Some(Kind::ConditionWait(condition, lock, Ending::default()))
             }
-            Kind::BarrierPost { barrier, round, .. } => Some(Kind::BarrierWait { barrier, round }),
+            Kind::BarrierPost { barrier, round, .. } => Some(Kind::BarrierWait(barrier, round)),
             // Halted by itself.
             _ if matches!(operation, Operation::Interfere(Deed::Halt, target) if target == Some(actor)) => {
                 Some(Kind::Interfere)
@@ -309,25 +294,23 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Kind::BarrierPost { barrier, told, .. } => self.come_to_barrier(actor, barrier, told, served),
             _ => served,
         };
-        let process = &mut self.processes[actor.index()];
-        match (served, wait) {
-            (Served::Answered(answer), None) => {
+        let may_queue = wait.is_some();
+        if let (Some(wait), Served::Answered(_) | Served::Blocked) = (wait, &served) {
+            let process = &mut self.processes[actor.index()];
+            (process.next, process.timed) = (Next::Queued(wait), could_wait);
+        }
+        match served {
+            Served::Answered(answer) if may_queue => self.kernel.answer(actor, answer),
+            Served::Answered(answer) => {
                 self.settle();
                 if self.kernel.is_alive(actor) {
                     let seen = self.found_behind(kind);
                     self.advance(actor, Some(answer), seen);
                 }
             }
-            (Served::Answered(answer), Some(wait)) => {
-                (process.next, process.timed) = (Next::Queued(wait), could_wait);
-                self.kernel.answer(actor, answer);
-            }
-            (Served::Blocked, Some(wait)) => {
-                (process.next, process.timed) = (Next::Queued(wait), could_wait);
-            }
-            (Served::Gone, _) => {}
-            (Served::Blocked, None) => unreachable!("only what may queue is blocked"),
-            (Served::Then(_), _) => unreachable!("only posts are followed by a wait"),
+            Served::Blocked => debug_assert!(may_queue, "only what may queue is blocked"),
+            Served::Gone => {}
+            Served::Then(_) => unreachable!("only posts are followed by a wait"),
         }
     }
 
@@ -369,7 +352,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
-        self.traffic.iter_mut().filter(|_| !failed).for_each(|traffic| traffic.ended(actor.0));
+        self.traffic.iter_mut().filter(|_| !failed).for_each(|traffic| traffic.ended.push(actor.0));
         let host = self.kernel.actor_host(actor);
         let process = &mut self.processes[actor.index()];
         process.next = Next::Nothing;
@@ -388,9 +371,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         for note in notes {
             self.kernel.serve_note(actor, note);
         }
-        let told =
-            panics.into_iter().map(|message| format!("panicked in what it does at its end: {message}"));
-        told.for_each(|message| self.fail(actor, message, None));
+        for message in panics {
+            self.fail(actor, at_its_end(&message), None);
+        }
     }
 
     /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.
@@ -494,7 +477,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     fn fail(&mut self, actor: ActorId, message: String, place: Option<Place>) {
-        self.failures.push(Failure { violation: Violation::Failed { actor: actor.0, message }, place });
+        self.failures.push((Violation::Failed { actor: actor.0, message }, place));
     }
 
     /// Whether an activity is over, and no communication: nobody else has a part in it.

@@ -13,14 +13,68 @@
 //! the same state without the loss too, and there finds all the races that it would have found. `tests/faults.rs` compares with
 //! plain search.
 
+use std::collections::BTreeSet;
+
 use simurgh_kernel::context::Place;
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Repeatable, SendRequest};
 
-use super::kept::Faults;
 use super::{Actors, Comm, Message, Network};
-use crate::transition::{Fate, Kind, Post};
+use crate::transition::{Fate, Post};
 use crate::verdict::Step;
+
+/// What a network may do to messages, at most, in one execution.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Faults {
+    /// So many are lost.
+    pub losses: u32,
+    /// So many arrive twice, each of them a message that can be copied.
+    pub duplications: u32,
+}
+
+impl Faults {
+    /// Those that a schedule has, and so needs.
+    pub fn of(schedule: &[Step]) -> Self {
+        let count = |choice| {
+            let has = |step: &&Step| step.actor != Step::NETWORK && step.choice == choice;
+            schedule.iter().filter(has).count() as u32
+        };
+        Self { losses: count(Step::LOST), duplications: count(Step::TWICE) }
+    }
+
+    /// Whether nothing is lost, and all comes once.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// What may be done, and what was.
+#[derive(Debug, Default)]
+pub(super) struct Unreliable {
+    allowed: Faults,
+    /// What was lost in the present execution, in an order that does not depend on it.
+    pub(super) lost: BTreeSet<Post>,
+    /// What arrives twice.
+    pub(super) twice: BTreeSet<Post>,
+    /// Where messages were sent that cannot be copied, in all executions until now: the line, and the mailbox.
+    unrepeatable: BTreeSet<(Option<Place>, u32)>,
+}
+
+impl Unreliable {
+    pub(super) fn reset(&mut self) {
+        self.lost.clear();
+        self.twice.clear();
+    }
+
+    /// How many more may have this fate.
+    pub(super) fn left(&self, fate: Fate) -> u32 {
+        match fate {
+            Fate::Kept => u32::MAX,
+            Fate::Lost => self.allowed.losses.saturating_sub(self.lost.len() as u32),
+            Fate::Twice => self.allowed.duplications.saturating_sub(self.twice.len() as u32),
+        }
+    }
+}
 
 /// What becomes of a message with this outcome of sending it.
 pub(super) fn fate_of(choice: u32) -> Fate {
@@ -54,11 +108,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let is_lost = self.unreliable.left(Fate::Lost) > 0;
         let is_twice = self.unreliable.left(Fate::Twice) > 0 && is_repeatable(request);
         is_lost.then_some(Step::LOST).into_iter().chain(is_twice.then_some(Step::TWICE))
-    }
-
-    /// A message is sent, and this becomes of it.
-    pub(super) fn kind_of_submit(&self, post: Post, fate: Fate) -> Kind {
-        Kind::Submit { post, fate, last: self.unreliable.left(fate) <= 1 }
     }
 
     /// Remembers a message that cannot be copied, if others are.

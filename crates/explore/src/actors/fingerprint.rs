@@ -4,18 +4,18 @@ use std::hash::Hash;
 
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
-use simurgh_kernel::simcall::{Criteria, Envelope};
+use simurgh_kernel::operation::Side;
 
 use simurgh_search::fingerprint::{StableHasher, fingerprint};
 
 use super::{Actors, Next};
-use crate::dependence;
-use crate::transition::Post;
+use crate::dependence::can_be_told_apart;
+use crate::transition::Posting;
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A fingerprint of all that somebody may tell apart.
     pub(super) fn fold_state(&self) -> u128 {
-        let mut hasher = StableHasher::new();
+        let mut hasher = StableHasher::default();
         for (index, process) in self.processes[..self.count].iter().enumerate() {
             let actor = ActorId::from_index(index);
             (process.history, process.posts, process.granted).hash(&mut hasher);
@@ -33,14 +33,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         for message in &self.messages {
             message.post.hash(&mut hasher);
         }
-        self.unreliable.hash(&mut hasher);
+        (&self.unreliable.lost, &self.unreliable.twice).hash(&mut hasher);
         for mailbox in 0..self.kernel.mailbox_count() {
             self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
         }
         self.kernel.hash_synchronisation(&mut hasher);
         self.guarded.hash(&mut hasher);
-        self.watched_texts().for_each(|text| text.hash(&mut hasher));
-        self.reached().for_each(|reached| reached.hash(&mut hasher));
+        self.fold_watched(&mut hasher);
         hasher.wide()
     }
 
@@ -62,25 +61,23 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let queues = self.kernel.mailbox(mailbox);
         let mut sum = 0u128;
         for (queue, is_send) in [(queues.sends, true), (queues.receives, false)] {
-            let mut earlier: Vec<(Post, Envelope, Criteria)> = Vec::new();
+            let mut earlier: Vec<Posting> = Vec::new();
             for id in queue.iter(activities) {
                 let (Some(comm), Some(Activity::Comm(posted))) =
                     (self.comm(id), activities.get(id).map(|activity| &activity.kind))
                 else {
                     unreachable!("a mailbox holds communications")
                 };
-                let post = if is_send { comm.send } else { comm.recv }.expect("posted here");
-                sum = sum.wrapping_add(fingerprint(&(post, is_send)));
-                for (before, envelope, criteria) in &earlier {
-                    let seen = match is_send {
-                        true => self.observers(mailbox.0).tell_apart(envelope, &posted.envelope()),
-                        false => dependence::overlap(criteria, &posted.criteria()),
-                    };
-                    if seen {
-                        sum = sum.wrapping_add(fingerprint(&(*before, post)));
-                    }
+                let (post, side) = match is_send {
+                    true => (comm.send, Side::Send(posted.envelope())),
+                    false => (comm.recv, Side::Recv(posted.criteria())),
+                };
+                let own = self.posting(post.expect("posted here"), mailbox.0, side);
+                sum = sum.wrapping_add(fingerprint(&(own.post, is_send)));
+                for before in earlier.iter().filter(|before| can_be_told_apart(before, &own)) {
+                    sum = sum.wrapping_add(fingerprint(&(before.post, own.post)));
                 }
-                earlier.push((post, posted.envelope(), posted.criteria()));
+                earlier.push(own);
             }
         }
         sum

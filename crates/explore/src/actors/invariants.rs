@@ -1,15 +1,38 @@
 //! Invariants over what the actors show: judged at the start, and whenever a value changes that they look at.
 
+use std::hash::{Hash, Hasher};
+
 use simurgh_kernel::context::Place;
 use simurgh_kernel::exposed::{Broken, Invariant};
 use simurgh_kernel::ids::{ActorId, ExposedId};
 use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Simcall;
 
-use super::kept::Upheld;
-use super::{Actors, Failure};
+use super::Actors;
 use crate::verdict::Violation;
 use simurgh_search::System;
+
+/// What must be true, and what is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Upheld {
+    invariants: Vec<Invariant>,
+    /// Which of them look at each value, one bit each; those beyond the last bit share it.
+    watched: Vec<u64>,
+    /// Which of them were seen not to hold in this execution: each is told once. Of goals, which were reached.
+    pub(super) broken: Vec<bool>,
+}
+
+impl Upheld {
+    /// The goals, and whether each was reached.
+    fn goals(&self) -> impl Iterator<Item = (&Invariant, bool)> {
+        let all = self.invariants.iter().zip(self.broken.iter().copied());
+        all.filter(|(invariant, _)| invariant.is_goal())
+    }
+}
+
+fn violation(Broken { name, message, values }: Broken) -> Violation {
+    Violation::Invariant { name, message, values }
+}
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// Adds what must be true of the values that the actors show. To show a value that one of them looks at is a step.
@@ -32,35 +55,21 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// The invariants that look at a value, one bit each.
     pub(super) fn watched(&self, slot: ExposedId) -> u64 {
-        self.upheld.watched(slot)
+        self.upheld.watched.get(slot.index()).copied().unwrap_or(0)
     }
 
-    /// The values that some invariant looks at, as they print.
-    pub(super) fn watched_texts(&self) -> impl Iterator<Item = String> {
+    /// The values that some invariant looks at, as they print, and which goals were reached.
+    pub(super) fn fold_watched(&self, hasher: &mut impl Hasher) {
         let exposure = self.kernel.exposure();
         let slots = (0..exposure.len()).map(ExposedId::from_index);
-        slots.filter(|&slot| self.watched(slot) != 0).map(|slot| exposure.text(slot))
-    }
-
-    /// Which goals were reached.
-    pub(super) fn reached(&self) -> impl Iterator<Item = bool> {
-        let Upheld { invariants, broken, .. } = &self.upheld;
-        invariants
-            .iter()
-            .zip(broken)
-            .filter(|(invariant, _)| invariant.is_goal())
-            .map(|(_, reached)| *reached)
+        slots.filter(|&slot| self.watched(slot) != 0).for_each(|slot| exposure.text(slot).hash(hasher));
+        self.upheld.goals().for_each(|(_, reached)| reached.hash(hasher));
     }
 
     /// All is over: the goals that were never reached.
     pub(super) fn missed_goals(&self) -> Vec<Violation> {
-        let Upheld { invariants, broken, .. } = &self.upheld;
-        let missed = invariants.iter().zip(broken).filter(|(goal, reached)| goal.is_goal() && !**reached);
-        let told = missed.map(|(goal, _)| {
-            let Broken { name, message, values } = goal.missed(self.kernel.exposure());
-            Violation::Invariant { name, message, values }
-        });
-        told.collect()
+        let missed = self.upheld.goals().filter(|(_, reached)| !reached);
+        missed.map(|(goal, _)| violation(goal.missed(self.kernel.exposure()))).collect()
     }
 
     /// An actor shows a value, which is judged before the actor goes on.
@@ -83,14 +92,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.pulse.judges(index);
             let judged = invariant.judge(self.kernel.exposure());
             self.pulse.rests();
-            if invariant.is_goal() {
-                *broken = judged.is_none();
-                continue;
-            }
-            if let Some(Broken { name, message, values }) = judged {
-                *broken = true;
-                let violation = Violation::Invariant { name, message, values };
-                self.failures.push(Failure { violation, place });
+            match judged {
+                None => *broken = invariant.is_goal(),
+                Some(_) if invariant.is_goal() => {}
+                Some(judged) => {
+                    *broken = true;
+                    self.failures.push((violation(judged), place));
+                }
             }
         }
     }

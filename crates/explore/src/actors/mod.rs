@@ -7,24 +7,21 @@
 //! - `invariants`: what must be true of what the actors show.
 //! - `traffic`: what each actor sent and received.
 //! - `fingerprint`: a state as a number.
-//! - `again`: the same step as before, if the program is the same.
 //!
 //! Time is abstract. A communication is complete when its two posts have met, sleeps take no time, and a wait that may time
 //! out may do so as long as nothing of what it waits for is there. Executions and disk accesses may be over at any time: whoever
 //! waits for one alone, and for ever, finds it over; a wait with a timeout, a test, and whoever stops it finds both. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
 //! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
 
-mod again;
 mod barriers;
 mod enabled;
 mod execute;
 mod faults;
 mod fingerprint;
 mod invariants;
-mod kept;
 mod traffic;
 
-pub use kept::Faults;
+pub use faults::Faults;
 
 use std::collections::VecDeque;
 
@@ -33,9 +30,13 @@ use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
-use self::kept::{Meeting, Traffic, Unreliable, Upheld};
+use self::barriers::Meeting;
+use self::enabled::{OTHERWISE, arrival_step};
+use self::faults::Unreliable;
+use self::invariants::Upheld;
+use self::traffic::Traffic;
 use crate::dependence;
-use crate::transition::{Awaited, Fate, Kind, Observers, Post, Transition};
+use crate::transition::{Awaited, Ending, Fate, Kind, Observers, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use simurgh_kernel::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
@@ -54,11 +55,7 @@ pub enum Network {
 
 impl std::fmt::Display for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Network::Mailbox => "mailbox",
-            Network::Pairwise => "pairwise",
-            Network::Unordered => "unordered",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -66,18 +63,15 @@ impl std::str::FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "mailbox" => Ok(Network::Mailbox),
-            "pairwise" => Ok(Network::Pairwise),
-            "unordered" => Ok(Network::Unordered),
-            _ => Err(format!("{text:?} is not a network: mailbox, pairwise or unordered")),
-        }
+        let all = [Network::Mailbox, Network::Pairwise, Network::Unordered];
+        let named = all.into_iter().find(|network| network.to_string() == text);
+        named.ok_or_else(|| format!("{text:?} is not a network: mailbox, pairwise or unordered"))
     }
 }
 
 /// What an actor that stands still will do next.
 #[derive(Debug, Default)]
-pub(crate) enum Next {
+pub enum Next {
     /// Nothing: it is new, or has ended.
     #[default]
     Nothing,
@@ -132,13 +126,6 @@ struct Message {
     envelope: Envelope,
 }
 
-/// What went wrong, and where.
-#[derive(Clone, Debug)]
-struct Failure {
-    violation: Violation,
-    place: Option<Place>,
-}
-
 /// A program of actors to explore. `F` makes the program anew for each execution: it spawns the actors and makes the
 /// objects that they share.
 pub struct Actors<F> {
@@ -160,7 +147,8 @@ pub struct Actors<F> {
     guarded: Vec<u64>,
     /// Which send each receive met, in the order in which they met.
     meetings: Vec<(Post, Post)>,
-    failures: Vec<Failure>,
+    /// What went wrong, and where.
+    failures: Vec<(Violation, Option<Place>)>,
     ready: Vec<ActorId>,
     /// What the actors said, while somebody listens.
     said: Option<Vec<(u32, String)>>,
@@ -248,21 +236,20 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 
     /// What an actor is about.
-    pub(crate) fn next(&self, actor: ActorId) -> &Next {
+    pub fn next(&self, actor: ActorId) -> &Next {
         &self.processes[actor.index()].next
     }
 
     /// Whether an actor gives back a lock or the like before it goes on with what it is about.
-    pub(crate) fn gives_back(&self, actor: ActorId) -> bool {
+    pub fn gives_back(&self, actor: ActorId) -> bool {
         !self.processes[actor.index()].returns.is_empty()
     }
 
-    /// Who failed, of a violation since the start.
-    pub(crate) fn failed_actor(&self, index: usize) -> Option<u32> {
-        match self.failures.get(index)?.violation {
-            Violation::Failed { actor, .. } => Some(actor),
-            _ => None,
-        }
+    /// Whether an actor has failed since the start.
+    pub fn has_failed(&self, number: u32) -> bool {
+        let is_it =
+            |failed: &Violation| matches!(failed, Violation::Failed { actor, .. } if *actor == number);
+        self.failures.iter().any(|(failed, _)| is_it(failed))
     }
 
     /// What may arrive before what.
@@ -277,7 +264,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// Where an actor found that something is wrong, of a violation since the start.
     pub fn violation_place(&self, index: usize) -> Option<Place> {
-        self.failures.get(index)?.place
+        self.failures.get(index)?.1
     }
 
     /// From the next start on, keeps what the actors say.
@@ -295,26 +282,22 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
     }
 
-    /// By what the receives of a mailbox choose, as far as they were seen.
-    fn observers(&self, mailbox: u32) -> Observers {
-        self.observers.get(mailbox as usize).copied().unwrap_or_default()
-    }
-
     /// A receive or probe chooses by this.
     fn observe(&mut self, mailbox: u32, criteria: &Criteria) {
-        let index = mailbox as usize;
-        if self.observers.len() <= index {
-            self.observers.resize(index + 1, Observers::default());
-        }
-        self.learned |= self.observers[index].insert(criteria);
+        self.learned |= place_of(&mut self.observers, mailbox as usize).insert(criteria);
     }
 
     fn comm_mut(&mut self, id: ActivityId) -> &mut Comm {
-        if self.comms.len() <= id.index() {
-            self.comms.resize(id.index() + 1, Comm::default());
-        }
-        &mut self.comms[id.index()]
+        place_of(&mut self.comms, id.index())
     }
+}
+
+/// The place of an index in a list that grows as far as it is needed.
+fn place_of<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if list.len() <= index {
+        list.resize(index + 1, T::default());
+    }
+    &mut list[index]
 }
 
 impl<F: FnMut(&mut Kernel)> System for Actors<F> {
@@ -343,9 +326,9 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.failures.clear();
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
-        self.upheld.reset();
+        self.upheld.broken.fill(false);
         self.unreliable.reset();
-        self.barriers.iter_mut().for_each(Meeting::reset);
+        self.barriers.iter_mut().for_each(|meeting| meeting.round = 0);
         self.traffic.iter_mut().for_each(Traffic::reset);
         self.pulse.makes();
         (self.program)(&mut self.kernel);
@@ -361,15 +344,40 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn execute(&mut self, step: Step) -> Transition {
-        self.take_step(step)
+        let taken = match step.actor {
+            Step::NETWORK => self.arrive(step),
+            actor => self.act(ActorId(actor), step.choice),
+        };
+        self.traffic.iter_mut().for_each(|traffic| traffic.steps += 1);
+        self.settle();
+        self.wake();
+        taken
     }
 
     fn can_repeat(&self, taken: &Transition) -> bool {
-        self.is_possible(taken.step)
+        let step = taken.step;
+        if step.actor == Step::NETWORK {
+            return self.messages.iter().any(|message| arrival_step(message.post) == step);
+        }
+        let mut is_possible = false;
+        if (step.actor as usize) < self.count {
+            self.choices(ActorId(step.actor), |choice| is_possible |= choice == step.choice);
+        }
+        is_possible
     }
 
     fn divergence(&self, taken: &Transition, instead: Option<&Transition>) -> Divergence {
-        self.diverged(taken, instead)
+        let words = |kind: &Kind| kind.in_words(&|mailbox| mailbox.to_string());
+        let actor = ActorId(taken.step.actor);
+        let is_there = actor.index() < self.count;
+        let name = match actor.0 {
+            Step::NETWORK => "the network".to_owned(),
+            _ if is_there => self.kernel.actor_name(actor).to_owned(),
+            number => format!("number {number}"),
+        };
+        let pending = || if is_there { self.kind(actor, OTHERWISE) } else { None };
+        let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
+        Divergence { actor: name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
     }
 
     fn step(transition: &Transition) -> Step {
@@ -394,8 +402,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn stays(transition: &Transition) -> bool {
         // Others may use up what may be lost, or come twice.
-        matches!(transition.kind, Kind::Submit { fate: Fate::Kept, .. })
-            || !matches!(transition.kind, Kind::Submit { .. })
+        !matches!(transition.kind, Kind::Submit { fate: Fate::Lost | Fate::Twice, .. })
     }
 
     fn disables(transition: &Transition) -> bool {
@@ -403,7 +410,12 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn blocks(transition: &Transition, other: &Transition) -> bool {
-        dependence::blocks(transition, other)
+        // Who is notified waits for its lock, perhaps for ever, and cannot give up any more.
+        matches!(
+            (&transition.kind, &other.kind),
+            (Kind::Notify(notified), Kind::ConditionWait(condition, _, Ending { timeout: true, .. }))
+                if notified == condition
+        )
     }
 
     fn violation_count(&self) -> usize {
@@ -411,7 +423,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn violation(&self, index: usize) -> Violation {
-        self.failures[index].violation.clone()
+        self.failures[index].0.clone()
     }
 
     fn deadlock(&self) -> Option<Violation> {

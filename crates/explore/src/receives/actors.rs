@@ -13,7 +13,7 @@ use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
-use crate::endless::{LOCAL_MAX, endless};
+use crate::endless::{LOCAL_MAX, at_its_end, endless};
 use simurgh_kernel::watchdog::Pulse;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
@@ -45,10 +45,9 @@ pub struct Actors<F> {
 /// What is to be made of the next reply.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 enum Expect {
+    /// Nothing: it has not begun, or the request came from a note.
     #[default]
-    Start,
-    /// Nothing: the request came from a note.
-    Note,
+    Nothing,
     Activity,
     Completed,
     Ready,
@@ -143,7 +142,7 @@ impl<F: Factory> Actors<F> {
         live.body = Some(request.body);
         live.host = Some(request.host);
         live.daemon = request.daemon;
-        live.expect = Expect::Start;
+        live.expect = Expect::Nothing;
         live.payloads.clear();
         live.begun.clear();
         if live.is_marked {
@@ -160,7 +159,7 @@ impl<F: Factory> Actors<F> {
     fn answer(&mut self, process: u32, reply: Reply) {
         let live = &mut self.live[process as usize];
         let answer = match (live.expect, reply) {
-            (Expect::Start | Expect::Note, _) => return self.door.answer = None,
+            (Expect::Nothing, _) => return self.door.answer = None,
             (Expect::Activity, Reply::Posted(handle)) => {
                 Answer::Activity(ActivityId::from_bits(u64::from(handle)))
             }
@@ -170,7 +169,7 @@ impl<F: Factory> Actors<F> {
                 });
                 Answer::Completed { index, message }
             }
-            (Expect::Completed, Reply::Withdrawn { index, handle }) => {
+            (Expect::Completed, Reply::Withdrawn(index, handle)) => {
                 let why = live.withdrawn.iter().find(|(withdrawn, _)| *withdrawn == handle);
                 let failure = why.map_or(Failure::Cancelled, |(_, failure)| *failure);
                 Answer::Failed { index, failure }
@@ -226,14 +225,14 @@ impl<F: Factory> Actors<F> {
                         live.expect = Expect::Completed;
                         self.pulse.rests();
                         let (mailbox, patience) = (Mailbox(mailbox.0), Patience::Forever);
-                        return Request::PostAndWait { mailbox, side, patience };
+                        return Request::PostAndWait(mailbox, side, patience);
                     }
                 }
                 Resumed::Asked => {}
                 Resumed::Ended if !has_notes && live.on_exit.is_empty() => {
                     // Code that came to its end holds nothing any more that would leave a note.
                     live.body = None;
-                    live.expect = Expect::Start;
+                    live.expect = Expect::Nothing;
                     self.pulse.rests();
                     return Request::Ended;
                 }
@@ -245,7 +244,7 @@ impl<F: Factory> Actors<F> {
             self.take_notes(process);
             let request = match self.translate(process, simcall) {
                 Ok(asked) => self.ask(process, asked),
-                Err(Unknown(what)) => Some(Request::Unsupported(what)),
+                Err(what) => Some(Request::Unsupported(what)),
             };
             if let Some(request) = request {
                 self.pulse.rests();
@@ -264,11 +263,15 @@ impl<F: Factory> Actors<F> {
         }
         let on_exit = std::mem::take(&mut live.on_exit);
         let failed = matches!(request, Request::Failed(_));
-        let _ = part(on_exit, failed, &mut self.door);
+        let panics = part(on_exit, failed, &mut self.door);
+        let request = match panics.first() {
+            Some(message) if !failed => Request::Failed(at_its_end(message)),
+            _ => request,
+        };
         self.door.said.clear();
         self.take_notes(process);
         self.pulse.rests();
-        self.ask(process, Asked::Engine(request, Expect::Start, None)).unwrap_or(Request::Ended)
+        self.ask(process, Asked::Engine(request, Expect::Nothing, None)).unwrap_or(Request::Ended)
     }
 
     /// The next request to the engine, notes first; none if the engine has no say: then the answer is at the door.
@@ -276,7 +279,7 @@ impl<F: Factory> Actors<F> {
         let live = &mut self.live[process as usize];
         if let Some(first) = live.queue.pop_front() {
             live.then = Some(asked);
-            live.expect = Expect::Note;
+            live.expect = Expect::Nothing;
             live.payloads.push(None);
             return Some(first);
         }
@@ -290,7 +293,7 @@ impl<F: Factory> Actors<F> {
                 if request == Request::Begin {
                     live.begun.push(live.payloads.len() as Handle);
                 }
-                if matches!(request, Request::Post { .. } | Request::PostAndWait { .. } | Request::Begin) {
+                if matches!(request, Request::Post(..) | Request::PostAndWait(..) | Request::Begin) {
                     live.payloads.push(payload);
                 }
                 Some(request)
@@ -305,22 +308,23 @@ impl<F: Factory> Actors<F> {
         }
     }
 
-    fn translate(&mut self, process: u32, mut simcall: Simcall) -> Result<Asked, Unknown> {
+    /// What a simcall asks of the engine; or what of it the engine does not know.
+    fn translate(&mut self, process: u32, mut simcall: Simcall) -> Result<Asked, &'static str> {
         let engine = |request, expect| Ok(Asked::Engine(request, expect, None));
         let operation = simcall.operation();
         if let Some(what) = unsupported(&operation) {
-            return Err(Unknown(what));
+            return Err(what);
         }
         match operation {
             Operation::Post { mailbox, side, follow, .. } => {
                 let mailbox = Mailbox(mailbox.0);
                 let (request, expect) = match follow {
-                    Follow::Return => (Request::Post { mailbox, side }, Expect::Activity),
-                    Follow::Detach => (Request::Post { mailbox, side }, Expect::Ready),
+                    Follow::Return => (Request::Post(mailbox, side), Expect::Activity),
+                    Follow::Detach => (Request::Post(mailbox, side), Expect::Ready),
                     Follow::Wait(timeout) => {
                         self.live[process as usize].gives_up.clear();
                         let patience = Patience::of_wait(timeout, OnTimeout::GiveUp);
-                        (Request::PostAndWait { mailbox, side, patience }, Expect::Completed)
+                        (Request::PostAndWait(mailbox, side, patience), Expect::Completed)
                     }
                 };
                 Ok(Asked::Engine(request, expect, simcall.take_payload()))
@@ -337,7 +341,7 @@ impl<F: Factory> Actors<F> {
                 }
                 let request = match patience {
                     Patience::Now => Request::TestAny(set),
-                    patience => Request::WaitAny { set, patience },
+                    patience => Request::WaitAny(set, patience),
                 };
                 engine(request, Expect::Completed)
             }
@@ -347,8 +351,7 @@ impl<F: Factory> Actors<F> {
                 engine(Request::Cancel(handle), Expect::Cancelled(handle))
             }
             Operation::Take(token, patience) => {
-                let (mailbox, side) = (Mailbox::of(token), Side::TAKE);
-                engine(Request::PostAndWait { mailbox, side, patience }, Expect::Flag)
+                engine(Request::PostAndWait(Mailbox::of(token), Side::TAKE, patience), Expect::Flag)
             }
             Operation::Give(token) => engine(give(token), Expect::Ready),
             Operation::Arrive { barrier, told } => {
@@ -362,11 +365,9 @@ impl<F: Factory> Actors<F> {
                 self.add(*request);
                 engine(Request::Spawn, Expect::Actor(child))
             }
-            Operation::Join { target, timed } => {
-                engine(Request::Join { process: target.0, timed }, Expect::Flag)
-            }
-            Operation::Exit => engine(Request::Ended, Expect::Start),
-            Operation::Work(Follow::Wait(Some(_))) if !self.in_time => Err(Unknown(MAY_TAKE_LONG)),
+            Operation::Join { target, timed } => engine(Request::Join(target.0, timed), Expect::Flag),
+            Operation::Exit => engine(Request::Ended, Expect::Nothing),
+            Operation::Work(Follow::Wait(Some(_))) if !self.in_time => Err(MAY_TAKE_LONG),
             Operation::Work(Follow::Wait(_)) => {
                 Ok(Asked::Local(Answer::Completed { index: 0, message: None }))
             }
@@ -379,24 +380,18 @@ impl<F: Factory> Actors<F> {
     }
 
     /// Refuses what has several outcomes if some of these are computations or the like: here they are over at once.
-    fn only_communications(&self, process: u32, set: &[Handle]) -> Result<(), Unknown> {
+    fn only_communications(&self, process: u32, set: &[Handle]) -> Result<(), &'static str> {
         let begun = &self.live[process as usize].begun;
-        if !self.in_time && set.iter().any(|handle| begun.contains(handle)) {
-            Err(Unknown(MAY_TAKE_LONG))
-        } else {
-            Ok(())
-        }
+        let takes_long = !self.in_time && set.iter().any(|handle| begun.contains(handle));
+        if takes_long { Err(MAY_TAKE_LONG) } else { Ok(()) }
     }
 }
 
 const MAY_TAKE_LONG: &str = "computations and disk accesses that may time out, are tested or cancelled";
 const PLACED: &str = "an actor is on a host";
 
-/// A simcall that the engine does not know.
-struct Unknown(&'static str);
-
 fn give(token: Token) -> Request {
-    Request::Post { mailbox: Mailbox::of(token), side: Side::GIVE }
+    Request::Post(Mailbox::of(token), Side::GIVE)
 }
 
 /// What a note asks of the engine.
@@ -406,7 +401,7 @@ fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator
     }
     let (request, count) = match note.tokens() {
         Noted::Give(token) => (Some(give(token)), 1),
-        Noted::Make(token, count) => (Some(Request::Give { mailbox: Mailbox::of(token) }), count),
+        Noted::Make(token, count) => (Some(Request::Give(Mailbox::of(token))), count),
         Noted::Other => (None, 0),
     };
     (0..count).filter_map(move |_| request.clone())
@@ -433,7 +428,7 @@ impl<F: Factory> Processes for Actors<F> {
         for note in self.notes.drain(..) {
             let requests = note_requests(note, &mut self.barriers);
             self.given.extend(requests.filter_map(|request| match request {
-                Request::Give { mailbox } => Some(mailbox),
+                Request::Give(mailbox) => Some(mailbox),
                 _ => None,
             }));
         }

@@ -30,16 +30,9 @@ pub fn same_twice<F: Factory>(
     for _ in 0..(REPEATED_ANSWERS / log.len().max(1)).clamp(1, REPEATS) {
         actors.restart();
         for (process, reply, before) in &log {
-            if *process >= actors.present() {
-                return Ok(Some(Divergence {
-                    actor: actors.name(*process),
-                    asked: None,
-                    before: in_words(before, name),
-                }));
-            }
-            let asked = actors.resume(*process, *reply);
-            if asked != *before {
-                let asked = Some(in_words(&asked, name));
+            let asked = (*process < actors.present()).then(|| actors.resume(*process, *reply));
+            if asked.as_ref() != Some(before) {
+                let asked = asked.map(|asked| in_words(&asked, name));
                 let before = in_words(before, name);
                 return Ok(Some(Divergence { actor: actors.name(*process), asked, before }));
             }
@@ -90,7 +83,7 @@ impl<F: Factory> Processes for Recorder<'_, F> {
 /// What is asked for, as a noun.
 fn in_words(request: &Request, name: &dyn Fn(u32) -> String) -> String {
     match request {
-        Request::Post { mailbox, side } | Request::PostAndWait { mailbox, side, .. } => {
+        Request::Post(mailbox, side) | Request::PostAndWait(mailbox, side, _) => {
             match (side, mailbox.is_local()) {
                 (Side::Send(_), false) => format!("a send to mailbox {:?}", name(mailbox.0)),
                 (Side::Recv(_), false) => format!("a receive from mailbox {:?}", name(mailbox.0)),
@@ -98,14 +91,14 @@ fn in_words(request: &Request, name: &dyn Fn(u32) -> String) -> String {
                 (Side::Recv(_), true) => "a lock, or one from a semaphore".to_owned(),
             }
         }
-        Request::Give { .. } => "a new lock or semaphore".to_owned(),
+        Request::Give(_) => "a new lock or semaphore".to_owned(),
         Request::Begin => "something to be started".to_owned(),
-        Request::WaitAny { set, .. } => format!("the end of {}", activities(set.len())),
+        Request::WaitAny(set, _) => format!("the end of {}", activities(set.len())),
         Request::TestAny(set) => format!("whether one of {} is over", activities(set.len())),
         Request::Cancel(_) => "a communication to be cancelled".to_owned(),
         Request::Choose(n) => format!("a choice of {n}"),
         Request::Spawn => "a new actor".to_owned(),
-        Request::Join { process, .. } => format!("the end of actor number {process}"),
+        Request::Join(process, _) => format!("the end of actor number {process}"),
         Request::Arrive { .. } => "a barrier".to_owned(),
         Request::Ended => "its end".to_owned(),
         Request::Failed(message) => format!("its end, as it failed ({message})"),

@@ -53,10 +53,13 @@ impl FromStr for Pick {
 /// The first choices of all executions that are meant: a part of the search.
 pub type Path = Vec<Pick>;
 
+/// What can be picked, in the order in which it is tried.
+pub(super) type Picks = SmallVec<[Pick; 8]>;
+
 /// A choice of the present execution, and those that are left to try.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Choice {
-    pub(super) picks: SmallVec<[Pick; 8]>,
+    pub(super) picks: Picks,
     pub(super) at: usize,
 }
 

@@ -20,17 +20,15 @@ use smallvec::SmallVec;
 use super::graph::{Post, PostId, admits};
 use super::order::Node;
 use super::search::{Search, Stage};
-use super::{Mailbox, Network, Side};
+use super::{Mailbox, Network};
 
 /// What a process does to a mailbox in one execution, at most.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
-    /// How many messages it sends.
-    pub sends: u32,
-    /// How many receives it posts.
-    pub receives: u32,
+struct Traffic {
+    sends: u32,
+    receives: u32,
     /// Which of its posts it takes back, or might.
-    pub revocable: BTreeSet<u32>,
+    revocable: BTreeSet<u32>,
 }
 
 impl Traffic {
@@ -48,20 +46,13 @@ impl Traffic {
 /// Whether there are more sends, more receives, more that is taken back.
 type More = (bool, bool, bool);
 
-/// Whose posts were not counted on where a choice was cut, by mailbox and side: all but this process, or all.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Cut {
-    AllBut(u32),
-    All,
-}
-
 /// What is known of who posts to which mailbox, and where choices were cut by it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Posters {
     /// By mailbox and process.
-    pub traffic: BTreeMap<(Mailbox, u32), Traffic>,
-    /// By mailbox and side (`true` for sends).
-    cuts: BTreeMap<(Mailbox, bool), Cut>,
+    traffic: BTreeMap<(Mailbox, u32), Traffic>,
+    /// By mailbox and side (`true` for sends): the process whose posts did not count, if it is one; all others' would have.
+    cuts: BTreeMap<(Mailbox, bool), Option<u32>>,
 }
 
 /// What a process was seen to do to a mailbox, as a row: mailbox, process, sends, receives, and which it may take back.
@@ -77,10 +68,7 @@ impl Posters {
             let revocable = traffic.revocable.iter().copied().collect();
             (mailbox.0, process, traffic.sends, traffic.receives, revocable)
         });
-        let cuts = self.cuts.iter().map(|(&(mailbox, is_send), &cut)| match cut {
-            Cut::All => (mailbox.0, is_send, None),
-            Cut::AllBut(process) => (mailbox.0, is_send, Some(process)),
-        });
+        let cuts = self.cuts.iter().map(|(&(mailbox, is_send), &excepted)| (mailbox.0, is_send, excepted));
         (traffic.collect(), cuts.collect())
     }
 
@@ -90,11 +78,8 @@ impl Posters {
             let revocable = revocable.iter().copied().collect();
             ((Mailbox(*mailbox), *process), Traffic { sends: *sends, receives: *receives, revocable })
         });
-        let mut posters = Self { traffic: traffic.collect(), cuts: BTreeMap::new() };
-        for &(mailbox, is_send, excepted) in cuts {
-            posters.note_cut(Mailbox(mailbox), is_send, excepted);
-        }
-        posters
+        let cuts = cuts.iter().map(|&(mailbox, is_send, excepted)| ((Mailbox(mailbox), is_send), excepted));
+        Self { traffic: traffic.collect(), cuts: cuts.collect() }
     }
 
     /// Those who post to a mailbox.
@@ -104,31 +89,21 @@ impl Posters {
     }
 
     fn note_cut(&mut self, mailbox: Mailbox, is_send: bool, excepted: Option<u32>) {
-        let cut = excepted.map_or(Cut::All, Cut::AllBut);
-        let known = self.cuts.entry((mailbox, is_send)).or_insert(cut);
-        if *known != cut {
-            *known = Cut::All;
-        }
+        let known = self.cuts.entry((mailbox, is_send)).or_insert(excepted);
+        *known = known.filter(|_| *known == excepted);
     }
 
     /// Whether it would have mattered to know that a process sends more, receives more, or takes back more than was known.
     fn matters(&self, mailbox: Mailbox, process: u32, (sends, receives, takes_back): More) -> bool {
-        let cut = |is_send: bool| match self.cuts.get(&(mailbox, is_send)) {
-            Some(Cut::All) => true,
-            Some(Cut::AllBut(excepted)) => *excepted != process,
-            None => false,
-        };
+        let cut =
+            |is_send| self.cuts.get(&(mailbox, is_send)).is_some_and(|excepted| *excepted != Some(process));
         let any_cut = self.cuts.contains_key(&(mailbox, true)) || self.cuts.contains_key(&(mailbox, false));
         (sends && cut(true)) || (receives && cut(false)) || (takes_back && any_cut)
     }
 
     /// Adds what another knows, and where it cut. Says whether one of the two would have gone on otherwise, had it known.
     pub fn merge(&mut self, other: &Posters) -> bool {
-        for (&(mailbox, is_send), &cut) in &other.cuts {
-            let excepted = match cut {
-                Cut::AllBut(process) => Some(process),
-                Cut::All => None,
-            };
+        for (&(mailbox, is_send), &excepted) in &other.cuts {
             self.note_cut(mailbox, is_send, excepted);
         }
         let mut mattered = false;
@@ -139,8 +114,8 @@ impl Posters {
             mattered |= self.matters(key.0, key.1, others.more_than(&known));
             mattered |= other.matters(key.0, key.1, known.more_than(&others));
             let most = self.traffic.entry(key).or_default();
-            (most.sends, most.receives) =
-                (known.sends.max(others.sends), known.receives.max(others.receives));
+            most.sends = known.sends.max(others.sends);
+            most.receives = known.receives.max(others.receives);
             most.revocable.extend(&others.revocable);
         }
         mattered
@@ -150,12 +125,11 @@ impl Posters {
 /// A post that must not be left as it is: somebody has to take it.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Need {
-    /// A post that was passed over needs a partner that is there before this moment.
-    Before(PostId, Node),
+    /// A post that was passed over needs a partner that is there before this moment; or, without one, a wait that could
+    /// have taken another of its set has taken this one, which must come.
+    Partner(PostId, Option<Node>),
     /// A message and a receive that admits it, beside each other: one of them needs another partner.
     Beside(PostId, PostId),
-    /// A wait that could have taken another of its set has taken this one, which must come.
-    Awaited(PostId),
 }
 
 impl Search {
@@ -193,7 +167,7 @@ impl Search {
                 (self.graph.order.before(left.posted, r.posted) && admits(left, &s)).then_some(s.arrives)
             };
             if let Some(before) = need
-                && !self.need(Need::Before(index as PostId, before))
+                && !self.need(Need::Partner(index as PostId, Some(before)))
             {
                 return false;
             }
@@ -217,7 +191,7 @@ impl Search {
                     if !passed {
                         continue;
                     }
-                    Need::Before(post, partner.arrives)
+                    Need::Partner(post, Some(partner.arrives))
                 }
                 _ => continue,
             };
@@ -242,13 +216,9 @@ impl Search {
 
     pub(super) fn can_be_met(&mut self, need: Need) -> bool {
         match need {
-            Need::Before(left, before) => {
+            Need::Partner(left, before) => {
                 let post = self.graph.posts[left as usize];
-                !post.is_free() || self.can_be_taken(&post, Some(before))
-            }
-            Need::Awaited(left) => {
-                let post = self.graph.posts[left as usize];
-                !post.is_free() || self.can_be_taken(&post, None)
+                !post.is_free() || self.can_be_taken(&post, before)
             }
             Need::Beside(one, two) => {
                 let (one, two) = (self.graph.posts[one as usize], self.graph.posts[two as usize]);
@@ -266,7 +236,7 @@ impl Search {
         if !can {
             let is_send = !post.is_send();
             let owner = before.and_then(|before| self.owner(before));
-            let excepted = if self.graph.network() == Network::Unordered && is_send { None } else { owner };
+            let excepted = if self.graph.network == Network::Unordered && is_send { None } else { owner };
             self.posters.note_cut(post.mailbox, is_send, excepted);
         }
         can
@@ -291,7 +261,7 @@ impl Search {
     fn takers(&self, post: &Post, before: Option<Node>) -> impl Iterator<Item = (u32, u32)> {
         let (mailbox, is_send) = (post.mailbox, !post.is_send());
         // What arrives in order cannot overtake.
-        let in_order = is_send && self.graph.network() == Network::Pairwise;
+        let in_order = is_send && self.graph.network == Network::Pairwise;
         let owner = before.filter(|_| in_order).and_then(|before| self.owner(before));
         let in_time = move |process: u32| {
             let (Some(record), Some(before)) = (self.processes.get(process as usize), before) else {
@@ -317,8 +287,7 @@ impl Search {
         let mut needy: BTreeMap<PostId, SmallVec<[Option<Node>; 2]>> = BTreeMap::new();
         for index in 0..self.needs.len() {
             let (left, before) = match self.needs[index] {
-                Need::Before(left, before) => (left, Some(before)),
-                Need::Awaited(left) => (left, None),
+                Need::Partner(left, before) => (left, before),
                 Need::Beside(one, two) => {
                     let (a, b) = (self.graph.posts[one as usize], self.graph.posts[two as usize]);
                     // Where one of them cannot be taken, it has to be the other.
@@ -342,8 +311,8 @@ impl Search {
             return true;
         }
         // A matching of those who need with what comes, by augmenting paths.
-        let mut taken: BTreeMap<(Mailbox, bool, u32), Vec<usize>> = BTreeMap::new();
-        let mut offers: Vec<(PostId, Vec<(u32, u32)>)> = Vec::new();
+        let mut taken = BTreeMap::new();
+        let mut offers: Vec<Vec<Coming>> = Vec::new();
         for (&left, befores) in &needy {
             let post = &self.graph.posts[left as usize];
             let mut takers: Vec<(u32, u32)> = self.takers(post, befores[0]).collect();
@@ -351,45 +320,40 @@ impl Search {
                 let others: Vec<(u32, u32)> = self.takers(post, *before).collect();
                 takers.retain(|taker| others.contains(taker));
             }
-            offers.push((left, takers));
-        }
-        for needs in 0..offers.len() {
-            if !self.augment(needs, &offers, &mut taken, &mut BTreeSet::new()) {
-                let Post { mailbox, side, .. } = self.graph.posts[offers[needs].0 as usize];
-                self.posters.note_cut(mailbox, !matches!(side, Side::Send(_)), None);
+            let coming = takers.iter().flat_map(|&(process, most)| {
+                let useful = most.min(needy.len() as u32);
+                (0..useful).map(move |number| (post.mailbox, post.is_send(), process, number))
+            });
+            offers.push(coming.collect());
+            if !augment(offers.len() - 1, &offers, &mut taken, &mut BTreeSet::new()) {
+                let (mailbox, is_send) = (post.mailbox, !post.is_send());
+                self.posters.note_cut(mailbox, is_send, None);
                 return false;
             }
         }
         true
     }
+}
 
-    fn augment(
-        &self,
-        needs: usize,
-        offers: &[(PostId, Vec<(u32, u32)>)],
-        taken: &mut BTreeMap<(Mailbox, bool, u32), Vec<usize>>,
-        seen: &mut BTreeSet<(Mailbox, bool, u32)>,
-    ) -> bool {
-        let (left, takers) = &offers[needs];
-        let post = &self.graph.posts[*left as usize];
-        for &(process, most) in takers {
-            let key = (post.mailbox, post.is_send(), process);
-            if !seen.insert(key) {
-                continue;
-            }
-            let count = taken.get(&key).map_or(0, Vec::len);
-            if count < most as usize {
-                taken.entry(key).or_default().push(needs);
-                return true;
-            }
-            for place in 0..count {
-                let other = taken[&key][place];
-                if self.augment(other, offers, taken, seen) {
-                    taken.entry(key).or_default()[place] = needs;
-                    return true;
-                }
-            }
+/// A post that is to come: where, which side it takes, whose, and which of those.
+type Coming = (Mailbox, bool, u32, u32);
+
+/// Finds something for one that needs it, if others who have something take something else.
+fn augment(
+    needs: usize,
+    offers: &[Vec<Coming>],
+    taken: &mut BTreeMap<Coming, usize>,
+    seen: &mut BTreeSet<Coming>,
+) -> bool {
+    for &coming in &offers[needs] {
+        if !seen.insert(coming) {
+            continue;
         }
-        false
+        let owner = taken.get(&coming).copied();
+        if owner.is_none_or(|owner| augment(owner, offers, taken, seen)) {
+            taken.insert(coming, needs);
+            return true;
+        }
     }
+    false
 }

@@ -10,21 +10,17 @@
 //! A clause of which only one possibility is left is put into the order at once; of the others one is chosen at the end.
 
 use super::order::{self, Node, Order};
-use super::{Mailbox, Network, Side};
+use super::{Handle, Mailbox, Network, Side};
 
 /// A post: a send or a receive, by its place in the graph.
 pub type PostId = u32;
 
-/// A send or a receive.
 #[derive(Copy, Clone, Debug)]
 pub struct Post {
-    /// Whose.
     pub process: u32,
     /// Which of the posts of its process.
-    pub handle: u32,
-    /// Where.
+    pub handle: Handle,
     pub mailbox: Mailbox,
-    /// Which end.
     pub side: Side,
     /// When it is posted.
     pub posted: Node,
@@ -32,8 +28,6 @@ pub struct Post {
     pub arrives: Node,
     /// The other end.
     pub partner: Option<PostId>,
-    /// When its process' first wait for it ended.
-    pub completed: Option<Node>,
     /// The last test that found it not complete.
     pub tested: Option<Node>,
     /// When it was taken back, having met nobody.
@@ -45,7 +39,6 @@ pub struct Post {
 }
 
 impl Post {
-    /// Whether it is a send.
     pub fn is_send(&self) -> bool {
         self.side.is_send()
     }
@@ -65,7 +58,6 @@ pub fn admits(a: &Post, b: &Post) -> bool {
     a.side.meets(&b.side)
 }
 
-/// One thing before another.
 type Before = (Node, Node);
 
 /// One of a few orders must hold.
@@ -73,10 +65,8 @@ type Before = (Node, Node);
 enum Clause {
     /// One pair is before the other at both ends.
     Pairs(Pair, Pair),
-    /// At least one of them.
-    Any([Before; 3], u8),
-    /// One moment is before at least one of so many others, which are kept from this place on.
-    BeforeSome(Node, u32, u32),
+    /// At least one of so many orders, which are kept from this place on.
+    Any(u32, u32),
 }
 
 /// A send and a receive that met: when the one arrived, and when the other was posted.
@@ -94,23 +84,11 @@ enum State {
     Contradiction,
 }
 
-/// What a mailbox has done: a pair that met, or one that was taken back.
-#[derive(Copy, Clone, Debug)]
-struct Met {
-    mailbox: Mailbox,
-    /// The send of a pair; or what was taken back.
-    post: PostId,
-    pair: Pair,
-    is_pair: bool,
-}
-
 /// How to take a change back.
 #[derive(Copy, Clone, Debug)]
 enum Change {
     /// This post met somebody.
     Met(PostId),
-    /// The first wait for this post ended.
-    Completed(PostId),
     /// This post was tested, and had been before.
     Tested(PostId, Option<Node>),
     /// This post was taken back.
@@ -126,56 +104,34 @@ pub struct Mark {
     posts: u32,
     met: u32,
     clauses: u32,
-    others: u32,
+    orders: u32,
     changes: u32,
 }
 
-/// The graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Graph {
     /// The order that is known.
     pub order: Order,
-    /// All posts.
     pub posts: Vec<Post>,
-    /// The pairs that have met, in the order in which they were found to, and what was taken back.
-    met: Vec<Met>,
+    /// The sends of the pairs that have met, in the order in which they were found to, and what was taken back.
+    met: Vec<(Mailbox, PostId)>,
     /// What is open, or was: and whether it is.
     clauses: Vec<(Clause, bool)>,
-    /// The moments that clauses of several speak of.
-    others: Vec<Node>,
+    /// The orders that the clauses speak of.
+    orders: Vec<Before>,
     changes: Vec<Change>,
-    network: Network,
+    /// What may arrive before what.
+    pub network: Network,
 }
 
 impl Graph {
-    /// An empty graph for a network of some kind.
-    pub fn new(network: Network) -> Self {
-        Self { network, ..Self::default() }
-    }
-
-    /// What may arrive before what.
-    pub fn network(&self) -> Network {
-        self.network
-    }
-
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.order.clear();
-        self.posts.clear();
-        self.met.clear();
-        self.clauses.clear();
-        self.others.clear();
-        self.changes.clear();
-    }
-
-    /// The present moment.
     pub fn mark(&self) -> Mark {
         Mark {
             order: self.order.mark(),
             posts: self.posts.len() as u32,
             met: self.met.len() as u32,
             clauses: self.clauses.len() as u32,
-            others: self.others.len() as u32,
+            orders: self.orders.len() as u32,
             changes: self.changes.len() as u32,
         }
     }
@@ -185,7 +141,6 @@ impl Graph {
         for change in self.changes.drain(to.changes as usize..).rev() {
             match change {
                 Change::Met(post) => self.posts[post as usize].partner = None,
-                Change::Completed(post) => self.posts[post as usize].completed = None,
                 Change::Tested(post, before) => self.posts[post as usize].tested = before,
                 Change::Withdrawn(post) => self.posts[post as usize].withdrawn = None,
                 Change::Settled(clause) => self.clauses[clause as usize].1 = true,
@@ -194,7 +149,7 @@ impl Graph {
         self.posts.truncate(to.posts as usize);
         self.met.truncate(to.met as usize);
         self.clauses.truncate(to.clauses as usize);
-        self.others.truncate(to.others as usize);
+        self.orders.truncate(to.orders as usize);
         self.order.undo(to.order);
     }
 
@@ -202,7 +157,7 @@ impl Graph {
     pub fn post(
         &mut self,
         process: u32,
-        handle: u32,
+        handle: Handle,
         last: Node,
         mailbox: Mailbox,
         side: Side,
@@ -233,7 +188,6 @@ impl Graph {
             posted,
             arrives,
             partner: None,
-            completed: None,
             tested: None,
             withdrawn: None,
             at_once,
@@ -249,21 +203,11 @@ impl Graph {
         self.order.put(a, b) && self.settle(before)
     }
 
-    /// One moment is before at least one of the others. False if that cannot be; then it must be undone.
+    /// At least one of these orders holds. False if that cannot be; then it must be undone.
     #[must_use]
-    pub fn put_before_some(&mut self, node: Node, others: &[Node]) -> bool {
+    pub fn put_some(&mut self, orders: &[Before]) -> bool {
         let before = self.order.mark();
-        let start = self.others.len() as u32;
-        self.others.extend_from_slice(others);
-        self.require(Clause::BeforeSome(node, start, others.len() as u32)) && self.settle(before)
-    }
-
-    /// The first wait for a post ended.
-    pub fn completed(&mut self, post: PostId, node: Node) {
-        if self.posts[post as usize].completed.is_none() {
-            self.posts[post as usize].completed = Some(node);
-            self.changes.push(Change::Completed(post));
-        }
+        self.one_of(orders) && self.settle(before)
     }
 
     /// Matches two posts. False if no execution can have this; then it must be undone.
@@ -277,58 +221,62 @@ impl Graph {
         self.changes.extend([Change::Met(a), Change::Met(b)]);
         let (send, recv, id) = if x.is_send() { (x, y, a) } else { (y, x, b) };
         let fits = self.meet_tests(&send, &recv) && self.meet_others(&send, &recv) && self.settle(before);
-        let pair = Pair { arrives: send.arrives, posted: recv.posted };
-        self.met.push(Met { mailbox: send.mailbox, post: id, pair, is_pair: true });
+        self.met.push((send.mailbox, id));
         fits
     }
 
     /// A test that found one end not complete came before the other end was there.
     fn meet_tests(&mut self, send: &Post, recv: &Post) -> bool {
-        if recv.tested.is_some_and(|test| !self.order.put(test, send.arrives)) {
-            return false;
-        }
-        // Where the message travels, it may also be its arrival that came late.
-        if let Some(test) = send.tested
-            && !self.one_of(&[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())])
-        {
-            return false;
-        }
-        (!recv.at_once || self.order.put(send.arrives, recv.posted))
+        recv.tested.is_none_or(|test| self.order.put(test, send.arrives))
+            && send.tested.is_none_or(|test| self.send_was_tested(test, send, recv))
+            && (!recv.at_once || self.order.put(send.arrives, recv.posted))
             && (!send.at_once || self.order.put(recv.posted, send.arrives))
     }
 
-    /// The last pairs first: what follows from them is known then of those before.
+    /// Where the message travels, it may also be its arrival that came late.
+    fn send_was_tested(&mut self, test: Node, send: &Post, recv: &Post) -> bool {
+        self.one_of(&[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())])
+    }
+
+    /// Whether something fits all that its mailbox has done. The last first: what follows from it is known then of what
+    /// was before.
+    fn fits_all(&mut self, mailbox: Mailbox, fits: impl Fn(&mut Self, PostId) -> bool) -> bool {
+        (0..self.met.len()).rev().all(|index| {
+            let (other, post) = self.met[index];
+            other != mailbox || fits(self, post)
+        })
+    }
+
     fn meet_others(&mut self, send: &Post, recv: &Post) -> bool {
         let pair = Pair { arrives: send.arrives, posted: recv.posted };
-        for index in (0..self.met.len()).rev() {
-            let met = self.met[index];
-            if met.mailbox != send.mailbox {
-                continue;
-            }
-            let other = &self.posts[met.post as usize];
-            let fits = match (other.partner, other.withdrawn) {
+        self.fits_all(send.mailbox, |graph, post| {
+            let other = &graph.posts[post as usize];
+            match (other.partner, other.withdrawn) {
                 (Some(partner), _) => {
-                    let partner = &self.posts[partner as usize];
+                    let partner = &graph.posts[partner as usize];
+                    let met = Pair { arrives: other.arrives, posted: partner.posted };
                     let (one, two) = (admits(recv, other), admits(partner, send));
-                    self.two_pairs(pair, met.pair, one, two)
+                    graph.two_pairs(pair, met, one, two)
                 }
                 (None, Some(end)) => {
                     let other = *other;
-                    self.pair_and_withdrawn(send, recv, &other, end)
+                    graph.pair_and_withdrawn(send, recv, &other, end)
                 }
                 _ => true,
-            };
-            if !fits {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// The oldest that fits is taken, at both ends.
     fn two_pairs(&mut self, a: Pair, b: Pair, a_admits_b: bool, b_admits_a: bool) -> bool {
         match (a_admits_b, b_admits_a) {
-            (true, true) => self.require(Clause::Pairs(a, b)),
+            (true, true) => match self.look_at_pairs(a, b) {
+                State::Open => {
+                    self.clauses.push((Clause::Pairs(a, b), true));
+                    true
+                }
+                known => known == State::Holds,
+            },
             (true, false) => self.one_of(&[(a.arrives, b.arrives), (b.posted, a.posted)]),
             (false, true) => self.one_of(&[(b.arrives, a.arrives), (a.posted, b.posted)]),
             (false, false) => true,
@@ -357,13 +305,12 @@ impl Graph {
         let own = self.posts[post as usize];
         let Some(partner) = own.partner else { return true };
         let other = self.posts[partner as usize];
-        let (send, recv) = if own.is_send() { (own, other) } else { (other, own) };
-        let late: &[Before] = if own.is_send() {
-            &[(test, recv.posted), (test, send.arrives)][..1 + usize::from(send.travels())]
+        let is_late = if own.is_send() {
+            self.send_was_tested(test, &own, &other)
         } else {
-            &[(test, send.arrives)]
+            self.order.put(test, other.arrives)
         };
-        self.one_of(late) && self.settle(before)
+        is_late && self.settle(before)
     }
 
     /// A post that has met nobody is taken back. False if it surely had; then it must be undone.
@@ -377,38 +324,29 @@ impl Graph {
         self.changes.push(Change::Withdrawn(post));
         let own = self.posts[post as usize];
         let fits = self.withdraw_among_others(&own, end) && self.settle(before);
-        let pair = Pair { arrives: own.arrives, posted: own.posted };
-        self.met.push(Met { mailbox: own.mailbox, post, pair, is_pair: false });
+        self.met.push((own.mailbox, post));
         fits
     }
 
     fn withdraw_among_others(&mut self, own: &Post, end: Node) -> bool {
-        for index in (0..self.met.len()).rev() {
-            let met = self.met[index];
-            if met.mailbox != own.mailbox {
-                continue;
-            }
-            let other = self.posts[met.post as usize];
-            let fits = match (other.partner, other.withdrawn) {
-                (Some(partner), _) if met.is_pair => {
-                    let partner = self.posts[partner as usize];
-                    self.pair_and_withdrawn(&other, &partner, own, end)
+        self.fits_all(own.mailbox, |graph, post| {
+            let other = graph.posts[post as usize];
+            match (other.partner, other.withdrawn) {
+                (Some(partner), _) => {
+                    let partner = graph.posts[partner as usize];
+                    graph.pair_and_withdrawn(&other, &partner, own, end)
                 }
                 (None, Some(others)) if admits(own, &other) => {
                     let (send, recv) = if own.is_send() { (own, &other) } else { (&other, own) };
                     let (sends, receives) = if own.is_send() { (end, others) } else { (others, end) };
-                    self.one_of(
+                    graph.one_of(
                         &[(receives, send.arrives), (sends, recv.posted), (sends, send.arrives)]
                             [..2 + usize::from(send.travels())],
                     )
                 }
                 _ => true,
-            };
-            if !fits {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// Whether this is a whole execution: what is never matched comes last, and every open order can be chosen. On
@@ -454,13 +392,19 @@ impl Graph {
     fn choose_open(&mut self, from: usize) -> bool {
         let Some(at) = (from..self.clauses.len()).find(|&at| self.clauses[at].1) else { return true };
         let clause = self.clauses[at].0;
-        for possibility in 0..clause.possibilities() {
+        let possibilities = if let Clause::Any(_, count) = clause { count } else { 2 };
+        for possibility in 0..possibilities {
             let mark = self.mark();
             let before = self.order.mark();
-            if self.put_all(&self.possibility(clause, possibility))
-                && self.settle(before)
-                && self.choose_open(at)
-            {
+            let is_put = match clause {
+                Clause::Pairs(a, b) if possibility == 0 => self.put_pairs(a, b),
+                Clause::Pairs(a, b) => self.put_pairs(b, a),
+                Clause::Any(start, _) => {
+                    let (a, b) = self.orders[(start + possibility) as usize];
+                    self.order.put(a, b)
+                }
+            };
+            if is_put && self.settle(before) && self.choose_open(at) {
                 return true;
             }
             self.undo(mark);
@@ -468,22 +412,14 @@ impl Graph {
         false
     }
 
-    fn one_of(&mut self, orders: &[Before]) -> bool {
-        let mut three = [(0, 0); 3];
-        three[..orders.len()].copy_from_slice(orders);
-        self.require(Clause::Any(three, orders.len() as u8))
-    }
-
     /// Adds a clause, unless it holds already. False if it cannot hold.
-    fn require(&mut self, clause: Clause) -> bool {
-        match self.look(clause) {
-            State::Holds => true,
-            State::Contradiction => false,
-            State::Open => {
-                self.clauses.push((clause, true));
-                true
-            }
+    fn one_of(&mut self, orders: &[Before]) -> bool {
+        let known = look_at_any(&mut self.order, orders);
+        if known == State::Open {
+            self.clauses.push((Clause::Any(self.orders.len() as u32, orders.len() as u32), true));
+            self.orders.extend_from_slice(orders);
         }
+        known != State::Contradiction
     }
 
     /// Draws all conclusions from what was put into the order since a moment. False if they contradict each other.
@@ -511,31 +447,17 @@ impl Graph {
 
     /// What is known of a clause; its last possibility is put into the order.
     fn look(&mut self, clause: Clause) -> State {
-        if let Clause::Pairs(a, b) = clause {
-            return self.look_at_pairs(a, b);
-        }
-        let mut left = None;
-        let mut open = 0;
-        for possibility in 0..clause.possibilities() {
-            let orders = self.possibility(clause, possibility);
-            if orders.iter().all(|&(a, b)| self.order.before(a, b)) {
-                return State::Holds;
+        match clause {
+            Clause::Pairs(a, b) => self.look_at_pairs(a, b),
+            Clause::Any(start, count) => {
+                look_at_any(&mut self.order, &self.orders[start as usize..][..count as usize])
             }
-            if !orders.iter().any(|&(a, b)| a == b || self.order.before(b, a)) {
-                open += 1;
-                left = Some(orders);
-            }
-        }
-        match (open, left) {
-            (1, Some(orders)) if self.put_all(&orders) => State::Holds,
-            (0 | 1, _) => State::Contradiction,
-            _ => State::Open,
         }
     }
 
     /// If the order of two pairs is known at one end, it holds at the other.
     fn look_at_pairs(&mut self, a: Pair, b: Pair) -> State {
-        let order = &mut self.order;
+        let order = &self.order;
         if order.before(b.posted, a.posted) && order.before(b.arrives, a.arrives) {
             return State::Holds;
         }
@@ -546,48 +468,23 @@ impl Graph {
         } else {
             return State::Open;
         };
-        if order.put(first.arrives, second.arrives) && order.put(first.posted, second.posted) {
-            State::Holds
-        } else {
-            State::Contradiction
-        }
+        if self.put_pairs(first, second) { State::Holds } else { State::Contradiction }
     }
 
-    /// The orders that must hold together for one of the possibilities of a clause.
-    fn possibility(&self, clause: Clause, index: usize) -> Orders {
-        match (clause, index) {
-            (Clause::Pairs(a, b), 0) => Orders([(a.arrives, b.arrives), (a.posted, b.posted)], 2),
-            (Clause::Pairs(a, b), _) => Orders([(b.arrives, a.arrives), (b.posted, a.posted)], 2),
-            (Clause::Any(orders, _), index) => Orders([orders[index], (0, 0)], 1),
-            (Clause::BeforeSome(node, start, _), index) => {
-                Orders([(node, self.others[start as usize + index]), (0, 0)], 1)
-            }
-        }
-    }
-
-    fn put_all(&mut self, orders: &[Before]) -> bool {
-        orders.iter().all(|&(a, b)| self.order.put(a, b))
+    fn put_pairs(&mut self, first: Pair, second: Pair) -> bool {
+        self.order.put(first.arrives, second.arrives) && self.order.put(first.posted, second.posted)
     }
 }
 
-impl Clause {
-    fn possibilities(&self) -> usize {
-        match self {
-            Clause::Pairs(..) => 2,
-            Clause::Any(_, count) => *count as usize,
-            Clause::BeforeSome(_, _, count) => *count as usize,
-        }
+/// Whether one of a few orders holds, or may; the last that may is put into the order.
+fn look_at_any(order: &mut Order, orders: &[Before]) -> State {
+    if orders.iter().any(|&(a, b)| order.before(a, b)) {
+        return State::Holds;
     }
-}
-
-/// One or two orders.
-#[derive(Copy, Clone)]
-struct Orders([Before; 2], u8);
-
-impl std::ops::Deref for Orders {
-    type Target = [Before];
-
-    fn deref(&self) -> &[Before] {
-        &self.0[..self.1 as usize]
+    let mut open = orders.iter().filter(|&&(a, b)| a != b && !order.before(b, a));
+    match (open.next(), open.next()) {
+        (Some(_), Some(_)) => State::Open,
+        (Some(&(a, b)), None) if order.put(a, b) => State::Holds,
+        _ => State::Contradiction,
     }
 }

@@ -11,8 +11,8 @@
 //! The price is that some choices lead nowhere (a send and a receive of one mailbox both left for later, and nobody
 //! comes). These are not executions and are not counted; most are seen to be hopeless when they are made.
 //!
-//! - [`order`]: a partial order with its closure.
-//! - [`graph`]: sends, receives, who met whom, and whether an execution can be like that.
+//! - `order`: a partial order with its closure.
+//! - `graph`: sends, receives, who met whom, and whether an execution can be like that.
 //! - [`choice`]: what was picked, and what is left.
 //! - [`search`]: one execution after the other.
 //! - [`parts`]: a search in parts, on several cores or over days.
@@ -25,8 +25,8 @@ pub mod actors;
 pub mod again;
 pub mod choice;
 pub mod future;
-pub mod graph;
-pub mod order;
+mod graph;
+mod order;
 pub mod parts;
 pub mod search;
 mod serve;
@@ -79,35 +79,15 @@ pub fn unsupported(operation: &Operation<'_>) -> Option<&'static str> {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
     /// Posts a send or a receive, and goes on: [`Reply::Posted`].
-    Post {
-        /// Where.
-        mailbox: Mailbox,
-        /// Which end.
-        side: Side,
-    },
+    Post(Mailbox, Side),
     /// Posts a send that belongs to nobody's steps (the first token of a lock): [`Reply::Done`].
-    Give {
-        /// Where.
-        mailbox: Mailbox,
-    },
+    Give(Mailbox),
     /// Posts, and waits for it: [`Reply::Completed`], or [`Reply::TimedOut`], and then the post is taken back.
-    PostAndWait {
-        /// Where.
-        mailbox: Mailbox,
-        /// Which end.
-        side: Side,
-        /// How long.
-        patience: Patience,
-    },
+    PostAndWait(Mailbox, Side, Patience),
     /// Starts something that is over at once: [`Reply::Posted`].
     Begin,
     /// Waits for one of its posts: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::TimedOut`].
-    WaitAny {
-        /// The posts.
-        set: SmallVec<[Handle; 4]>,
-        /// How long.
-        patience: Patience,
-    },
+    WaitAny(SmallVec<[Handle; 4]>, Patience),
     /// Takes a post back, unless it has met somebody: [`Reply::TimedOut`] if it had not.
     Cancel(Handle),
     /// Asks whether one of its posts is complete: [`Reply::Completed`], [`Reply::Withdrawn`] or [`Reply::Nothing`].
@@ -116,13 +96,8 @@ pub enum Request {
     Choose(u32),
     /// Creates a process, whose number is the next: [`Reply::Done`].
     Spawn,
-    /// Waits for the end of a process: [`Reply::Done`], or [`Reply::TimedOut`].
-    Join {
-        /// Which.
-        process: u32,
-        /// Whether it may give up.
-        timed: bool,
-    },
+    /// Waits for the end of a process, and whether it may give up: [`Reply::Done`], or [`Reply::TimedOut`].
+    Join(u32, bool),
     /// Waits until as many have come to a barrier as it has places: [`Reply::Passed`].
     Arrive {
         /// Which.
@@ -145,27 +120,27 @@ impl Request {
     fn looks(&self) -> bool {
         matches!(
             self,
-            Request::Post { side: Side::Recv(_), .. }
-                | Request::PostAndWait { side: Side::Recv(_), .. }
-                | Request::WaitAny { .. }
+            Request::Post(_, Side::Recv(_))
+                | Request::PostAndWait(_, Side::Recv(_), _)
+                | Request::WaitAny(..)
                 | Request::TestAny(_)
                 | Request::Cancel(_)
-                | Request::Join { .. }
+                | Request::Join(..)
         )
     }
 
     /// A number that tells most requests apart.
     fn shape(&self) -> u32 {
         match self {
-            Request::Post { mailbox, side } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 1,
-            Request::PostAndWait { mailbox, side, .. } => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 2,
-            Request::Give { mailbox } => mailbox.0 << 6 | 3,
+            Request::Post(mailbox, side) => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 1,
+            Request::PostAndWait(mailbox, side, _) => mailbox.0 << 6 | u32::from(side.is_send()) << 5 | 2,
+            Request::Give(mailbox) => mailbox.0 << 6 | 3,
             Request::Begin => 4,
-            Request::WaitAny { set, .. } => (set.len() as u32) << 6 | 5,
+            Request::WaitAny(set, _) => (set.len() as u32) << 6 | 5,
             Request::TestAny(set) => (set.len() as u32) << 6 | 6,
             Request::Choose(n) => n << 6 | 7,
             Request::Spawn => 8,
-            Request::Join { process, .. } => process << 6 | 9,
+            Request::Join(process, _) => process << 6 | 9,
             Request::Arrive { barrier, .. } => barrier << 6 | 10,
             Request::Ended => 11,
             Request::Failed(_) => 12,
@@ -189,13 +164,8 @@ pub enum Reply {
         /// Of a receive: the process whose message it got, and which of its posts.
         from: Option<(u32, Handle)>,
     },
-    /// One of the set was taken back before.
-    Withdrawn {
-        /// Which of the set.
-        index: u32,
-        /// Which of its posts.
-        handle: Handle,
-    },
+    /// One of the set was taken back before: which of the set, and which of its posts.
+    Withdrawn(u32, Handle),
     /// None of the set is complete.
     Nothing,
     /// It has waited long enough.

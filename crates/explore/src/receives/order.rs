@@ -35,24 +35,10 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Forgets all points.
-    pub fn clear(&mut self) {
-        self.nodes = 0;
-        self.before.clear();
-        self.trail.clear();
-    }
-
-    /// How many points there are.
     pub fn len(&self) -> usize {
         self.nodes
     }
 
-    /// Whether there is no point.
-    pub fn is_empty(&self) -> bool {
-        self.nodes == 0
-    }
-
-    /// The present moment.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.nodes as u32, trail: self.trail.len() as u32 }
     }

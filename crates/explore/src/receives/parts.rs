@@ -4,16 +4,17 @@
 //! parts, and parts need nothing from each other, but for what is known of who posts what: where one learns more, and choices
 //! were cut that should not have been, all begins anew. Any number of workers sees the same executions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::choice::Path;
 use super::future::Posters;
-use super::search::{End, Limits, Progress, Refusal, Search, worse};
+use super::search::{End, Limits, Refusal, Search};
+use super::way::Way;
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
+use crate::verdict::{Exploration, Finding, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,11 +42,18 @@ impl Default for Frontier {
 }
 
 impl Frontier {
-    /// What is known until now.
+    /// What is known until now: a violation outweighs a deadlock, and anything found outweighs not having seen all.
     fn verdict(&self) -> Verdict {
-        let complete = self.is_exhausted() && self.found.cut == 0;
-        let until_now = if complete { Verdict::Holds } else { Verdict::NotExhausted };
-        self.found.found.iter().fold(until_now, |verdict, (violation, _)| worse(verdict, violation.verdict()))
+        let found = |verdict| self.found.found.iter().any(|(violation, _)| violation.verdict() == verdict);
+        if let Some(worst) =
+            [Verdict::Violated, Verdict::Deadlock].into_iter().find(|&verdict| found(verdict))
+        {
+            worst
+        } else if self.is_exhausted() && self.found.cut == 0 {
+            Verdict::Holds
+        } else {
+            Verdict::NotExhausted
+        }
     }
 
     /// All begins anew, with a better knowledge of the program; what was found was found, and steps are counted anew.
@@ -58,6 +66,17 @@ impl Frontier {
     pub fn is_exhausted(&self) -> bool {
         self.parts.is_empty()
     }
+}
+
+/// What a watcher is told.
+#[derive(Copy, Clone, Debug)]
+pub struct Progress {
+    /// Executions until now.
+    pub executions: u64,
+    /// The most steps of an execution.
+    pub depth: u64,
+    /// A part of the whole, estimated from the choices that are behind.
+    pub part: f64,
 }
 
 /// Goes on with a search until nothing is left, something was found (unless all is wanted), a limit is reached, or `watch`
@@ -76,68 +95,88 @@ pub fn explore_parts<P: Processes>(
     let (mut frontier, mut workers) = (frontier, workers);
     loop {
         let before = (workers > 1 && !limits.all).then(|| frontier.clone());
-        let (more, anew) = explore_once(make, network, limits, workers, frontier, watch)?;
+        let (more, anew) = explore_once(network, limits, frontier, |crew| match workers {
+            0 | 1 => crew.work(&mut make(), &mut Onlooker { watch, visit: &mut |_, _| true }),
+            _ => crew.work_together(make, workers, watch),
+        })?;
         match before {
             // Which violation several workers find first depends on who is faster; one worker finds the first.
             Some(before) if more.found.found.len() > before.found.found.len() => {
                 (frontier, workers) = (before, 1);
             }
-            _ if anew && (limits.all || more.found.found.is_empty()) => frontier = more.begin_anew(),
+            _ if anew => frontier = more.begin_anew(),
             _ => return Ok(more),
         }
     }
 }
 
-/// The same with what is known; says whether it has to begin anew, since more is known now.
-fn explore_once<P: Processes>(
-    make: &(dyn Fn() -> P + Sync),
+/// Explores all ways, and shows each to a visitor, with what went wrong in it; it stops the search by saying false.
+///
+/// # Errors
+/// If the program does something that this engine does not know.
+pub fn explore_ways(
+    processes: &mut dyn Processes,
     network: Network,
     limits: Limits,
-    workers: usize,
+    visitor: &mut dyn FnMut(&Way, Option<&Violation>) -> bool,
+) -> Result<Exploration, Refusal> {
+    // Where the search begins anew, the visitor has seen some of the ways.
+    let mut shown = BTreeSet::new();
+    let mut visit = |search: &Search, violation: Option<&Violation>| {
+        let way = search.way();
+        !shown.insert(way.fingerprint()) || visitor(&way, violation)
+    };
+    let mut onlooker = Onlooker { watch: &mut |_| true, visit: &mut visit };
+    let mut frontier = Frontier::default();
+    loop {
+        let (more, anew) =
+            explore_once(network, limits, frontier, |crew| crew.work(processes, &mut onlooker))?;
+        if !anew {
+            return Ok(more.found);
+        }
+        frontier = more.begin_anew();
+    }
+}
+
+/// Goes on with what is known; says whether it has to begin anew, since more is known now.
+fn explore_once(
+    network: Network,
+    limits: Limits,
     frontier: Frontier,
-    watch: &mut dyn FnMut(&Progress) -> bool,
+    work: impl FnOnce(&Crew),
 ) -> Result<(Frontier, bool), Refusal> {
     let crew = Crew {
         network,
         limits,
-        executions: AtomicU64::new(frontier.found.executions),
-        transitions: AtomicU64::new(frontier.found.transitions),
-        depth: AtomicU64::new(frontier.depth),
-        stop: AtomicBool::new(false),
-        idle: AtomicUsize::new(0),
+        left: AtomicU64::new(limits.executions.saturating_sub(frontier.found.executions)),
         pool: Mutex::new(Pool::new(frontier)),
-        changed: Condvar::new(),
+        ..Crew::default()
     };
-    if workers <= 1 {
-        crew.work(&mut make(), &mut |progress| watch(progress));
-    } else {
-        crew.work_together(make, workers, watch);
-    }
+    work(&crew);
     let pool = crew.pool.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(refusal) = pool.refusal {
         return Err(refusal);
     }
     let mut frontier = pool.frontier;
     frontier.found.found.sort();
-    frontier.found.executions = crew.executions.into_inner();
-    frontier.found.transitions = crew.transitions.into_inner();
-    frontier.depth = crew.depth.into_inner();
     frontier.found.verdict = frontier.verdict();
-    Ok((frontier, pool.anew))
+    let is_over = pool.seen_enough || (!limits.all && !frontier.found.found.is_empty());
+    Ok((frontier, pool.anew && !is_over))
 }
 
-/// Whether one of two schedules of a violation is told rather than the other.
-fn is_before(one: &[Step], other: &[Step]) -> bool {
-    (one.len(), one) < (other.len(), other)
+/// Who looks on, at the progress now and then and at each execution, and stops the search by saying false.
+struct Onlooker<'a> {
+    watch: &'a mut dyn FnMut(&Progress) -> bool,
+    visit: &'a mut dyn FnMut(&Search, Option<&Violation>) -> bool,
 }
 
 /// What the workers share.
+#[derive(Default)]
 struct Crew {
     network: Network,
     limits: Limits,
-    executions: AtomicU64,
-    transitions: AtomicU64,
-    depth: AtomicU64,
+    /// How many more executions there may be.
+    left: AtomicU64,
     stop: AtomicBool,
     idle: AtomicUsize,
     pool: Mutex<Pool>,
@@ -152,6 +191,7 @@ struct Tally {
     depth: u64,
 }
 
+#[derive(Default)]
 struct Pool {
     frontier: Frontier,
     /// How much of the whole each part is, if all were alike, in the order of the parts.
@@ -167,14 +207,18 @@ struct Pool {
     lessons: u64,
     /// Whether it has to begin anew, since choices were cut that should not have been.
     anew: bool,
+    /// Whether a visitor wants no more.
+    seen_enough: bool,
 }
 
 impl Pool {
     fn new(frontier: Frontier) -> Self {
         let share = 1.0 / frontier.parts.len().max(1) as f64;
-        let lengths = BTreeMap::new();
-        let shares = vec![share; frontier.parts.len()];
-        Self { frontier, shares, active: 0, done: 0.0, lengths, refusal: None, lessons: 0, anew: false }
+        Self { shares: vec![share; frontier.parts.len()], frontier, ..Self::default() }
+    }
+
+    fn progress(&self, part: f64) -> Progress {
+        Progress { executions: self.frontier.found.executions, depth: self.frontier.depth, part }
     }
 
     fn take(&mut self) -> Option<(Path, f64)> {
@@ -193,15 +237,23 @@ impl Pool {
         self.lessons += 1;
     }
 
-    fn put(&mut self, path: Path, share: f64) {
-        self.frontier.parts.push(path);
-        self.shares.push(share);
+    fn put(&mut self, parts: Vec<Path>, share: f64) {
+        self.shares.extend(parts.iter().map(|_| share));
+        self.frontier.parts.extend(parts);
     }
 }
 
 impl Crew {
     fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn work_together<P: Processes>(
@@ -214,7 +266,7 @@ impl Crew {
         std::thread::scope(|scope| {
             for _ in 0..workers {
                 scope.spawn(|| {
-                    self.work(&mut make(), &mut |_| true);
+                    self.work(&mut make(), &mut Onlooker { watch: &mut |_| true, visit: &mut |_, _| true });
                     left.fetch_sub(1, Ordering::SeqCst);
                     self.changed.notify_all();
                 });
@@ -222,10 +274,10 @@ impl Crew {
             // This thread only looks.
             let mut pool = self.pool();
             while left.load(Ordering::SeqCst) > 0 {
-                let progress = self.progress(pool.done);
+                let progress = pool.progress(pool.done);
                 drop(pool);
                 if !watch(&progress) {
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.stop();
                 }
                 pool = self.pool();
                 let wait = self.changed.wait_timeout(pool, Duration::from_millis(50));
@@ -234,134 +286,108 @@ impl Crew {
         });
     }
 
-    fn progress(&self, part: f64) -> Progress {
-        Progress {
-            executions: self.executions.load(Ordering::Relaxed),
-            transitions: self.transitions.load(Ordering::Relaxed),
-            depth: self.depth.load(Ordering::Relaxed),
-            part,
+    /// Somebody looks at how far a search of this share has come.
+    fn look(&self, search: &Search, share: f64, onlooker: &mut Onlooker<'_>) {
+        let pool = self.pool();
+        let progress = pool.progress(pool.done + share * search.part());
+        drop(pool);
+        if !(onlooker.watch)(&progress) {
+            self.stop();
         }
     }
 
     /// Works on parts until there are none, or it is to stop.
-    fn work(&self, code: &mut dyn Processes, watch: &mut dyn FnMut(&Progress) -> bool) {
-        loop {
-            let part = {
-                let mut pool = self.pool();
-                loop {
-                    if self.stop.load(Ordering::Relaxed)
-                        || (pool.active == 0 && pool.frontier.parts.is_empty())
-                    {
-                        self.changed.notify_all();
-                        return;
-                    }
-                    if let Some(part) = pool.take() {
-                        break part;
-                    }
-                    self.idle.fetch_add(1, Ordering::Relaxed);
-                    pool = self.changed.wait(pool).unwrap_or_else(PoisonError::into_inner);
-                    self.idle.fetch_sub(1, Ordering::Relaxed);
-                }
-            };
-            self.work_on(part, code, watch);
+    fn work(&self, code: &mut dyn Processes, onlooker: &mut Onlooker<'_>) {
+        let mut pool = self.pool();
+        while !self.is_stopped() && (pool.active > 0 || !pool.frontier.is_exhausted()) {
+            if let Some(part) = pool.take() {
+                drop(pool);
+                self.work_on(part, code, onlooker);
+                pool = self.pool();
+            } else {
+                self.idle.fetch_add(1, Ordering::Relaxed);
+                pool = self.changed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+                self.idle.fetch_sub(1, Ordering::Relaxed);
+            }
         }
+        self.changed.notify_all();
     }
 
     /// Works on one part. What is left of it when it is to stop goes back.
-    fn work_on(
-        &self,
-        (path, mut share): (Path, f64),
-        code: &mut dyn Processes,
-        watch: &mut dyn FnMut(&Progress) -> bool,
-    ) {
+    fn work_on(&self, (path, mut share): (Path, f64), code: &mut dyn Processes, onlooker: &mut Onlooker<'_>) {
         let mut search = Search::new(self.network, self.limits, path);
-        let lessons = {
-            let pool = self.pool();
-            search.posters = pool.frontier.posters.clone();
-            pool.lessons
-        };
+        let pool = self.pool();
+        search.posters = pool.frontier.posters.clone();
+        let lessons = pool.lessons;
+        drop(pool);
         let mut runs: u64 = 0;
         let mut tally = Tally::default();
         loop {
             let run = search.run(code, &mut |search| {
-                let done = self.pool().done + share * search.part();
-                if !watch(&self.progress(done)) {
-                    self.stop.store(true, Ordering::Relaxed);
-                }
-                !self.stop.load(Ordering::Relaxed)
+                self.look(search, share, onlooker);
+                !self.is_stopped()
             });
             let interrupted = run == Ok(End::Interrupted);
             match run {
-                Ok(end) => self.account(&mut search, end, &mut tally),
+                Ok(end) => self.account(&mut search, end, &mut tally, onlooker),
                 Err(refusal) => {
                     self.pool().refusal = Some(refusal);
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.stop();
                 }
             }
             runs += 1;
-            if runs.is_multiple_of(self.limits.stretch) || tally.executions >= self.left() {
+            if runs.is_multiple_of(self.limits.stretch)
+                || tally.executions >= self.left.load(Ordering::Relaxed)
+            {
                 self.add(&mut tally);
             }
             if search.learned {
                 self.pool().anew = true;
-                self.stop.store(true, Ordering::Relaxed);
+                self.stop();
             }
-            if !interrupted && !search.choose_next() {
-                self.add(&mut tally);
-                let mut pool = self.pool();
-                pool.take_lessons(&mut search, lessons);
-                if pool.anew {
-                    self.stop.store(true, Ordering::Relaxed);
-                }
-                pool.active -= 1;
-                pool.done += share;
-                drop(pool);
-                self.changed.notify_all();
-                return;
-            }
-            if runs.is_multiple_of(self.limits.stretch) {
+            let more = interrupted || search.choose_next();
+            if more && runs.is_multiple_of(self.limits.stretch) {
                 if self.idle.load(Ordering::Relaxed) > 0 {
                     share = self.give_away(&mut search, share);
                 }
-                let done = self.pool().done + share * search.part();
-                if !watch(&self.progress(done)) {
-                    self.stop.store(true, Ordering::Relaxed);
-                }
+                self.look(&search, share, onlooker);
             }
-            if self.left() == 0 {
-                self.stop.store(true, Ordering::Relaxed);
+            if more && self.left.load(Ordering::Relaxed) == 0 {
+                self.stop();
             }
-            if self.stop.load(Ordering::Relaxed) {
-                self.add(&mut tally);
-                let mut pool = self.pool();
+            if more && !self.is_stopped() {
+                continue;
+            }
+            self.add(&mut tally);
+            let mut pool = self.pool();
+            if more {
                 let parts = search.rest();
-                let share = share / parts.len().max(1) as f64;
-                for part in parts {
-                    pool.put(part, share);
-                }
-                pool.take_lessons(&mut search, lessons);
-                pool.active -= 1;
-                drop(pool);
-                self.changed.notify_all();
-                return;
+                let share = share / parts.len() as f64;
+                pool.put(parts, share);
+            } else {
+                pool.done += share;
             }
+            pool.take_lessons(&mut search, lessons);
+            if pool.anew {
+                self.stop();
+            }
+            pool.active -= 1;
+            drop(pool);
+            return self.changed.notify_all();
         }
-    }
-
-    /// How many more executions there may be.
-    fn left(&self) -> u64 {
-        self.limits.executions.saturating_sub(self.executions.load(Ordering::Relaxed))
     }
 
     /// Adds what a worker has counted for itself: what all write for each execution would be a place where they wait.
     fn add(&self, tally: &mut Tally) {
         let Tally { executions, transitions, depth } = std::mem::take(tally);
-        self.executions.fetch_add(executions, Ordering::Relaxed);
-        self.transitions.fetch_add(transitions, Ordering::Relaxed);
-        self.depth.fetch_max(depth, Ordering::Relaxed);
+        let Frontier { found, depth: deepest, .. } = &mut self.pool().frontier;
+        found.executions += executions;
+        found.transitions += transitions;
+        *deepest = depth.max(*deepest);
+        self.left.store(self.limits.executions.saturating_sub(found.executions), Ordering::Relaxed);
     }
 
-    fn account(&self, search: &mut Search, end: End, tally: &mut Tally) {
+    fn account(&self, search: &mut Search, end: End, tally: &mut Tally, onlooker: &mut Onlooker<'_>) {
         if end == End::Interrupted {
             return;
         }
@@ -373,15 +399,17 @@ impl Crew {
                 let mut pool = self.pool();
                 let found = &mut pool.frontier.found;
                 found.cut += 1;
-                if found.cut_schedule.is_none() {
-                    found.cut_schedule = Some(search.line_so_far());
-                }
+                found.cut_schedule.get_or_insert_with(|| search.line_so_far());
                 if self.limits.stops_when_cut {
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.stop();
                 }
             }
             End::Execution(violation) => {
                 tally.executions += 1;
+                if !(onlooker.visit)(search, violation.as_ref()) {
+                    self.pool().seen_enough = true;
+                    self.stop();
+                }
                 let Some(violation) = violation else { return };
                 let mut pool = self.pool();
                 let Pool { frontier, lengths, .. } = &mut *pool;
@@ -392,13 +420,15 @@ impl Crew {
                     let (violation, schedule) = search.schedule(violation);
                     let found = &mut frontier.found.found;
                     match found.iter_mut().find(|(known, _)| *known == violation) {
-                        Some((_, known)) if is_before(&schedule, known) => *known = schedule,
+                        Some((_, known)) if (known.len(), &*known) > (schedule.len(), &schedule) => {
+                            *known = schedule;
+                        }
                         Some(_) => {}
                         None => found.push((violation, schedule)),
                     }
                 }
                 if !self.limits.all {
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.stop();
                 }
             }
         }
@@ -411,11 +441,7 @@ impl Crew {
             return share;
         }
         let share = share / (parts.len() + 1) as f64;
-        let mut pool = self.pool();
-        for part in parts {
-            pool.put(part, share);
-        }
-        drop(pool);
+        self.pool().put(parts, share);
         self.changed.notify_all();
         share
     }

@@ -3,17 +3,18 @@
 //! What an execution shares with the one before it, its graph above all, is kept; only the code of the processes runs again
 //! from its start, and is told what it was told before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::choice::{Choice, Path, Pick};
+use super::choice::{Choice, Path, Pick, Picks};
 use super::future::{Need, Posters};
 use super::graph::{self, Graph, PostId};
 use super::order::Node;
+use super::serve::Halt;
 use super::way::{Outcome, Place, Way};
 use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
-use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
+use crate::verdict::{Step, Violation};
 
 /// How far to go.
 #[derive(Copy, Clone, Debug)]
@@ -46,129 +47,12 @@ impl Default for Limits {
 }
 
 /// Why the engine does not explore a program.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// It does something that this engine does not know.
-    #[error("the engine `receives` does not explore {0}")]
     Unsupported(&'static str),
-    /// It did something else when it was run again.
-    #[error(
-        "actor {0} did something else when it was run again: a program must depend on messages and choices only (does it \
-         use statics, the clock, random numbers of its own, or the order of a hash map?)"
-    )]
+    /// This actor did something else when it was run again.
     Diverged(u32),
-}
-
-/// What a watcher is told.
-#[derive(Copy, Clone, Debug)]
-pub struct Progress {
-    /// Executions until now.
-    pub executions: u64,
-    /// Steps until now.
-    pub transitions: u64,
-    /// The most steps of an execution.
-    pub depth: u64,
-    /// A part of the whole, estimated from the choices that are behind.
-    pub part: f64,
-}
-
-/// Explores all ways. `watch` is called now and then, and stops the search by saying false.
-///
-/// # Errors
-/// If the program does something that this engine does not know.
-pub fn explore(
-    processes: &mut dyn Processes,
-    network: Network,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Exploration, Refusal> {
-    explore_ways(processes, network, limits, watch, None)
-}
-
-/// Someone who sees each way, with what went wrong in it; and stops the search by saying false.
-pub type Visitor<'a> = dyn FnMut(&Way, Option<&Violation>) -> bool + 'a;
-
-/// As [`explore`], and shows each way to a visitor.
-///
-/// # Errors
-/// If the program does something that this engine does not know.
-pub fn explore_ways(
-    processes: &mut dyn Processes,
-    network: Network,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Progress) -> bool,
-    mut visitor: Option<&mut Visitor<'_>>,
-) -> Result<Exploration, Refusal> {
-    let mut search = Search::new(network, limits, Path::new());
-    let mut result = Exploration::default();
-    // Where the search begins anew, the visitor has seen some of the ways.
-    let mut shown = BTreeSet::new();
-    let mut runs: u64 = 0;
-    let mut depth = 0;
-    let mut stopped = false;
-    loop {
-        let (executions, transitions) = (result.executions, result.transitions);
-        let end = search.run(processes, &mut |search| {
-            let transitions = transitions + search.steps;
-            watch(&Progress { executions, transitions, depth: depth.max(search.steps), part: search.part() })
-        })?;
-        runs += 1;
-        result.transitions += search.steps;
-        depth = depth.max(search.steps);
-        match end {
-            End::Nowhere => {}
-            End::Interrupted => stopped = true,
-            End::TooDeep => result.verdict = worse(result.verdict, Verdict::NotExhausted),
-            End::Execution(violation) => {
-                result.executions += 1;
-                if let Some(visit) = &mut visitor {
-                    let way = search.way();
-                    stopped = shown.insert(way.fingerprint()) && !visit(&way, violation.as_ref());
-                }
-                if let Some(violation) = violation {
-                    result.verdict = worse(result.verdict, violation.verdict());
-                    let (violation, schedule) = search.schedule(violation);
-                    if !result.found.iter().any(|(known, _)| *known == violation) {
-                        result.found.push((violation, schedule));
-                    }
-                    if !limits.all {
-                        return Ok(result);
-                    }
-                }
-            }
-        }
-        if search.learned && !stopped {
-            let posters = std::mem::take(&mut search.posters);
-            search = Search::new(network, limits, Path::new());
-            search.posters = posters;
-            (result.executions, result.transitions) = (0, 0);
-            continue;
-        }
-        let more = stopped || search.choose_next();
-        if !more {
-            return Ok(result);
-        }
-        let stop = runs.is_multiple_of(limits.stretch) && {
-            let (executions, transitions) = (result.executions, result.transitions);
-            !watch(&Progress { executions, transitions, depth, part: search.part() })
-        };
-        if stop || stopped || result.executions >= limits.executions {
-            result.verdict = worse(result.verdict, Verdict::NotExhausted);
-            return Ok(result);
-        }
-    }
-}
-
-/// A violation outweighs a deadlock, and anything found outweighs not having seen all.
-pub(super) fn worse(a: Verdict, b: Verdict) -> Verdict {
-    let rank = |verdict| match verdict {
-        Verdict::Holds => 0,
-        Verdict::NotExhausted => 1,
-        Verdict::Deadlock => 2,
-        Verdict::Violated => 3,
-        Verdict::CannotRun => 4,
-    };
-    if rank(b) > rank(a) { b } else { a }
 }
 
 fn branch(trunk: &[Pick], pick: Pick) -> Path {
@@ -192,7 +76,7 @@ pub enum End {
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 10;
 
 /// What a process of the present execution is about to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Stage {
     /// It has asked for this.
     Asks(Request),
@@ -205,13 +89,14 @@ pub(super) enum Stage {
     /// All have come to the barrier, at these moments; and whether it was the last.
     Leaves { after: SmallVec<[Node; 8]>, last: bool },
     /// It came to its end.
+    #[default]
     Over,
 }
 
 /// The place in the set of a wait for a single post, which may never end.
 pub(super) const ALONE: u32 = u32::MAX;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Process {
     pub(super) stage: Stage,
     /// Its posts; `None` for what was over when it began.
@@ -256,16 +141,8 @@ struct Mark {
     failed: bool,
 }
 
-/// An answer that a process was given, and what it asked then, in short.
-#[derive(Copy, Clone, Debug)]
-struct Told {
-    process: u32,
-    reply: Reply,
-    asked: u32,
-}
-
 /// The search, at one execution.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Search {
     pub(super) limits: Limits,
     pub(super) graph: Graph,
@@ -280,12 +157,13 @@ pub struct Search {
     pub(super) failed: Option<(u32, String)>,
     pub(super) gatherings: BTreeMap<u32, Gathering>,
     /// Gatherings as they were before they changed.
-    former: Vec<(u32, Gathering)>,
+    pub(super) former: Vec<(u32, Gathering)>,
     /// Who was not waited for any longer, and when.
     pub(super) early: Vec<(u32, Node)>,
     /// The creation of processes, and which.
     pub(super) children: Vec<(Node, u32)>,
-    log: Vec<Told>,
+    /// The answers that processes were given, and what each asked then, in short.
+    log: Vec<(u32, Reply, u32)>,
     saved: Vec<Saved>,
     /// Before what is being done now.
     present: Mark,
@@ -304,29 +182,9 @@ pub struct Search {
 impl Search {
     /// The part of a search where the first choices are these.
     pub fn new(network: Network, limits: Limits, path: Path) -> Self {
-        Self {
-            limits,
-            graph: Graph::new(network),
-            processes: Vec::new(),
-            spare: Vec::new(),
-            choices: Vec::new(),
-            marks: Vec::new(),
-            depth: 0,
-            steps: 0,
-            failed: None,
-            gatherings: BTreeMap::new(),
-            former: Vec::new(),
-            early: Vec::new(),
-            children: Vec::new(),
-            log: Vec::new(),
-            saved: Vec::new(),
-            present: Mark::default(),
-            path,
-            current: None,
-            needs: Vec::new(),
-            posters: Posters::default(),
-            learned: false,
-        }
+        let mut search = Self { limits, path, ..Self::default() };
+        search.graph.network = network;
+        search
     }
 
     /// Runs the present execution along the choices made, and makes new ones where they end. Somebody looks on now and then,
@@ -343,19 +201,21 @@ impl Search {
         if self.log.is_empty() {
             self.begin_all(code);
         } else {
-            for (index, told) in self.log.iter().enumerate() {
+            for (index, &(process, reply, asked)) in self.log.iter().enumerate() {
                 if (index as u64 + 1).is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
                     return Ok(End::Interrupted);
                 }
-                if code.resume(told.process, told.reply).shape() != told.asked {
-                    return Err(Refusal::Diverged(told.process));
+                if code.resume(process, reply).shape() != asked {
+                    return Err(Refusal::Diverged(process));
                 }
             }
         }
         while let Some(process) = self.next_to_run() {
             self.steps += 1;
             if self.steps > self.limits.depth {
-                return Ok(self.too_deep());
+                // What has failed until now has failed, if it can have come to that.
+                let is_failure = self.failed.is_some() && self.graph.complete();
+                return Ok(if is_failure { End::Execution(self.failure()) } else { End::TooDeep });
             }
             if self.steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
                 return Ok(End::Interrupted);
@@ -363,13 +223,12 @@ impl Search {
             self.present = self.mark();
             self.save(process);
             self.current = Some(process);
-            let goes_on = self.advance(process, code)?;
+            let advanced = self.advance(process, code);
             self.current = None;
-            if !goes_on {
-                return Ok(End::Nowhere);
-            }
-            if !self.needs_can_be_met() {
-                return Ok(End::Nowhere);
+            match advanced {
+                Err(Halt::Refused(refusal)) => return Err(refusal),
+                Ok(()) if self.needs_can_be_met() => {}
+                _ => return Ok(End::Nowhere),
             }
         }
         let promised = |process: &Process| match process.stage {
@@ -381,23 +240,17 @@ impl Search {
             return Ok(End::Nowhere);
         }
         // An actor that failed is gone; the others went on, which shows that all this can really happen.
-        if let Some((actor, message)) = self.failed.clone() {
-            return Ok(End::Execution(Some(Violation::Failed { actor, message })));
+        if self.failed.is_some() {
+            return Ok(End::Execution(self.failure()));
         }
-        let waiting: Vec<u32> = (0..self.processes.len() as u32)
+        let actors: Vec<u32> = (0..self.processes.len() as u32)
             .filter(|&p| self.processes[p as usize].stage != Stage::Over && !code.is_daemon(p))
             .collect();
-        Ok(End::Execution((!waiting.is_empty()).then_some(Violation::Deadlock { actors: waiting })))
+        Ok(End::Execution((!actors.is_empty()).then_some(Violation::Deadlock { actors })))
     }
 
-    /// The execution is cut; but what has failed until now has failed, if it can have come to that.
-    fn too_deep(&mut self) -> End {
-        match self.failed.clone() {
-            Some((actor, message)) if self.graph.complete() => {
-                End::Execution(Some(Violation::Failed { actor, message }))
-            }
-            _ => End::TooDeep,
-        }
+    fn failure(&self) -> Option<Violation> {
+        self.failed.clone().map(|(actor, message)| Violation::Failed { actor, message })
     }
 
     /// Goes to the next execution. False if there is none.
@@ -469,16 +322,10 @@ impl Search {
         });
     }
 
-    /// Remembers a gathering as it is, before it changes.
-    pub(super) fn save_gathering(&mut self, barrier: u32) {
-        let old = self.gatherings.entry(barrier).or_default().clone();
-        self.former.push((barrier, old));
-    }
-
     fn begin_all(&mut self, code: &mut dyn Processes) {
         let mut last = self.graph.order.add(&[]);
         for (handle, &mailbox) in (0..).zip(code.given()) {
-            let token = self.graph.post(0, handle, last, mailbox, Side::Send(Default::default()), false);
+            let token = self.graph.post(0, handle, last, mailbox, Side::GIVE, false);
             last = self.graph.posts[token as usize].posted;
             self.learn(token);
         }
@@ -496,13 +343,7 @@ impl Search {
     pub(super) fn begin(&mut self, process: u32, start: Node, code: &mut dyn Processes) {
         debug_assert_eq!(process as usize, self.processes.len());
         let request = self.tell(process, Reply::Start, code);
-        let mut record = self.spare.pop().unwrap_or_else(|| Process {
-            stage: Stage::Over,
-            posts: Vec::new(),
-            last: 0,
-            steps: Vec::new(),
-            outcomes: Vec::new(),
-        });
+        let mut record = self.spare.pop().unwrap_or_default();
         record.stage = Stage::Asks(request);
         record.posts.clear();
         record.steps.clear();
@@ -513,7 +354,7 @@ impl Search {
 
     pub(super) fn tell(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) -> Request {
         let request = code.resume(process, reply);
-        self.log.push(Told { process, reply, asked: request.shape() });
+        self.log.push((process, reply, request.shape()));
         request
     }
 
@@ -537,8 +378,8 @@ impl Search {
         let is_over =
             |other: u32| self.processes.get(other as usize).is_none_or(|other| other.stage == Stage::Over);
         match &process.stage {
-            Stage::Asks(Request::Join { process, timed: false }) => is_over(*process),
-            Stage::Asks(Request::WaitAny { set, patience: Patience::Forever }) => {
+            Stage::Asks(Request::Join(process, false)) => is_over(*process),
+            Stage::Asks(Request::WaitAny(set, Patience::Forever)) => {
                 set.iter().any(|&handle| self.is_complete(process, handle))
             }
             Stage::Asks(_) | Stage::Leaves { .. } => true,
@@ -554,14 +395,14 @@ impl Search {
     }
 
     /// The next choice: the one that was made, or the first of new ones. `None` if there is nothing to choose.
-    pub(super) fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Choice) -> Option<Pick> {
+    pub(super) fn choose(&mut self, offer: impl FnOnce(&mut Search) -> Picks) -> Option<Pick> {
         if self.depth == self.choices.len() {
-            let mut choice = offer(self);
+            let mut picks = offer(self);
             if let Some(&forced) = self.path.get(self.depth) {
-                choice.picks.clear();
-                choice.picks.push(forced);
+                picks.clear();
+                picks.push(forced);
             }
-            self.choices.push(choice);
+            self.choices.push(Choice { picks, at: 0 });
             self.marks.push(self.present);
         }
         let picked = self.choices[self.depth].picked();
@@ -631,8 +472,8 @@ impl Search {
     pub fn fingerprint(&self) -> u64 {
         let fold =
             |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(17);
-        self.log.iter().fold(0xCBF2_9CE4_8422_2325, |hash, told| {
-            fold(fold(hash, u64::from(told.process)), u64::from(told.asked))
+        self.log.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &(process, _, asked)| {
+            fold(fold(hash, u64::from(process)), u64::from(asked))
         })
     }
 
@@ -659,54 +500,48 @@ impl Search {
 
     /// The present execution, which is complete, as a line of steps; processes are numbered in the order of their creation in this
     /// line, and so is what is wrong with it.
-    pub fn schedule(&self, violation: Violation) -> (Violation, Vec<Step>) {
-        let mut owner: Vec<Option<Step>> = vec![None; self.graph.order.len()];
-        for (actor, process) in self.processes.iter().enumerate() {
-            for &(node, choice) in &process.steps {
-                owner[node as usize] = Some(Step { actor: actor as u32, choice });
+    pub fn schedule(&self, mut violation: Violation) -> (Violation, Vec<Step>) {
+        // Whose step each moment is, and which of its choices, or which of its messages arrives then.
+        let mut owner: Vec<Option<(usize, u32)>> = vec![None; self.graph.order.len()];
+        for (process, record) in self.processes.iter().enumerate() {
+            for &(node, choice) in &record.steps {
+                owner[node as usize] = Some((process, choice));
             }
         }
         let mut posts = vec![0; self.processes.len()];
+        let mut arrives = vec![false; owner.len()];
         for post in self.graph.posts.iter().filter(|post| !post.mailbox.is_local()) {
             let number = &mut posts[post.process as usize];
             if post.arrives != post.posted {
-                owner[post.arrives as usize] =
-                    Some(Step { actor: Step::NETWORK, choice: post.process << 20 | *number });
+                arrives[post.arrives as usize] = true;
+                owner[post.arrives as usize] = Some((post.process as usize, *number));
             }
             *number += 1;
         }
-        let first = self.processes.len() - self.children.len();
         let mut numbers: Vec<u32> = (0..self.processes.len() as u32).collect();
-        let mut next = first as u32;
+        let mut next = (self.processes.len() - self.children.len()) as u32;
         let mut line = Vec::new();
         // Daemons end with the last of the others: so nobody ends before all that need not come after it.
         let (ends, others): (Vec<Node>, Vec<Node>) =
             self.graph.order.linearise().into_iter().partition(|&node| self.is_last_end(node));
         for node in others.into_iter().chain(ends) {
-            let Some(mut step) = owner[node as usize] else { continue };
-            if step.actor == Step::NETWORK {
-                let (actor, number) = (step.choice >> 20, step.choice & ((1 << 20) - 1));
-                step.choice = numbers[actor as usize] << 20 | number;
-            } else {
-                step.actor = numbers[step.actor as usize];
-            }
-            line.push(step);
+            let Some((process, choice)) = owner[node as usize] else { continue };
+            let actor = numbers[process];
+            let is_arrival = arrives[node as usize];
+            line.push(if is_arrival { Step::arrival(actor, choice) } else { Step { actor, choice } });
             for &(_, child) in self.children.iter().filter(|(creation, _)| *creation == node) {
                 numbers[child as usize] = next;
                 next += 1;
             }
         }
-        let violation = match violation {
-            Violation::Failed { actor, message } => {
-                Violation::Failed { actor: numbers[actor as usize], message }
-            }
+        match &mut violation {
+            Violation::Failed { actor, .. } => *actor = numbers[*actor as usize],
             Violation::Deadlock { actors } => {
-                let mut actors: Vec<u32> = actors.iter().map(|&actor| numbers[actor as usize]).collect();
+                actors.iter_mut().for_each(|actor| *actor = numbers[*actor as usize]);
                 actors.sort_unstable();
-                Violation::Deadlock { actors }
             }
-            Violation::Invariant { .. } | Violation::Varies { .. } => violation,
-        };
+            Violation::Invariant { .. } | Violation::Varies { .. } => {}
+        }
         (violation, line)
     }
 }

@@ -4,23 +4,13 @@ use smallvec::SmallVec;
 
 use simurgh_kernel::simcall::OnTimeout;
 
-use super::choice::{Choice, Pick};
+use super::choice::{Pick, Picks};
 use super::future::Need;
 use super::graph::{self, PostId, admits};
 use super::order::Node;
 use super::search::{ALONE, Refusal, Search, Stage};
 use super::way::Outcome;
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
-
-/// What comes of two posts that are to meet.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Fit {
-    Good,
-    /// No execution is like that.
-    Refused,
-    /// They pass over what nobody else can take.
-    Vain,
-}
 
 /// Two posts that were let meet, and how to take that back.
 struct Tried {
@@ -29,11 +19,24 @@ struct Tried {
     needs: usize,
 }
 
+/// Why an execution does not go on.
+pub(super) enum Halt {
+    /// The choices made lead nowhere.
+    Nowhere,
+    Refused(Refusal),
+}
+
+type Served<T = ()> = Result<T, Halt>;
+
+/// Goes on if this can be.
+fn only_if(can_be: bool) -> Served {
+    if can_be { Ok(()) } else { Err(Halt::Nowhere) }
+}
+
 impl Search {
-    /// Lets a process do what it asks. False if the choices made lead nowhere.
-    pub(super) fn advance(&mut self, process: u32, code: &mut dyn Processes) -> Result<bool, Refusal> {
-        let p = process as usize;
-        match std::mem::replace(&mut self.processes[p].stage, Stage::Over) {
+    /// Lets a process do what it asks.
+    pub(super) fn advance(&mut self, process: u32, code: &mut dyn Processes) -> Served {
+        match std::mem::take(&mut self.processes[process as usize].stage) {
             Stage::Waits { post, index } => {
                 self.finish_wait(process, post, if index == ALONE { 0 } else { index }, code);
             }
@@ -47,34 +50,27 @@ impl Search {
             }
             Stage::AtBarrier | Stage::Over => unreachable!("such a process does not run"),
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn serve(&mut self, process: u32, request: Request, code: &mut dyn Processes) -> Result<bool, Refusal> {
+    fn serve(&mut self, process: u32, request: Request, code: &mut dyn Processes) -> Served {
         match request {
-            Request::Post { mailbox, side } => {
-                let Some(_) = self.post(process, mailbox, side, Patience::Forever, true) else {
-                    return Ok(false);
-                };
-                let handle = self.processes[process as usize].posts.len() as Handle - 1;
-                self.resume(process, Reply::Posted(handle), code);
+            Request::Post(mailbox, side) => {
+                let post = self.post(process, mailbox, side, Patience::Forever, true)?;
+                self.resume(process, Reply::Posted(self.graph.posts[post as usize].handle), code);
             }
-            Request::Give { mailbox } => {
-                let side = Side::Send(Default::default());
-                let Some(_) = self.post(process, mailbox, side, Patience::Forever, false) else {
-                    return Ok(false);
-                };
+            Request::Give(mailbox) => {
+                self.post(process, mailbox, Side::GIVE, Patience::Forever, false)?;
                 self.resume(process, Reply::Done, code);
             }
-            Request::PostAndWait { mailbox, side, patience } => {
-                let Some(post) = self.post(process, mailbox, side, patience, true) else { return Ok(false) };
-                let record = &mut self.processes[process as usize];
-                let handle = record.posts.len() as Handle - 1;
-                let met = self.graph.posts[post as usize].partner.is_some();
-                record.stage = if met || patience == Patience::Forever {
+            Request::PostAndWait(mailbox, side, patience) => {
+                let post = self.post(process, mailbox, side, patience, true)?;
+                let own = &self.graph.posts[post as usize];
+                let waits = own.partner.is_some() || patience == Patience::Forever;
+                self.processes[process as usize].stage = if waits {
                     Stage::Waits { post, index: ALONE }
                 } else {
-                    Stage::Asks(Request::WaitAny { set: SmallVec::from_slice(&[handle]), patience })
+                    Stage::Asks(Request::WaitAny(SmallVec::from_slice(&[own.handle]), patience))
                 };
             }
             Request::Begin => {
@@ -83,27 +79,22 @@ impl Search {
                 let handle = record.posts.len() as Handle - 1;
                 self.resume(process, Reply::Posted(handle), code);
             }
-            Request::WaitAny { set, patience: Patience::Forever } => {
-                return Ok(self.wait_any(process, &set, code));
-            }
-            Request::WaitAny { set, patience } => {
+            Request::WaitAny(set, Patience::Forever) => return self.wait_any(process, &set, code),
+            Request::WaitAny(set, patience) => {
                 let shown = (patience != Patience::Now).then_some(u32::MAX);
-                return Ok(self.wait_or_not(process, &set, patience, (Reply::TimedOut, shown), code));
+                return self.wait_or_not(process, &set, patience, (Reply::TimedOut, shown), code);
             }
             Request::TestAny(set) => {
                 let keep = Patience::Timed(OnTimeout::Keep);
-                return Ok(self.wait_or_not(process, &set, keep, (Reply::Nothing, Some(u32::MAX)), code));
+                return self.wait_or_not(process, &set, keep, (Reply::Nothing, Some(u32::MAX)), code);
             }
             Request::Cancel(handle) => {
                 let withdraw = Patience::Timed(OnTimeout::GiveUp);
-                return Ok(self.wait_or_not(process, &[handle], withdraw, (Reply::TimedOut, Some(0)), code));
+                return self.wait_or_not(process, &[handle], withdraw, (Reply::TimedOut, Some(0)), code);
             }
             Request::Choose(n) => {
-                let offer = |_: &mut Search| Choice {
-                    picks: (0..n.max(1)).map(Pick::Number).collect(),
-                    ..Choice::default()
-                };
-                let Some(Pick::Number(number)) = self.choose(offer) else { return Ok(false) };
+                let pick = self.choose(|_| (0..n.max(1)).map(Pick::Number).collect());
+                let Some(Pick::Number(number)) = pick else { return Err(Halt::Nowhere) };
                 self.step(process, number);
                 self.came(process, Outcome::Chosen(number));
                 self.resume(process, Reply::Chosen(number), code);
@@ -117,19 +108,17 @@ impl Search {
                 self.resume(process, Reply::Done, code);
                 self.begin(child, start, code);
             }
-            Request::Join { process: other, timed: false } => self.joined(process, other, code),
-            Request::Join { process: other, timed: true } => {
-                return Ok(self.join_or_not(process, other, code));
-            }
+            Request::Join(other, false) => self.joined(process, other, code),
+            Request::Join(other, true) => return self.join_or_not(process, other, code),
             Request::Arrive { barrier, places, told } => return self.arrive(process, barrier, places, told),
             Request::Ended => self.end(process),
             Request::Failed(message) => {
                 self.end(process);
                 self.failed.get_or_insert((process, message));
             }
-            Request::Unsupported(what) => return Err(Refusal::Unsupported(what)),
+            Request::Unsupported(what) => return Err(Halt::Refused(Refusal::Unsupported(what))),
         }
-        Ok(true)
+        Ok(())
     }
 
     fn resume(&mut self, process: u32, reply: Reply, code: &mut dyn Processes) {
@@ -171,7 +160,7 @@ impl Search {
         side: Side,
         patience: Patience,
         shown: bool,
-    ) -> Option<PostId> {
+    ) -> Served<PostId> {
         let record = &mut self.processes[process as usize];
         let handle = record.posts.len() as Handle;
         let post = self.graph.post(process, handle, record.last, mailbox, side, patience == Patience::Now);
@@ -182,29 +171,27 @@ impl Search {
         self.graph.posts[post as usize].revocable |= patience != Patience::Forever;
         self.learn(post);
         let mut met = None;
-        let pick = self.choose(|search| search.whom_to_meet(post, patience, &mut met))?;
+        let pick =
+            self.choose(|search| search.whom_to_meet(post, patience, &mut met)).ok_or(Halt::Nowhere)?;
         match met {
             // What was tried last is what was picked, almost always.
-            Some(tried) if pick == Pick::Meet(tried.with) => return Some(post),
+            Some(tried) if pick == Pick::Meet(tried.with) => return Ok(post),
             Some(tried) => self.take_back(&tried),
             None => {}
         }
         let fits = match pick {
-            Pick::Meet(other) => self.try_to_meet(post, other) == Fit::Good,
+            Pick::Meet(other) => self.try_to_meet(post, other),
             // Who gives up takes it back.
             _ => patience != Patience::Forever || self.is_left(post),
         };
-        fits.then_some(post)
+        only_if(fits).map(|()| post)
     }
 
-    /// Lets two posts meet; then what they pass over must be able to come to a good end.
-    fn try_to_meet(&mut self, post: PostId, other: PostId) -> Fit {
-        if !self.graph.meet(post, other) {
-            return Fit::Refused;
-        }
-        let (send, recv) =
-            if self.graph.posts[post as usize].is_send() { (post, other) } else { (other, post) };
-        if self.passes_over(send, recv) { Fit::Good } else { Fit::Vain }
+    /// Lets two posts meet; then what they pass over must be able to come to a good end. False if that cannot be.
+    fn try_to_meet(&mut self, post: PostId, other: PostId) -> bool {
+        let is_send = self.graph.posts[post as usize].is_send();
+        let (send, recv) = if is_send { (post, other) } else { (other, post) };
+        self.graph.meet(post, other) && self.passes_over(send, recv)
     }
 
     fn take_back(&mut self, tried: &Tried) {
@@ -213,9 +200,9 @@ impl Search {
     }
 
     /// Those that a post may meet; the first of them is met already, and how to take that back is said.
-    fn whom_to_meet(&mut self, post: PostId, patience: Patience, met: &mut Option<Tried>) -> Choice {
+    fn whom_to_meet(&mut self, post: PostId, patience: Patience, met: &mut Option<Tried>) -> Picks {
         let own = self.graph.posts[post as usize];
-        let mut choice = Choice::default();
+        let mut picks = Picks::new();
         let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
         let needs = self.needs.len();
         let may_be_left = patience != Patience::Forever || self.is_left(post);
@@ -229,25 +216,22 @@ impl Search {
                 self.take_back(&tried);
             }
             let tried = Tried { with: other, mark: self.graph.mark(), needs };
-            match self.try_to_meet(post, other) {
-                Fit::Good => {
-                    choice.picks.push(Pick::Meet(other));
-                    *met = Some(tried);
-                }
-                Fit::Refused | Fit::Vain => self.take_back(&tried),
+            if self.try_to_meet(post, other) {
+                picks.push(Pick::Meet(other));
+                *met = Some(tried);
+            } else {
+                self.take_back(&tried);
             }
         }
-        if let (None, Some(&Pick::Meet(first))) = (&met, choice.picks.last()) {
+        if let (None, Some(&Pick::Meet(first))) = (&met, picks.last()) {
             let tried = Tried { with: first, mark: self.graph.mark(), needs };
-            let fit = self.try_to_meet(post, first);
-            debug_assert_eq!(fit, Fit::Good, "it did before");
+            let fits = self.try_to_meet(post, first);
+            debug_assert!(fits, "it did before");
             *met = Some(tried);
         }
-        choice.picks.reverse();
-        if may_give_up || may_be_left {
-            choice.picks.push(Pick::Later);
-        }
-        choice
+        picks.reverse();
+        picks.extend((may_give_up || may_be_left).then_some(Pick::Later));
+        picks
     }
 
     /// Whether none of these may be complete now, as far as can be seen.
@@ -269,47 +253,44 @@ impl Search {
         })
     }
 
-    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> bool {
+    fn wait_any(&mut self, process: u32, set: &[Handle], code: &mut dyn Processes) -> Served {
         if set.len() == 1 {
             self.take_member(process, set, 0, code);
             if let Stage::Waits { index, .. } = &mut self.processes[process as usize].stage {
                 *index = ALONE;
             }
-            return true;
+            return Ok(());
         }
         let pick = self.choose(|search| search.members(process, set, false));
-        let Some(Pick::Member(index)) = pick else { return false };
+        let Some(Pick::Member(index)) = pick else { return Err(Halt::Nowhere) };
         self.promise(process, set, index, code)
     }
 
-    /// The wait takes this one of its set, now or when it is complete. False if it cannot be any more.
-    fn promise(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) -> bool {
+    /// The wait takes this one of its set, now or when it is complete, if it still can be.
+    fn promise(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) -> Served {
         let post = self.processes[process as usize].posts[set[index as usize] as usize];
-        let comes = post.is_none_or(|post| self.need(Need::Awaited(post)));
-        if comes {
-            self.take_member(process, set, index, code);
-        }
-        comes
+        only_if(post.is_none_or(|post| self.need(Need::Partner(post, None))))?;
+        self.take_member(process, set, index, code);
+        Ok(())
     }
 
     /// The members of a set that are complete; then to give up, if that may be; then those that may be complete later.
-    fn members(&mut self, process: u32, set: &[Handle], may_give_up: bool) -> Choice {
-        let mut choice = Choice::default();
-        let mut later: SmallVec<[Pick; 4]> = SmallVec::new();
+    fn members(&mut self, process: u32, set: &[Handle], may_give_up: bool) -> Picks {
+        let (mut picks, mut later) = (Picks::new(), Picks::new());
         for (index, &handle) in (0..).zip(set) {
             let record = &self.processes[process as usize];
             let open = record.posts[handle as usize].filter(|_| !self.is_complete(record, handle));
             match open {
-                None => choice.picks.push(Pick::Member(index)),
-                Some(post) if self.limits.eager || self.can_be_met(Need::Awaited(post)) => {
+                None => picks.push(Pick::Member(index)),
+                Some(post) if self.limits.eager || self.can_be_met(Need::Partner(post, None)) => {
                     later.push(Pick::Member(index));
                 }
                 Some(_) => {}
             }
         }
-        choice.picks.extend(may_give_up.then_some(Pick::None));
-        choice.picks.extend(later);
-        choice
+        picks.extend(may_give_up.then_some(Pick::None));
+        picks.extend(later);
+        picks
     }
 
     fn take_member(&mut self, process: u32, set: &[Handle], index: u32, code: &mut dyn Processes) {
@@ -318,7 +299,7 @@ impl Search {
             Some(post) if self.graph.posts[post as usize].withdrawn.is_some() => {
                 self.step(process, index);
                 self.came(process, Outcome::Completed(index));
-                self.resume(process, Reply::Withdrawn { index, handle }, code);
+                self.resume(process, Reply::Withdrawn(index, handle), code);
             }
             Some(post) => self.processes[process as usize].stage = Stage::Waits { post, index },
             None => {
@@ -340,7 +321,7 @@ impl Search {
         patience: Patience,
         (otherwise, shown): (Reply, Option<u32>),
         code: &mut dyn Processes,
-    ) -> bool {
+    ) -> Served {
         let record = &self.processes[process as usize];
         let posts: SmallVec<[Option<PostId>; 4]> =
             set.iter().map(|&handle| record.posts[handle as usize]).collect();
@@ -357,22 +338,18 @@ impl Search {
             search.members(process, set, may_give_up)
         });
         match pick {
-            Some(Pick::Member(index)) => return self.promise(process, set, index, code),
+            Some(Pick::Member(index)) => self.promise(process, set, index, code),
             Some(Pick::None) => {
                 let node = self.graph.order.add(&[last]);
                 self.at(process, node, shown);
-                self.came(
-                    process,
-                    if otherwise == Reply::Nothing { Outcome::Nothing } else { Outcome::TimedOut },
-                );
-                if !self.give_up(&posts, withdraws, node) {
-                    return false;
-                }
+                let is_test = otherwise == Reply::Nothing;
+                self.came(process, if is_test { Outcome::Nothing } else { Outcome::TimedOut });
+                only_if(self.give_up(&posts, withdraws, node))?;
                 self.resume(process, otherwise, code);
+                Ok(())
             }
-            _ => return false,
+            _ => Err(Halt::Nowhere),
         }
-        true
     }
 
     /// The post is matched: the wait is over, after both ends were there.
@@ -384,7 +361,6 @@ impl Search {
         let node = self.graph.order.add(&[last, own.arrives, other.arrives]);
         self.at(process, node, (!own.at_once).then_some(index));
         self.came(process, Outcome::Completed(index));
-        self.graph.completed(post, node);
         let from = (!own.is_send()).then_some((other.process, other.handle));
         self.resume(process, Reply::Completed { index, from }, code);
     }
@@ -403,72 +379,58 @@ impl Search {
         self.resume(process, Reply::Done, code);
     }
 
-    fn join_or_not(&mut self, process: u32, other: u32, code: &mut dyn Processes) -> bool {
-        let pick = self.choose(|_| Choice {
-            picks: SmallVec::from_slice(&[Pick::Member(0), Pick::None]),
-            ..Choice::default()
-        });
+    fn join_or_not(&mut self, process: u32, other: u32, code: &mut dyn Processes) -> Served {
+        let pick = self.choose(|_| [Pick::Member(0), Pick::None].into_iter().collect());
         let Some(target) = self.processes.get(other as usize) else {
             // Nobody of this number was ever there: it has ended, for all that can be known.
-            if pick == Some(Pick::None) {
-                return false;
-            }
+            only_if(pick != Some(Pick::None))?;
             self.joined_in_time(process, other, code);
-            return true;
+            return Ok(());
         };
         // While it is served, the process itself looks as if it were over.
         let (is_over, end) = (other != process && target.stage == Stage::Over, target.last);
         match pick {
-            Some(Pick::Member(_)) => {
-                if is_over {
-                    self.joined_in_time(process, other, code);
-                } else {
-                    self.processes[process as usize].stage = Stage::Joins(other);
-                }
-            }
+            Some(Pick::Member(_)) if is_over => self.joined_in_time(process, other, code),
+            Some(Pick::Member(_)) => self.processes[process as usize].stage = Stage::Joins(other),
             _ => {
                 let node = self.step(process, u32::MAX);
-                if is_over && !self.graph.put(node, end) {
-                    return false;
-                }
-                if !is_over {
+                if is_over {
+                    only_if(self.graph.put(node, end))?;
+                } else {
                     self.early.push((other, node));
                 }
                 self.came(process, Outcome::TimedOut);
                 self.resume(process, Reply::TimedOut, code);
             }
         }
-        true
+        Ok(())
     }
 
-    fn arrive(&mut self, process: u32, barrier: u32, places: u32, told: bool) -> Result<bool, Refusal> {
+    fn arrive(&mut self, process: u32, barrier: u32, places: u32, told: bool) -> Served {
         let node = self.step(process, 0);
-        self.save_gathering(barrier);
         let gathering = self.gatherings.entry(barrier).or_default();
+        self.former.push((barrier, gathering.clone()));
         if !gathering.users.contains(&process) {
             gathering.users.push(process);
             if gathering.users.len() > places as usize {
-                return Err(Refusal::Unsupported("barriers that more actors come to than they have places"));
+                let crowded = "barriers that more actors come to than they have places";
+                return Err(Halt::Refused(Refusal::Unsupported(crowded)));
             }
         }
         gathering.arrived.push((process, node, told));
         self.processes[process as usize].stage = Stage::AtBarrier;
         if gathering.arrived.len() < places as usize {
-            return Ok(true);
+            return Ok(());
         }
         let all = std::mem::take(&mut gathering.arrived);
         let mut last = None;
         if all.iter().any(|&(_, _, told)| told) {
-            let pick = self.choose(|search| search.who_came_last(&all));
-            let index = match pick {
+            last = match self.choose(|search| search.who_came_last(&all)) {
                 Some(Pick::Number(index)) => Some(index as usize),
                 Some(Pick::None) => None,
-                _ => return Ok(false),
+                _ => return Err(Halt::Nowhere),
             };
-            if !self.comes_last(&all, index) {
-                return Ok(false);
-            }
-            last = index;
+            only_if(self.comes_last(&all, last))?;
         }
         let after: SmallVec<[Node; 8]> = all.iter().map(|&(_, node, _)| node).collect();
         for (index, &(other, ..)) in all.iter().enumerate() {
@@ -478,23 +440,23 @@ impl Search {
             self.processes[other as usize].stage =
                 Stage::Leaves { after: after.clone(), last: last == Some(index) };
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Each of those who want to know may have come last; or none of them, if others came too: who of these it was, nobody
     /// can tell.
-    fn who_came_last(&mut self, all: &[(u32, Node, bool)]) -> Choice {
-        let mut choice = Choice::default();
+    fn who_came_last(&mut self, all: &[(u32, Node, bool)]) -> Picks {
+        let mut picks = Picks::new();
         let told = (0..all.len()).filter(|&index| all[index].2).map(Some);
         let others = all.iter().any(|&(_, _, told)| !told).then_some(None);
         for last in told.chain(others) {
             let mark = self.graph.mark();
             if self.comes_last(all, last) {
-                choice.picks.push(last.map_or(Pick::None, |index| Pick::Number(index as u32)));
+                picks.push(last.map_or(Pick::None, |index| Pick::Number(index as u32)));
             }
             self.graph.undo(mark);
         }
-        choice
+        picks
     }
 
     fn comes_last(&mut self, all: &[(u32, Node, bool)], index: Option<usize>) -> bool {
@@ -504,9 +466,10 @@ impl Search {
                 all.iter().all(|&(_, node, _)| node == last || self.graph.put(node, last))
             }
             None => all.iter().filter(|&&(_, _, told)| told).all(|&(_, node, _)| {
-                let others = all.iter().map(|&(_, other, _)| other).filter(|&other| other != node);
-                let others: SmallVec<[Node; 8]> = others.collect();
-                self.graph.put_before_some(node, &others)
+                let others =
+                    all.iter().map(|&(_, other, _)| (node, other)).filter(|(_, other)| *other != node);
+                let others: SmallVec<[(Node, Node); 8]> = others.collect();
+                self.graph.put_some(&others)
             }),
         }
     }

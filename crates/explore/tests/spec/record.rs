@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simurgh_explore::transition::{Kind, Post as Named, Transition};
+use simurgh_explore::transition::{Kind, Post as Named, Posting, Transition};
 use simurgh_explore::{Network, Step, System};
 use simurgh_kernel::activity::State;
 use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
+use simurgh_kernel::operation::Side;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Criteria, Failure, Follow as Following, OnTimeout, Simcall};
 
@@ -97,10 +98,12 @@ impl Recorder {
         let about = self.about(actor);
         let taken = self.system.execute(chosen.step);
         let ends = match &taken.kind {
-            Kind::Send { post, .. } | Kind::Submit { post, .. } => {
+            Kind::Post(Posting { post, side: Side::Recv(_), .. }) => {
+                Ends { send: None, recv: Some(plain(*post)) }
+            }
+            Kind::Post(Posting { post, .. }) | Kind::Submit { post, .. } => {
                 Ends { send: Some(plain(*post)), recv: None }
             }
-            Kind::Recv { post, .. } => Ends { send: None, recv: Some(plain(*post)) },
             _ => Ends::default(),
         };
         let post = ends.send.or(ends.recv);
@@ -208,7 +211,7 @@ impl Recorder {
 
     /// A transition that is possible, as the specification names it.
     fn taken(&self, transition: &Transition) -> Taken {
-        if let Kind::Arrive { post, mailbox, ordered, .. } = transition.kind {
+        if let Kind::Arrive { posting: Posting { post, mailbox, .. }, ordered } = transition.kind {
             let post = plain(post);
             let by = if ordered { By::Channel(post.0, mailbox) } else { By::Message(post) };
             return Taken { by, choice: Choice::Post(post) };

@@ -3,6 +3,7 @@
 use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
+use super::queue::WaitQueue;
 use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
 use crate::simcall::{ActivitySet, Answer, OnTimeout};
 
@@ -117,7 +118,7 @@ pub(super) struct More {
     /// How long `owned` may grow before it is swept.
     pub(super) owned_limit: u32,
     /// Who waits for its end.
-    pub(super) joiners: Vec<ActorId>,
+    pub(super) joiners: Option<Box<WaitQueue>>,
 }
 
 impl<K> Actor<K> {

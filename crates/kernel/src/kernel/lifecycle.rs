@@ -33,7 +33,7 @@ impl<K: Default> Kernel<K> {
             let (name, host) = (request.name.clone(), request.host);
             self.events.push(Event::ActorStarted { actor, name, host });
         }
-        self.effects.push(Effect::Started(actor, Box::new(request)));
+        self.effects.push_back(Effect::Started(actor, Box::new(request)));
         actor
     }
 
@@ -82,11 +82,13 @@ impl<K: Default> Kernel<K> {
             self.cancel(id, failure);
             self.forget(actor, id);
         }
-        for joiner in more.map_or_else(Vec::new, |more| more.joiners) {
-            self.unblock(joiner, Answer::Flag(true));
+        if let Some(joiners) = more.and_then(|more| more.joiners) {
+            for joiner in joiners.iter() {
+                self.unblock(joiner, Answer::Flag(true));
+            }
         }
         self.tell(|_| Event::ActorEnded { actor, failed });
-        self.effects.push(Effect::Ended { actor, failed });
+        self.effects.push_back(Effect::Ended { actor, failed });
     }
 
     pub(super) fn make_daemon(&mut self, actor: ActorId) {
@@ -103,15 +105,17 @@ impl<K: Default> Kernel<K> {
         if timeout.is_some_and(|seconds| seconds <= 0.0) {
             return Served::Answered(Answer::Flag(false));
         }
-        other.more.get_or_insert_default().joiners.push(actor);
+        other.more.get_or_insert_default().joiners.get_or_insert_default().push(actor);
         self.block(actor, Waiting::Join(target), timeout);
         Served::Blocked
     }
 
     /// An actor does not wait for the end of another any more.
     pub(super) fn leave_joiners(&mut self, target: ActorId, actor: ActorId) {
-        if let Some(more) = &mut self.actors[target.index()].more {
-            more.joiners.retain(|&other| other != actor);
+        if let Some(joiners) =
+            self.actors[target.index()].more.as_mut().and_then(|more| more.joiners.as_mut())
+        {
+            joiners.leave(actor);
         }
     }
 
@@ -170,9 +174,9 @@ impl<K: Default> Kernel<K> {
                 && activity.state == State::Running
             {
                 what.host = host;
-                self.effects.push(Effect::Move(id, what.clone()));
+                self.effects.push_back(Effect::Move(id, what.clone()));
                 if activity.paused {
-                    self.effects.push(Effect::Pause(id));
+                    self.effects.push_back(Effect::Pause(id));
                 }
             }
         }

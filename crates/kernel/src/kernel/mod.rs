@@ -6,6 +6,7 @@
 //!
 //! - `network`, `work`, `synchronisation`, `lifecycle`: what actors ask for, and what becomes of it.
 //! - `waits`: how they come to wait, and go on.
+//! - `queue`: those who wait for one thing.
 //! - `actor`: what is kept of one.
 //! - `view`: what can be seen of all.
 //! - `ahead`: asking for records before they are needed.
@@ -14,10 +15,13 @@ mod actor;
 mod ahead;
 mod lifecycle;
 mod network;
+mod queue;
 mod synchronisation;
 mod view;
 mod waits;
 mod work;
+
+use std::collections::VecDeque;
 
 use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
 use simurgh_platform::HostId;
@@ -132,7 +136,7 @@ pub struct Kernel<K = ()> {
     departure: Option<Departure>,
     /// What is to be done before `effects`: a computation begins. There is no departure then.
     begun: Option<ActivityId>,
-    effects: Vec<Effect>,
+    effects: VecDeque<Effect>,
     /// Whose timers are to be set, and to what, or not needed any more.
     timers: Vec<(ActorId, Option<f64>)>,
     events: Vec<Event>,
@@ -164,7 +168,7 @@ impl<K: Default> Kernel<K> {
             ready: Vec::new(),
             departure: None,
             begun: None,
-            effects: Vec::new(),
+            effects: VecDeque::new(),
             timers: Vec::new(),
             events: Vec::new(),
             listening: false,
@@ -281,12 +285,7 @@ impl<K: Default> Kernel<K> {
         if let Some(begun) = self.begun.take() {
             return Some(Effect::Execute(begun));
         }
-        match self.effects.len() {
-            0 => None,
-            // Hardly ever is there more than one or two.
-            1 => self.effects.pop(),
-            _ => Some(self.effects.remove(0)),
-        }
+        self.effects.pop_front()
     }
 
     /// The message that sets out, if that is the next thing to be done: [`next_effect`](Self::next_effect) without the way

@@ -66,7 +66,7 @@ impl<K: Default> Kernel<K> {
                     )
                 });
                 if self.holding {
-                    self.effects.push(Effect::UnderWay(id));
+                    self.effects.push_back(Effect::UnderWay(id));
                 } else {
                     self.mailboxes[mailbox.index()].sends.push(id, &mut self.activities);
                 }
@@ -209,10 +209,10 @@ impl<K: Default> Kernel<K> {
         let src = self.actors[sender.index()].host;
         match self.has_effects() {
             false => self.departure = Some(Departure { activity: id, src, dst, bytes, rate }),
-            true => self.effects.push(Effect::Transfer { activity: id, src, dst, bytes, rate }),
+            true => self.effects.push_back(Effect::Transfer { activity: id, src, dst, bytes, rate }),
         }
         if paused {
-            self.effects.push(Effect::Pause(id));
+            self.effects.push_back(Effect::Pause(id));
         }
         self.tell(|kernel| {
             let Some(Activity { kind: Kind::Comm(comm), .. }) = kernel.activities.get(id) else {
@@ -404,7 +404,7 @@ impl<K: Default> Kernel<K> {
             State::Running => {
                 activity.state = State::Over(Err(failure));
                 let note = Some(std::mem::replace(&mut activity.note, Activity::NO_NOTE));
-                self.effects.push(Effect::Stop(id, note.filter(|&note| note != Activity::NO_NOTE)));
+                self.effects.push_back(Effect::Stop(id, note.filter(|&note| note != Activity::NO_NOTE)));
                 self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
             }
             State::UnderWay => activity.state = State::Over(Err(failure)),
@@ -427,7 +427,7 @@ impl<K: Default> Kernel<K> {
         {
             activity.paused = paused;
             if activity.state == State::Running {
-                self.effects.push(if paused { Effect::Pause(id) } else { Effect::Continue(id) });
+                self.effects.push_back(if paused { Effect::Pause(id) } else { Effect::Continue(id) });
             }
         }
         Served::Answered(Answer::Ready)

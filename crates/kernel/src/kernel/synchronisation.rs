@@ -1,8 +1,8 @@
 //! Locks, semaphores, condition variables and barriers. Whoever waits longest is served first.
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
+use super::queue::WaitQueue;
 use super::{Kernel, Served, Waiting};
 use crate::ids::{ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
 use crate::simcall::{Answer, Wake};
@@ -10,31 +10,31 @@ use crate::simcall::{Answer, Wake};
 #[derive(Debug, Default, Hash)]
 pub(super) struct Mutex {
     pub(super) owner: Option<ActorId>,
-    pub(super) queue: VecDeque<ActorId>,
+    pub(super) queue: WaitQueue,
 }
 
 #[derive(Debug, Default, Hash)]
 pub(super) struct Semaphore {
     pub(super) count: u32,
-    pub(super) queue: VecDeque<ActorId>,
+    pub(super) queue: WaitQueue,
 }
 
 #[derive(Debug, Default, Hash)]
 pub(super) struct Condition {
-    /// Who waits, and the lock each of them wants back.
-    pub(super) queue: VecDeque<(ActorId, MutexId)>,
+    /// Who waits; each knows the lock that it wants back.
+    pub(super) queue: WaitQueue,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Barrier {
     pub(super) size: u32,
-    pub(super) arrived: Vec<ActorId>,
+    pub(super) arrived: WaitQueue,
 }
 
 /// Nothing that happens later depends on the order in which they came.
 impl Hash for Barrier {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let mut arrived = self.arrived.clone();
+        let mut arrived: Vec<ActorId> = self.arrived.iter().collect();
         arrived.sort_unstable();
         (self.size, arrived).hash(hasher);
     }
@@ -55,7 +55,7 @@ impl<K: Default> Kernel<K> {
 
     /// Makes a semaphore with so many to take.
     pub fn new_semaphore(&mut self, id: SemaphoreId, count: u32) {
-        *slot(&mut self.semaphores, id.index()) = Semaphore { count, queue: VecDeque::new() };
+        *slot(&mut self.semaphores, id.index()) = Semaphore { count, queue: WaitQueue::default() };
     }
 
     /// Makes a condition variable.
@@ -65,7 +65,7 @@ impl<K: Default> Kernel<K> {
 
     /// Makes a barrier for so many actors.
     pub fn new_barrier(&mut self, id: BarrierId, size: u32) {
-        *slot(&mut self.barriers, id.index()) = Barrier { size, arrived: Vec::new() };
+        *slot(&mut self.barriers, id.index()) = Barrier { size, arrived: WaitQueue::default() };
     }
 
     /// Who has a lock.
@@ -87,7 +87,7 @@ impl<K: Default> Kernel<K> {
         if timeout.is_some_and(|seconds| seconds <= 0.0) {
             return Served::Answered(Answer::Flag(false));
         }
-        mutex.queue.push_back(actor);
+        mutex.queue.push(actor);
         self.block(actor, Waiting::Mutex(id), timeout);
         Served::Blocked
     }
@@ -107,7 +107,7 @@ impl<K: Default> Kernel<K> {
         if mutex.owner != Some(actor) {
             return;
         }
-        mutex.owner = mutex.queue.pop_front();
+        mutex.owner = mutex.queue.pop();
         let Some(next) = mutex.owner else { return };
         let answer = match self.actors[next.index()].waiting {
             Waiting::Reacquiring { notified, .. } => Answer::Flag(notified),
@@ -132,14 +132,14 @@ impl<K: Default> Kernel<K> {
         if timeout.is_some_and(|seconds| seconds <= 0.0) {
             return Served::Answered(Answer::Flag(false));
         }
-        semaphore.queue.push_back(actor);
+        semaphore.queue.push(actor);
         self.block(actor, Waiting::Semaphore(id), timeout);
         Served::Blocked
     }
 
     pub(super) fn release(&mut self, id: SemaphoreId) {
         let semaphore = slot(&mut self.semaphores, id.index());
-        match semaphore.queue.pop_front() {
+        match semaphore.queue.pop() {
             Some(next) => self.unblock(next, Answer::Flag(true)),
             None => semaphore.count += 1,
         }
@@ -154,7 +154,7 @@ impl<K: Default> Kernel<K> {
     ) -> Served {
         self.unlock(actor, mutex);
         let at_once = timeout.is_some_and(|seconds| seconds <= 0.0);
-        slot(&mut self.conditions, id.index()).queue.push_back((actor, mutex));
+        slot(&mut self.conditions, id.index()).queue.push(actor);
         self.block(actor, Waiting::Condition(id, mutex), timeout.filter(|_| !at_once));
         if at_once {
             self.time_out(actor);
@@ -164,8 +164,9 @@ impl<K: Default> Kernel<K> {
 
     pub(super) fn notify(&mut self, id: ConditionId, wake: Wake) {
         loop {
-            let Some((actor, mutex)) = slot(&mut self.conditions, id.index()).queue.pop_front() else {
-                return;
+            let Some(actor) = slot(&mut self.conditions, id.index()).queue.pop() else { return };
+            let Waiting::Condition(_, mutex) = self.actors[actor.index()].waiting else {
+                unreachable!("who is in this queue waits for this condition")
             };
             self.reacquire(actor, mutex, true);
             if wake == Wake::One {
@@ -182,7 +183,7 @@ impl<K: Default> Kernel<K> {
             lock.owner = Some(actor);
             self.answer(actor, Answer::Flag(notified));
         } else {
-            lock.queue.push_back(actor);
+            lock.queue.push(actor);
             self.block(actor, Waiting::Reacquiring { mutex, notified }, None);
         }
     }
@@ -190,7 +191,8 @@ impl<K: Default> Kernel<K> {
     pub(super) fn arrive(&mut self, actor: ActorId, id: BarrierId) -> Served {
         let barrier = slot(&mut self.barriers, id.index());
         if barrier.arrived.len() as u32 + 1 >= barrier.size {
-            for other in std::mem::take(&mut barrier.arrived) {
+            let arrived = std::mem::take(&mut barrier.arrived);
+            for other in arrived.iter() {
                 self.unblock(other, Answer::Flag(false));
             }
             return Served::Answered(Answer::Flag(true));
@@ -204,16 +206,16 @@ impl<K: Default> Kernel<K> {
     pub(super) fn leave_queues(&mut self, actor: ActorId) {
         match self.actors[actor.index()].waiting {
             Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => {
-                self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
+                self.mutexes[mutex.index()].queue.leave(actor);
             }
             Waiting::Semaphore(semaphore) => {
-                self.semaphores[semaphore.index()].queue.retain(|&other| other != actor);
+                self.semaphores[semaphore.index()].queue.leave(actor);
             }
             Waiting::Condition(condition, _) => {
-                self.conditions[condition.index()].queue.retain(|&(other, _)| other != actor);
+                self.conditions[condition.index()].queue.leave(actor);
             }
             Waiting::Barrier(barrier) => {
-                self.barriers[barrier.index()].arrived.retain(|&other| other != actor);
+                self.barriers[barrier.index()].arrived.leave(actor);
             }
             Waiting::Join(target) => {
                 self.leave_joiners(target, actor);

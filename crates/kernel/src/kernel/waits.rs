@@ -99,15 +99,15 @@ impl<K: Default> Kernel<K> {
                 self.give_up(actor, &several.set, several.on_timeout, several.release);
             }
             Waiting::Mutex(mutex) => {
-                self.mutexes[mutex.index()].queue.retain(|&other| other != actor);
+                self.mutexes[mutex.index()].queue.leave(actor);
                 self.unblock(actor, Answer::Flag(false));
             }
             Waiting::Semaphore(semaphore) => {
-                self.semaphores[semaphore.index()].queue.retain(|&other| other != actor);
+                self.semaphores[semaphore.index()].queue.leave(actor);
                 self.unblock(actor, Answer::Flag(false));
             }
             Waiting::Condition(condition, mutex) => {
-                self.conditions[condition.index()].queue.retain(|&(other, _)| other != actor);
+                self.conditions[condition.index()].queue.leave(actor);
                 self.reacquire(actor, mutex, false);
             }
             Waiting::Join(target) => {

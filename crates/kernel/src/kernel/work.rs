@@ -40,7 +40,7 @@ impl<K: Default> Kernel<K> {
         });
         match self.has_effects() {
             false => self.begun = Some(id),
-            true => self.effects.push(Effect::Execute(id)),
+            true => self.effects.push_back(Effect::Execute(id)),
         }
         self.tell(|_| Event::ExecutionStarted { activity: id, actor, host, flops: request.flops });
         self.wait_or_own(actor, id, follow)
@@ -49,7 +49,7 @@ impl<K: Default> Kernel<K> {
     pub(super) fn access(&mut self, actor: ActorId, what: DiskAccess, follow: Follow) -> Served {
         let id = self.begin(|| Kind::Access { actor, what: what.clone() });
         let (disk, bytes, write) = (what.disk, what.bytes, what.direction == Direction::Write);
-        self.effects.push(Effect::Access(id, what));
+        self.effects.push_back(Effect::Access(id, what));
         self.tell(|_| Event::AccessStarted { activity: id, actor, disk, bytes, write });
         self.wait_or_own(actor, id, follow)
     }
@@ -57,7 +57,7 @@ impl<K: Default> Kernel<K> {
     pub(super) fn parallel(&mut self, actor: ActorId, what: ParallelTask, follow: Follow) -> Served {
         let id = self.begin(|| Kind::Parallel { actor });
         let hosts = what.hosts.clone();
-        self.effects.push(Effect::Parallel(id, Box::new(what)));
+        self.effects.push_back(Effect::Parallel(id, Box::new(what)));
         self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
         self.wait_or_own(actor, id, follow)
     }

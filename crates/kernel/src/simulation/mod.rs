@@ -41,7 +41,7 @@ use crate::platform_requests;
 use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
 use choice::Choice;
 use crew::Crew;
-use round::{Held, Slot};
+use round::{Held, Rest, Slot};
 
 /// The code of an actor and what belongs to it, kept with the actor.
 #[derive(Default)]
@@ -67,6 +67,8 @@ pub struct Simulation {
     platform: Arc<Platform>,
     /// Those of the present round, used again and again.
     slots: Vec<Slot>,
+    /// Those of the present round who have not been served.
+    rest: Rest,
     /// For actors that end.
     parting: Door,
     /// Actors to be created later.
@@ -85,7 +87,22 @@ pub struct Simulation {
     rounds: u64,
     turns: u64,
     steps: u64,
+    still: Still,
     workers: Workers,
+}
+
+/// How much has happened since time passed.
+struct Still {
+    /// Rounds and steps when it did.
+    since: u64,
+    /// How many there may be until the next time.
+    most: u64,
+}
+
+impl Default for Still {
+    fn default() -> Self {
+        Self { since: 0, most: 100_000_000 }
+    }
 }
 
 /// Who runs the code of the actors.
@@ -148,6 +165,7 @@ impl Simulation {
             models,
             platform,
             slots: Vec::new(),
+            rest: Rest::default(),
             parting: Door::new(),
             late: Vec::new(),
             boots: Vec::new(),
@@ -163,6 +181,7 @@ impl Simulation {
             rounds: 0,
             turns: 0,
             steps: 0,
+            still: Still::default(),
             workers: Workers::default(),
         }
     }
@@ -180,6 +199,22 @@ impl Simulation {
     /// all rounds of two actors and more. What the simulation gives does not depend on it.
     pub fn set_workers(&mut self, count: usize, stopwatch: Option<Stopwatch>) {
         self.workers = Workers { count, stopwatch, choice: Choice::new(count), ..Workers::default() };
+    }
+
+    /// After so many rounds in which no time passes, the simulation ends with [`Error::Stalled`]; 100 million if not said.
+    pub fn stall_after(&mut self, rounds: u64) {
+        self.still.most = rounds;
+    }
+
+    /// Counts a round or a step in which no time passed.
+    #[inline]
+    pub(super) fn stand_still(&mut self, ready: &[ActorId]) -> Result<(), Error> {
+        let turns = self.rounds + self.steps - self.still.since;
+        if turns <= self.still.most {
+            return Ok(());
+        }
+        let actor = ready.first().map_or("something", |&actor| self.kernel.actor_name(actor)).to_owned();
+        Err(Error::Stalled { at: self.models.now().seconds(), actor, turns })
     }
 
     /// How many turns an operation takes within an instant.
@@ -271,6 +306,11 @@ impl Simulation {
                 Progress::Idle => break self.last_state(),
                 Progress::Moved => {
                     self.steps += 1;
+                    if self.models.now() > self.kernel.now() {
+                        self.still.since = self.rounds + self.steps;
+                    } else {
+                        self.stand_still(&[])?;
+                    }
                     self.kernel.set_now(self.models.now());
                     self.publish();
                     self.digest(&mut step)?;
@@ -375,6 +415,23 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_that_stands_still_is_told() {
+        let models = Models::new(Arc::new(Platform::builtin()), &simurgh_models::Config::default()).unwrap();
+        let mut simulation = Simulation::new(models, 0);
+        let body = Body::Future(Box::pin(async {
+            crate::context::call(Simcall::Sleep(2.0)).await;
+            loop {
+                crate::context::call(Simcall::Yield).await;
+            }
+        }));
+        simulation.spawn(SpawnRequest::new("poller".to_owned(), HostId(0), body)).unwrap();
+        simulation.stall_after(1000);
+        let stalled = simulation.run(None).unwrap_err().to_string();
+        assert!(stalled.starts_with("time stands still at 2 s: 1001 rounds"), "{stalled}");
+        assert!(stalled.contains("the last one of poller"), "{stalled}");
+    }
 
     /// With what the kernel has of an actor, which is one line, its code is on two lines of the cache.
     #[test]

@@ -30,6 +30,18 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// Very much happens, and no time passes.
+    #[error(
+        "time stands still at {at} s: {turns} rounds since it passed, the last one of {actor}; let it sleep, or wait for something"
+    )]
+    Stalled {
+        /// When.
+        at: f64,
+        /// One of those who go on.
+        actor: String,
+        /// How often, all in all.
+        turns: u64,
+    },
 }
 
 /// An actor that did not come to a good end.

@@ -11,13 +11,24 @@ use super::{Code, Error, Simulation, warm};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::{Served, Woken};
-use crate::simcall::{ExecRequest, Follow, Note, SendRequest, Simcall};
+use crate::simcall::{ExecRequest, Follow, Note, PlatformRequest, SendRequest, Simcall};
 use crate::simulation::report::{ActorFailure, Pacing};
 
-/// How many actors run before the first of them is served. What their code has just touched is still in the cache then, and
-/// the memory of a round is bounded. No program of fewer actors sees it; in larger ones an actor that is killed by another
-/// of the same instant may or may not take a last step.
+/// How many actors run before the first of them is served, where that cannot be told from running all of them first: what
+/// their code has just touched is still in the cache then, and the memory of a round is bounded. A request that concerns others
+/// waits until all of the round have run ([`Simulation::run_rest`]).
 const TOGETHER: usize = 512;
+
+/// The actors of the present round that have not been served.
+#[derive(Default)]
+pub(super) struct Rest {
+    /// The actors of the round, if they are many.
+    actors: Vec<ActorId>,
+    /// How many of them have run.
+    run: usize,
+    /// What those left who ran before it was their turn to be served.
+    slots: Vec<Slot>,
+}
 
 /// A round of which it is to be learned how long it takes: when it began, or as good as, and how long its code took, and takes
 /// for sure.
@@ -74,8 +85,20 @@ impl Simulation {
                 return Ok(());
             }
             self.rounds += 1;
-            for together in ready.chunks(TOGETHER) {
-                self.run_together(together)?;
+            self.stand_still(ready)?;
+            self.rest.actors.clear();
+            if ready.len() > TOGETHER {
+                self.rest.actors.extend_from_slice(ready);
+            }
+            for (index, together) in ready.chunks(TOGETHER).enumerate() {
+                if self.rest.slots.is_empty() {
+                    self.rest.run = (index + 1) * TOGETHER;
+                    self.run_together(together)?;
+                } else {
+                    let mut slots = std::mem::take(&mut self.rest.slots);
+                    self.serve_slots(&mut slots)?;
+                    break;
+                }
             }
             if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
                 self.end_daemons()?;
@@ -94,12 +117,7 @@ impl Simulation {
             self.run_alone(actors, &mut slots, None);
             None
         };
-        let served = slots[..actors.len()].chunks_mut(warm::TOGETHER).try_for_each(|slots| {
-            if slots.len() >= warm::FEW {
-                self.fetch_requested(slots);
-            }
-            slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
-        });
+        let served = self.serve_slots(&mut slots[..actors.len()]);
         // What was there in the meantime has no memory.
         std::mem::forget(std::mem::replace(&mut self.slots, slots));
         if let (Some(Timed { way, start, code, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
@@ -107,6 +125,27 @@ impl Simulation {
             self.workers.choice.learn(actors.len(), seen);
         }
         served
+    }
+
+    /// Serves those who have run, in their order.
+    fn serve_slots(&mut self, slots: &mut [Slot]) -> Result<(), Error> {
+        slots.chunks_mut(warm::TOGETHER).try_for_each(|slots| {
+            if slots.len() >= warm::FEW {
+                self.fetch_requested(slots);
+            }
+            slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
+        })
+    }
+
+    /// All of a round run before the first of them does something to another. It makes no difference otherwise.
+    fn run_rest(&mut self) {
+        let round = std::mem::take(&mut self.rest.actors);
+        if let Some(actors) = round.get(self.rest.run..) {
+            let mut slots = Vec::new();
+            slots.resize_with(actors.len(), Slot::default);
+            self.run_alone(actors, &mut slots, None);
+            self.rest.slots = slots;
+        }
     }
 
     /// Runs the actors by one thread or by all, as experience tells. What was chosen is judged after the requests were served
@@ -274,6 +313,22 @@ impl Simulation {
         }
     }
 
+    /// Whether a request may change what those see who have not run in this round; or calls what they might see.
+    fn concerns_others(&self, actor: ActorId, simcall: &Simcall) -> bool {
+        match simcall {
+            Simcall::Kill(target) | Simcall::Suspend(target) | Simcall::Migrate(target, _)
+                if *target != actor =>
+            {
+                true
+            }
+            Simcall::KillAll | Simcall::Platform(PlatformRequest::SetHostState(..)) => true,
+            Simcall::Kill(_) | Simcall::Exit => {
+                self.kernel.kept(actor).rare.as_ref().is_some_and(|rare| !rare.on_exit.is_empty())
+            }
+            _ => false,
+        }
+    }
+
     /// The code of an actor came to its end, one way or another: that is what it asks for.
     #[cold]
     fn see_out(&mut self, actor: ActorId, ended: Resumed, port: &mut Port) {
@@ -328,6 +383,9 @@ impl Simulation {
         // It may have been ended by one that was served before it in this round.
         if !self.kernel.is_alive(actor) {
             return Ok(());
+        }
+        if !self.rest.actors.is_empty() && self.concerns_others(actor, &simcall) {
+            self.run_rest();
         }
         loop {
             if let Some(answer) = self.answer_platform(&simcall) {

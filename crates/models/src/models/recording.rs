@@ -119,10 +119,11 @@ impl Models {
             return;
         }
         let host = &self.cpu.hosts[slot];
-        let (id, speed, cores) = (host.id, host.speed(), host.cores);
+        let (id, peak, speed, cores) = (host.id, host.peak, host.speed(), host.cores);
         let load = self.host_load(id);
         if let Some((power, meter)) = self.energy.hosts.get_mut(&id) {
-            let busy = if speed > 0.0 { load / speed } else { 0.0 };
+            // Of what the power state could do: a profile that leaves half of the speed leaves half of the load.
+            let busy = if peak > 0.0 { load / peak } else { 0.0 };
             meter.set_watts(power.watts(host.on, host.pstate, busy, cores), self.now);
         }
         self.record_load(Resource::Host(id), load, cores * speed);

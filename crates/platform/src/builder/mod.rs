@@ -24,7 +24,7 @@ use crate::inventory::{
 };
 use crate::names::Refusal;
 use crate::platform::Platform;
-use crate::profile::{Profile, ProfileBinding, ProfileTarget};
+use crate::profile::{Profile, ProfileBinding, ProfileTarget, Repeat, long_enough};
 use crate::routing::cluster::Cluster;
 use crate::routing::star::Star;
 use crate::zone::Routing;
@@ -228,6 +228,11 @@ impl PlatformBuilder {
 
     /// Lets a profile drive something.
     pub fn profile(&mut self, target: ProfileTarget, profile: Arc<Profile>) {
+        if let Repeat::Periodic(period) = profile.repeat
+            && let Err(complaint) = long_enough(period)
+        {
+            self.fail(complaint);
+        }
         self.profiles.push(ProfileBinding { target, profile });
     }
 

@@ -334,6 +334,8 @@ impl<'a, 'input> Reader<'a, 'input> {
                     "give a periodicity of at least the time from the first date to the last",
                 ));
             }
+            let period = crate::profile::long_enough(period)
+                .map_err(|wrong| element.error(wrong.problem, wrong.advice))?;
             profile.repeat = crate::profile::Repeat::Periodic(period);
         }
         if self.traces.insert(name, Arc::new(profile)).is_some() {

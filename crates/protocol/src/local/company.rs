@@ -23,12 +23,12 @@ impl Graph {
         for &message in &news {
             self.sent_with(message, node, to);
         }
-        let sends = self.sends(way);
+        let sends = way.sends.0 as usize..way.sends.1 as usize;
         for place in sends.clone() {
-            let message = self.sent_at(place);
-            let twice = (sends.start..place).any(|earlier| self.sent_at(earlier) == message);
+            let message = self.sends[place];
+            let twice = (sends.start..place).any(|earlier| self.sends[earlier] == message);
             if self.nodes[at].sent[from as usize].get(message)
-                && (is_new || from != to || self.can_repeat(number))
+                && (is_new || from != to || self.can_repeat(event))
                 || twice
             {
                 self.repeat(message);
@@ -42,7 +42,7 @@ impl Graph {
                     self.sent_along(message, other);
                 }
                 for earlier in sends.start..place {
-                    self.sent_along(message, self.sent_at(earlier));
+                    self.sent_along(message, self.sends[earlier]);
                 }
             }
         }
@@ -55,7 +55,7 @@ impl Graph {
                     self.meet(node, to, other as u32, state);
                 }
                 for place in sends.clone() {
-                    let message = self.sent_at(place);
+                    let message = self.sends[place];
                     let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
                     let before = &self.nodes[at].company[other][from as usize];
                     before.news(mask, &self.messages[message as usize].with[other], &mut news);
@@ -68,14 +68,13 @@ impl Graph {
         self.scratch = news;
     }
 
-    /// Whether a way that leads back to where it began can be gone more than once.
-    fn can_repeat(&self, way: u32) -> bool {
-        let Way { event, .. } = self.ways[way as usize];
-        event >= TIMEOUT || self.messages[event as usize].repeated || !self.knowledge.histories
+    /// Whether a way by this event that leads back to where it began can be gone more than once.
+    fn can_repeat(&self, event: u32) -> bool {
+        event >= TIMEOUT || self.messages[event as usize].repeated || !self.options.histories
     }
 
     pub(super) fn has_company(&self) -> bool {
-        self.knowledge.company && !self.crowded
+        self.options.company && !self.crowded
     }
 
     /// Two local states may be there at the same time.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use simurgh_search::StateSpace;
+
 use crate::actor::Data;
 use crate::evaluate::is_panic;
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
 use crate::property::{Kind, Mode as When};
-use crate::session::{Decided, Session};
+use crate::session::{Code, Decided, Session};
 
 /// Which system states are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,117 +31,43 @@ pub(crate) struct Goal {
 
 /// All questions that the local states give rise to.
 pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode) -> Vec<Goal> {
-    let actors = session.space.actors();
-    let mut goals = Vec::new();
+    let (actors, properties, open) =
+        (session.space.actors(), &session.system.properties, session.open.clone());
+    let mut goals = Goals { session, graph, actors, found: Vec::new() };
     for actor in 0..actors {
-        let failed = |state: &u32| session.space.facts(actor, *state).health == Health::Failed;
-        let failed: Bits = graph.seen(actor).iter().filter(failed).collect();
-        push(&mut goals, Decided::Panic, actors, &[(actor, &failed)]);
+        let failed = |state: &u32| goals.session.space.facts(actor, *state).health == Health::Failed;
+        let failed = graph.seen(actor).iter().filter(failed).collect();
+        goals.push(Decided::Panic, [(actor, failed)]);
     }
-    let open = session.open().to_vec();
     if mode == Mode::Gen {
-        for_all(session, graph, &open, &mut goals);
-        return goals;
+        goals.of_all(&open);
+        return goals.found;
     }
     for property in open {
-        match &session.system.properties[property].condition.0 {
-            Kind::Local { .. } => for_one(session, graph, property, &mut goals),
-            Kind::Pairwise { .. } => for_two(session, graph, property, &mut goals),
-            Kind::Projected { .. } => for_keys(session, graph, property, &mut goals),
-            Kind::Global(_) | Kind::World(_) | Kind::History(_) => {
-                for_all(session, graph, &[property], &mut goals)
-            }
+        match &properties[property].condition.kind {
+            Kind::Local(_) => goals.of_one(property),
+            Kind::Pairwise(_) => goals.of_two(property),
+            Kind::Projected(pairs, _) => goals.of_keys(property, *pairs),
+            Kind::Global(_) | Kind::World(_) | Kind::History(_) => goals.of_all(&[property]),
         }
     }
-    goals
+    goals.found
 }
 
-fn push(goals: &mut Vec<Goal>, decides: Decided, actors: usize, targets: &[(usize, &Bits)]) {
-    if targets.iter().all(|(_, states)| !states.is_empty()) {
-        let mut all = vec![None; actors];
-        for (actor, states) in targets {
-            all[*actor] = Some((*states).clone());
+/// Whether the boundary panics in a system state: it sees all of it, so all of them have to be made.
+pub(crate) fn of_boundary<M: Data>(session: &mut Session<'_, M>, graph: &Graph) -> Option<Goal> {
+    session.system.within.as_ref()?;
+    let actors = session.space.actors();
+    let mut goals = Goals { session, graph, actors, found: Vec::new() };
+    let mut targets = vec![Bits::default(); actors];
+    goals.system_states(&mut Made::default(), &mut |session, state| {
+        session.is_within(state);
+        if session.broken_boundary().is_some() {
+            note(&mut targets, state);
         }
-        goals.push(Goal { decides, targets: all });
-    }
-}
-
-fn wanted<M: Data>(session: &Session<'_, M>, property: usize) -> bool {
-    session.system.properties[property].mode == When::Sometimes
-}
-
-/// A condition on one state is decided by each actor alone.
-fn for_one<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
-    let (actors, wanted) = (session.space.actors(), wanted(session, property));
-    for actor in 0..actors {
-        let decides =
-            |state: &u32| session.evaluator.of_one(property, &session.space, actor, *state) == Some(wanted);
-        let states: Bits = graph.seen(actor).iter().filter(decides).collect();
-        push(goals, Decided::Property(property), actors, &[(actor, &states)]);
-    }
-}
-
-/// A condition on pairs is decided by each two, if they may be there together.
-fn for_two<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
-    let (actors, wanted) = (session.space.actors(), wanted(session, property));
-    for left in 0..actors {
-        for right in left + 1..actors {
-            let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
-            let everyone: Bits = (0..graph.count(right)).collect();
-            for state in 0..graph.count(left) {
-                if state % 256 == 255 && session.over_often(graph.states, graph.depth as usize) {
-                    return;
-                }
-                let company = graph.company(left, state, right).unwrap_or(&everyone);
-                let plain = graph.plain(left, state);
-                for other in company.iter() {
-                    let other = graph.plain(right, other);
-                    // With pasts, the same two meet more than once.
-                    if graph.has_pasts() && of_left.get(plain) && of_right.get(other) {
-                        continue;
-                    }
-                    let pair = ((left, plain), (right, other));
-                    if session.evaluator.of_two_anew(property, &session.space, pair.0, pair.1) == Some(wanted)
-                    {
-                        session.report.system_states += 1;
-                        of_left.set(plain);
-                        of_right.set(other);
-                    }
-                }
-            }
-            push(goals, Decided::Property(property), actors, &[(left, &of_left), (right, &of_right)]);
-        }
-    }
-}
-
-/// A condition on projections is decided by what they keep of all actors together; where what holds of each two holds of all, by
-/// two that do not, with the others as they like.
-fn for_keys<M: Data>(session: &mut Session<'_, M>, graph: &Graph, property: usize, goals: &mut Vec<Goal>) {
-    let (actors, wanted) = (session.space.actors(), wanted(session, property));
-    let mut classes: Vec<Classes> = vec![BTreeMap::new(); actors];
-    for (actor, classes) in classes.iter_mut().enumerate() {
-        for state in graph.seen(actor).iter() {
-            let key = session.evaluator.key(property, &session.space, actor, state);
-            classes.entry(key).or_default().set(state);
-        }
-        if let Some((_, states)) = classes.iter().find(|(key, _)| key.is_some_and(is_panic)) {
-            push(goals, Decided::Property(property), actors, &[(actor, states)]);
-        }
-        classes.retain(|key, _| !key.is_some_and(is_panic));
-    }
-    let pairs =
-        matches!(session.system.properties[property].condition.0, Kind::Projected { pairs: true, .. });
-    if pairs && !wanted {
-        for_two_keys(session, graph, property, &classes, goals);
-    } else {
-        let mut all = Together { property, graph, classes: &classes, found: Vec::new(), union: Vec::new() };
-        let everyone = (0..actors).map(|actor| (0..graph.count(actor)).collect()).collect();
-        all.combine(session, &mut Vec::new(), &mut Vec::new(), everyone);
-        for targets in if all.found.len() > COMBINATIONS_MAX { vec![all.union] } else { all.found } {
-            let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
-            push(goals, Decided::Property(property), actors, &targets);
-        }
-    }
+    });
+    goals.push(Decided::Broken(Code::Boundary), targets.into_iter().enumerate());
+    goals.found.pop()
 }
 
 /// The states of an actor by what is kept of them.
@@ -148,34 +76,209 @@ type Classes = BTreeMap<Option<u32>, Bits>;
 /// With more combinations of keys than this, one question is asked for all of them.
 const COMBINATIONS_MAX: usize = 32;
 
-fn for_two_keys<M: Data>(
-    session: &mut Session<'_, M>,
-    graph: &Graph,
-    property: usize,
-    classes: &[Classes],
-    goals: &mut Vec<Goal>,
-) {
-    let actors = classes.len();
-    let with_key = |actor: usize| classes[actor].iter().filter_map(|(key, states)| Some(((*key)?, states)));
-    for left in 0..actors {
-        for (key, states) in with_key(left) {
-            for right in left + 1..actors {
-                for (other_key, others) in with_key(right) {
-                    if !session.evaluator.of_keys(property, &[key, other_key]) {
-                        session.report.system_states += 1;
-                        let of_left = in_company(graph, left, states, right, others);
-                        let of_right = in_company(graph, right, others, left, states);
-                        let targets = [(left, &of_left), (right, &of_right)];
-                        push(goals, Decided::Property(property), actors, &targets);
+/// Questions that are being put together.
+struct Goals<'s, 'a, M> {
+    session: &'s mut Session<'a, M>,
+    graph: &'s Graph,
+    actors: usize,
+    found: Vec<Goal>,
+}
+
+impl<'a, M: Data> Goals<'_, 'a, M> {
+    /// Some actors have to be in some states, if there are any.
+    fn push(&mut self, decides: Decided, of_actors: impl IntoIterator<Item = (usize, Bits)>) {
+        let mut targets = vec![None; self.actors];
+        for (actor, states) in of_actors {
+            if states.is_empty() {
+                return;
+            }
+            targets[actor] = Some(states);
+        }
+        self.found.push(Goal { decides, targets });
+    }
+
+    /// What a condition says where it decides a property.
+    fn wanted(&self, property: usize) -> bool {
+        self.session.system.properties[property].mode == When::Sometimes
+    }
+
+    /// A condition on one state is decided by each actor alone.
+    fn of_one(&mut self, property: usize) {
+        let wanted = Some(self.wanted(property));
+        for actor in 0..self.actors {
+            let Session { evaluator, space, .. } = &mut *self.session;
+            let decides = |state: &u32| evaluator.of_one(property, space, (actor, *state)) == wanted;
+            let states = self.graph.seen(actor).iter().filter(decides).collect();
+            self.push(Decided::Property(property), [(actor, states)]);
+        }
+    }
+
+    /// A condition on pairs is decided by each two, if they may be there together.
+    fn of_two(&mut self, property: usize) {
+        let (graph, wanted) = (self.graph, Some(self.wanted(property)));
+        for (left, right) in pairs(self.actors) {
+            let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
+            let everyone: Bits = (0..graph.count(right)).collect();
+            for state in 0..graph.count(left) {
+                if state % 256 == 255 && self.session.over_often(graph.progress()) {
+                    return;
+                }
+                let Session { evaluator, space, report, .. } = &mut *self.session;
+                let company = graph.company(left, state, right).unwrap_or(&everyone);
+                let plain = graph.plain(left, state);
+                for other in company.iter() {
+                    let other = graph.plain(right, other);
+                    // With pasts, the same two meet more than once.
+                    if graph.has_pasts() && of_left.get(plain) && of_right.get(other) {
+                        continue;
+                    }
+                    if evaluator.of_two_anew(property, space, (left, plain), (right, other)) == wanted {
+                        report.system_states += 1;
+                        of_left.set(plain);
+                        of_right.set(other);
+                    }
+                }
+            }
+            self.push(Decided::Property(property), [(left, of_left), (right, of_right)]);
+        }
+    }
+
+    /// A condition on projections is decided by what they keep of all actors together; where what holds of each two holds of all,
+    /// by two that do not, with the others as they like.
+    fn of_keys(&mut self, property: usize, pairs: bool) {
+        let mut classes: Vec<Classes> = vec![BTreeMap::new(); self.actors];
+        for (actor, classes) in classes.iter_mut().enumerate() {
+            let Session { evaluator, space, .. } = &mut *self.session;
+            for state in self.graph.seen(actor).iter() {
+                classes.entry(evaluator.key(property, space, (actor, state))).or_default().set(state);
+            }
+            let panics = classes.extract_if(.., |key, _| key.is_some_and(is_panic));
+            for (_, states) in panics.collect::<Vec<_>>() {
+                self.push(Decided::Property(property), [(actor, states)]);
+            }
+        }
+        if pairs && !self.wanted(property) {
+            return self.of_two_keys(property, &classes);
+        }
+        let mut all = Together { property, classes: &classes, found: Vec::new(), union: Vec::new() };
+        let everyone = (0..self.actors).map(|actor| (0..self.graph.count(actor)).collect()).collect();
+        self.combine(&mut all, &mut Vec::new(), &mut Vec::new(), everyone);
+        for targets in if all.found.len() > COMBINATIONS_MAX { vec![all.union] } else { all.found } {
+            self.push(Decided::Property(property), targets.into_iter().enumerate());
+        }
+    }
+
+    fn of_two_keys(&mut self, property: usize, classes: &[Classes]) {
+        let with_key =
+            |actor: usize| classes[actor].iter().filter_map(|(key, states)| Some(((*key)?, states)));
+        for left in 0..self.actors {
+            for (key, states) in with_key(left) {
+                for right in left + 1..self.actors {
+                    for (other_key, others) in with_key(right) {
+                        if !self.session.evaluator.of_keys(property, &[key, other_key]) {
+                            self.session.report.system_states += 1;
+                            let of_left = in_company(self.graph, (left, states), (right, others));
+                            let of_right = in_company(self.graph, (right, others), (left, states));
+                            self.push(Decided::Property(property), [(left, of_left), (right, of_right)]);
+                        }
                     }
                 }
             }
         }
     }
+
+    /// Goes on with the next actor: `keys` and `chosen` states of those before, and which states of all may be there with those.
+    fn combine(
+        &mut self,
+        all: &mut Together<'_>,
+        keys: &mut Vec<Option<u32>>,
+        chosen: &mut Vec<Bits>,
+        possible: Vec<Bits>,
+    ) {
+        let (actor, graph) = (keys.len(), self.graph);
+        let Some(classes) = all.classes.get(actor) else {
+            self.session.is_over(graph.progress());
+            let present: Vec<u32> = keys.iter().copied().flatten().collect();
+            if self.session.evaluator.of_keys(all.property, &present) == self.wanted(all.property) {
+                self.session.report.system_states += 1;
+                all.take(chosen);
+            }
+            return;
+        };
+        for (key, states) in classes {
+            if self.session.cut.is_some() {
+                return;
+            }
+            let is_meant = |state: &u32| states.get(graph.plain(actor, *state));
+            let here: Bits = possible[actor].iter().filter(is_meant).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let mut possible = possible.clone();
+            for (other, possible) in possible.iter_mut().enumerate().skip(actor + 1) {
+                let mut company = Bits::default();
+                let mut meet = |state: u32| graph.company(actor, state, other).map(|met| company.add(met));
+                if here.iter().all(|state| meet(state).is_some()) {
+                    *possible = possible.and(&company);
+                }
+            }
+            keys.push(*key);
+            chosen.push(here.iter().map(|state| graph.plain(actor, state)).collect());
+            self.combine(all, keys, chosen, possible);
+            chosen.pop();
+            keys.pop();
+        }
+    }
+
+    /// Makes all system states whose members may be there together, and looks at the properties in each.
+    fn of_all(&mut self, properties: &[usize]) {
+        let mut targets = vec![vec![Bits::default(); self.actors]; properties.len()];
+        self.system_states(&mut Made::default(), &mut |session, state| {
+            session.report.system_states += 1;
+            for (&property, targets) in properties.iter().zip(&mut targets) {
+                if session.evaluator.decides(property, &session.space, state, None) {
+                    note(targets, state);
+                }
+            }
+        });
+        for (&property, targets) in properties.iter().zip(targets) {
+            self.push(Decided::Property(property), targets.into_iter().enumerate());
+        }
+    }
+
+    fn system_states(&mut self, made: &mut Made, see: &mut impl FnMut(&mut Session<'a, M>, &[u32])) {
+        let (actor, graph) = (made.plain.len(), self.graph);
+        if actor == self.actors {
+            see(self.session, &made.plain);
+            self.session.is_over(graph.progress());
+            return;
+        }
+        let mut possible: Bits = (0..graph.count(actor)).collect();
+        for (other, &chosen) in made.numbers.iter().enumerate() {
+            if let Some(company) = graph.company(other, chosen, actor) {
+                possible = possible.and(company);
+            }
+        }
+        for one in possible.iter() {
+            if self.session.cut.is_some() {
+                return;
+            }
+            made.numbers.push(one);
+            made.plain.push(graph.plain(actor, one));
+            self.system_states(made, see);
+            made.plain.pop();
+            made.numbers.pop();
+        }
+    }
+}
+
+/// Each two actors, once.
+fn pairs(actors: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..actors).flat_map(move |left| (left + 1..actors).map(move |right| (left, right)))
 }
 
 /// Those of some states that may be there together with one of some states of another actor.
-fn in_company(graph: &Graph, actor: usize, states: &Bits, other: usize, others: &Bits) -> Bits {
+fn in_company(graph: &Graph, (actor, states): (usize, &Bits), (other, others): (usize, &Bits)) -> Bits {
     let with_pasts = |actor: usize, states: &Bits| -> Bits {
         (0..graph.count(actor)).filter(|state| states.get(graph.plain(actor, *state))).collect()
     };
@@ -188,7 +291,6 @@ fn in_company(graph: &Graph, actor: usize, states: &Bits, other: usize, others: 
 /// Combinations of what is kept of all actors that decide a property.
 struct Together<'a> {
     property: usize,
-    graph: &'a Graph,
     classes: &'a [Classes],
     /// For each combination, the states of each actor.
     found: Vec<Vec<Bits>>,
@@ -197,52 +299,6 @@ struct Together<'a> {
 }
 
 impl Together<'_> {
-    /// Goes on with the next actor: `keys` and `chosen` states of those before, and which states of all may be there with those.
-    fn combine<M: Data>(
-        &mut self,
-        session: &mut Session<'_, M>,
-        keys: &mut Vec<Option<u32>>,
-        chosen: &mut Vec<Bits>,
-        possible: Vec<Bits>,
-    ) {
-        let actor = keys.len();
-        let Some(classes) = self.classes.get(actor) else {
-            session.over(self.graph.states, self.graph.depth as usize);
-            let present: Vec<u32> = keys.iter().copied().flatten().collect();
-            if session.evaluator.of_keys(self.property, &present) == wanted(session, self.property) {
-                session.report.system_states += 1;
-                self.take(chosen);
-            }
-            return;
-        };
-        for (key, states) in classes {
-            if session.cut.is_some() {
-                return;
-            }
-            let graph = self.graph;
-            let is_meant = |state: &u32| states.get(graph.plain(actor, *state));
-            let here: Bits = possible[actor].iter().filter(is_meant).collect();
-            if here.is_empty() {
-                continue;
-            }
-            let mut possible = possible.clone();
-            for (other, possible) in possible.iter_mut().enumerate().skip(actor + 1) {
-                let mut company = Bits::default();
-                if here
-                    .iter()
-                    .all(|state| graph.company(actor, state, other).map(|met| company.add(met)).is_some())
-                {
-                    *possible = possible.and(&company);
-                }
-            }
-            keys.push(*key);
-            chosen.push(here.iter().map(|state| graph.plain(actor, state)).collect());
-            self.combine(session, keys, chosen, possible);
-            chosen.pop();
-            keys.pop();
-        }
-    }
-
     fn take(&mut self, chosen: &[Bits]) {
         if self.found.len() <= COMBINATIONS_MAX {
             self.found.push(chosen.to_vec());
@@ -252,63 +308,15 @@ impl Together<'_> {
     }
 }
 
-/// Makes all system states whose members may be there together, and looks at the properties in each.
-fn for_all<M: Data>(
-    session: &mut Session<'_, M>,
-    graph: &Graph,
-    properties: &[usize],
-    goals: &mut Vec<Goal>,
-) {
-    let actors = session.space.actors();
-    let mut targets: Vec<Vec<Bits>> = vec![vec![Bits::default(); actors]; properties.len()];
-    let mut made = Made { numbers: Vec::new(), plain: Vec::new() };
-    system_states(session, graph, properties, &mut made, &mut targets);
-    for (property, targets) in properties.iter().zip(&targets) {
-        let targets: Vec<(usize, &Bits)> = targets.iter().enumerate().collect();
-        push(goals, Decided::Property(*property), actors, &targets);
-    }
-}
-
 /// A system state that is being made: the states of the first actors, with their pasts and without.
+#[derive(Default)]
 struct Made {
     numbers: Vec<u32>,
     plain: Vec<u32>,
 }
 
-fn system_states<M: Data>(
-    session: &mut Session<'_, M>,
-    graph: &Graph,
-    properties: &[usize],
-    made: &mut Made,
-    targets: &mut [Vec<Bits>],
-) {
-    let actor = made.plain.len();
-    if actor == session.space.actors() {
-        session.report.system_states += 1;
-        for (&property, targets) in properties.iter().zip(targets) {
-            if session.evaluator.decides(property, &session.space, &made.plain, None) {
-                targets.iter_mut().zip(made.plain.iter()).for_each(|(states, one)| {
-                    states.set(*one);
-                });
-            }
-        }
-        session.over(graph.states, graph.depth as usize);
-        return;
-    }
-    let mut possible: Bits = (0..graph.count(actor)).collect();
-    for (other, &chosen) in made.numbers.iter().enumerate() {
-        if let Some(company) = graph.company(other, chosen, actor) {
-            possible = possible.and(company);
-        }
-    }
-    for one in possible.iter() {
-        if session.cut.is_some() {
-            return;
-        }
-        made.numbers.push(one);
-        made.plain.push(graph.plain(actor, one));
-        system_states(session, graph, properties, made, targets);
-        made.plain.pop();
-        made.numbers.pop();
+fn note(targets: &mut [Bits], state: &[u32]) {
+    for (states, local) in targets.iter_mut().zip(state) {
+        states.set(*local);
     }
 }

@@ -11,10 +11,14 @@
 
 use std::collections::VecDeque;
 
+use simurgh_search::space::Seen as Progress;
+
 use crate::actor::Data;
+use crate::local::Options;
 use crate::local::bits::Bits;
 use crate::local::past::{Causes, Past};
 use crate::node::Health;
+use crate::session::Session;
 use crate::space::{CRASH, Lookup, RECOVER, Space, TIMEOUT};
 
 /// A step of one actor from local state to local state, in plain numbers: a predecessor pointer of the paper, seen
@@ -35,7 +39,7 @@ pub(super) struct Way {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) event: u32,
-    sends: (u32, u32),
+    pub(super) sends: (u32, u32),
 }
 
 /// What is known of the local states of one actor.
@@ -59,6 +63,7 @@ pub(super) struct Local {
 }
 
 /// What is known of a message.
+#[derive(Default)]
 pub(super) struct Message {
     /// Its plain number, sender and receiver.
     plain: u32,
@@ -79,25 +84,18 @@ pub(super) struct Message {
     pub(super) is_dirty: bool,
 }
 
-/// Which knowledge is used; see the module.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Knowledge {
-    pub(crate) histories: bool,
-    pub(crate) company: bool,
-    pub(crate) company_states_max: usize,
-    pub(crate) pasts: bool,
-}
-
+#[derive(Default)]
 pub(crate) struct Graph {
     pub(super) nodes: Vec<Local>,
     /// All steps, in plain numbers.
     pub(crate) edges: Vec<Edge>,
     known_edges: Lookup<(u32, u32, u32), ()>,
     pub(super) ways: Vec<Way>,
-    sends: Vec<u32>,
+    pub(super) sends: Vec<u32>,
     pub(super) messages: Vec<Message>,
     message_numbers: Lookup<(u32, Past), u32>,
-    pub(super) knowledge: Knowledge,
+    /// Which knowledge is used.
+    pub(super) options: Options,
     causes: Causes,
     /// What is to be executed: actor, state, event.
     todo: VecDeque<(u32, u32, u32)>,
@@ -112,7 +110,7 @@ pub(crate) struct Graph {
     pub(super) scratch: Vec<u32>,
     /// How many local states there are.
     pub(crate) states: usize,
-    pub(crate) depth: u32,
+    depth: u32,
     /// Handlers that were run and had an effect.
     pub(crate) transitions: u64,
     /// Company was given up.
@@ -125,38 +123,17 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    pub(crate) fn new<M: Data>(
-        space: &Space<M>,
-        starts: &[Vec<u32>],
-        knowledge: Knowledge,
-        depth_max: usize,
-    ) -> Self {
+    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: &Options, pasts: bool) -> Self {
+        let Session { space, starts, .. } = session;
         let actors = space.actors();
         let local = || Local { company: vec![Vec::new(); actors], ..Local::default() };
         let flying = starts.iter().flat_map(|start| start[space.header()..].iter().copied());
         let mut graph = Self {
             nodes: (0..actors).map(|_| local()).collect(),
-            edges: Vec::new(),
-            known_edges: Lookup::default(),
-            ways: Vec::new(),
-            sends: Vec::new(),
-            messages: Vec::new(),
-            message_numbers: Lookup::default(),
-            knowledge,
-            causes: if knowledge.pasts { Causes::new(actors, flying) } else { Causes::ignored() },
-            todo: VecDeque::new(),
-            dirty_messages: Vec::new(),
-            forgetful: Vec::new(),
-            unconsidered: Vec::new(),
-            again: VecDeque::new(),
-            scratch: Vec::new(),
-            states: 0,
-            depth: 0,
-            transitions: 0,
-            crowded: false,
-            depth_max,
-            asked_at: 0,
-            cut_at: None,
+            options: options.clone(),
+            causes: if pasts { Causes::new(actors, flying) } else { Causes::default() },
+            depth_max: session.limits.depth_max,
+            ..Self::default()
         };
         for start in starts {
             graph.begin(space, start);
@@ -196,8 +173,7 @@ impl Graph {
         for _ in 0..events_max {
             if let Some((actor, state)) = self.again.pop_front() {
                 for at in 0..self.nodes[actor as usize].out[state as usize].len() {
-                    let way = self.nodes[actor as usize].out[state as usize][at];
-                    self.follow(way, false);
+                    self.follow(self.nodes[actor as usize].out[state as usize][at], false);
                 }
             } else if let Some((actor, state, event)) = self.todo.pop_front() {
                 self.execute(space, actor, state, event);
@@ -322,7 +298,7 @@ impl Graph {
         local.company.iter_mut().for_each(|company| company.push(Bits::default()));
         self.depth = self.depth.max(depth);
         self.states += 1;
-        if self.has_company() && self.states > self.knowledge.company_states_max {
+        if self.has_company() && self.states > self.options.company_states_max {
             self.give_up_company();
         }
         let facts = space.facts(actor as usize, plain);
@@ -350,7 +326,7 @@ impl Graph {
             return known;
         }
         let number = self.messages.len() as u32;
-        let envelope = space.envelopes[plain as usize];
+        let envelope = space.envelopes.get(plain);
         self.message_numbers.insert((plain, past), number);
         self.messages.push(Message {
             plain,
@@ -358,24 +334,13 @@ impl Graph {
             from: envelope.from,
             to: envelope.to,
             with: vec![Bits::default(); self.nodes.len()],
-            done: Bits::default(),
-            repeated: false,
-            ways: Vec::new(),
             along: [number].into_iter().collect(),
-            is_dirty: false,
+            ..Message::default()
         });
         if !self.has_company() {
             self.consider_everywhere(number);
         }
         number
-    }
-
-    pub(super) fn sends(&self, way: Way) -> std::ops::Range<usize> {
-        way.sends.0 as usize..way.sends.1 as usize
-    }
-
-    pub(super) fn sent_at(&self, place: usize) -> u32 {
-        self.sends[place]
     }
 
     pub(super) fn consider_everywhere(&mut self, message: u32) {
@@ -390,12 +355,16 @@ impl Graph {
         let has_company = self.has_company();
         let known = &mut self.messages[message as usize];
         let may_be_there = !has_company || known.with[known.to as usize].get(state);
-        let was_received = self.knowledge.histories
+        let was_received = self.options.histories
             && !known.repeated
             && self.nodes[known.to as usize].received[state as usize].get(message);
         if may_be_there && !was_received && known.done.set(state) {
             self.todo.push_back((known.to, state, message));
         }
+    }
+
+    pub(crate) fn actors(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The local states of an actor, in plain numbers.
@@ -415,23 +384,24 @@ impl Graph {
 
     /// Whether local states are told apart by their pasts.
     pub(crate) fn has_pasts(&self) -> bool {
-        self.causes.are_told_apart()
+        self.causes.are_told_apart
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        Progress { states: self.states, transitions: self.transitions, depth: self.depth as usize }
     }
 
     /// The bytes that the knowledge takes.
     pub(crate) fn bytes(&self) -> usize {
         let sum = |bits: &[Bits]| bits.iter().map(Bits::bytes).sum::<usize>();
-        let nodes: usize = self
-            .nodes
-            .iter()
-            .map(|local| {
-                sum(&local.received)
-                    + sum(&local.sent)
-                    + local.company.iter().map(|all| sum(all)).sum::<usize>()
-            })
-            .sum();
-        let messages: usize =
-            self.messages.iter().map(|message| sum(&message.with) + message.done.bytes()).sum();
-        nodes + messages + self.edges.len() * size_of::<Edge>() + self.ways.len() * size_of::<Way>()
+        let of_node = |local: &Local| {
+            let company = local.company.iter().map(|all| sum(all)).sum::<usize>();
+            sum(&local.received) + sum(&local.sent) + company
+        };
+        let of_message = |message: &Message| sum(&message.with) + message.done.bytes();
+        self.nodes.iter().map(of_node).sum::<usize>()
+            + self.messages.iter().map(of_message).sum::<usize>()
+            + self.edges.len() * size_of::<Edge>()
+            + self.ways.len() * size_of::<Way>()
     }
 }

@@ -27,9 +27,10 @@ use crate::actor::Data;
 use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
+use crate::system::System;
 pub(crate) use goals::Mode;
-use goals::goals;
-use graph::{Graph, Knowledge};
+use goals::{Goal, goals, of_boundary};
+use graph::Graph;
 use turns::Turns;
 use verify::{Answer, verify};
 
@@ -57,13 +58,13 @@ impl Default for Options {
 }
 
 /// What cannot be checked in this way, if there is anything.
-fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
-    session.system.properties.iter().find_map(|property| {
+pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
+    system.properties.iter().find_map(|property| {
         let name = &property.name;
         if property.mode == When::Eventually {
             return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
         }
-        let what = match property.condition.0 {
+        let what = match property.condition.kind {
             Kind::World(_) => "the network",
             Kind::History(_) => "the history",
             _ => return None,
@@ -72,22 +73,14 @@ fn refusal<M: Data>(session: &Session<'_, M>) -> Option<String> {
     })
 }
 
-pub(crate) fn search<M: Data>(mut session: Session<'_, M>, options: &Options, mode: Mode) -> Report {
-    if let Some(why) = refusal(&session) {
-        return Report::cannot_run(session.report.engine, why);
-    }
-    let knowledge = Knowledge {
-        histories: options.histories && session.space.network != crate::Network::Duplicating,
-        company: options.company,
-        company_states_max: options.company_states_max,
-        pasts: false,
-    };
-    let mut turns = Turns::new(&session, knowledge, options.pasts_from);
+pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
+    options.histories &= session.space.network != crate::Network::Duplicating;
+    let (early, mut turns) = (options.early, Turns::new(&session, options));
     while session.wants_more() {
         let (graph, states_max) = turns.next(&session);
         let ended = explore(&mut session, graph, states_max);
         // Most of what is asked early is asked again later: so only when there is twice as much to ask about.
-        let has_grown = options.early && graph.edges.len() >= 2 * graph.asked_at;
+        let has_grown = early && graph.edges.len() >= 2 * graph.asked_at;
         if session.cut.is_none() && (ended || has_grown) {
             graph.asked_at = graph.edges.len();
             questions(&mut session, graph, mode, !ended);
@@ -118,12 +111,16 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
     let mut left = graph.edges.len().max(256);
     while left > 0 && graph.states <= states_max {
         let some = left.min(64);
-        if graph.explore(&mut session.space, some) {
-            return true;
+        let ended = graph.explore(&mut session.space, some);
+        // Nobody asks local search for the history, but whether a message concerns it is known with the message.
+        if let Some(why) = session.space.broken.take() {
+            session.fail(format!("history() panics: {why}"));
+        }
+        if ended || !session.wants_more() {
+            return ended;
         }
         left -= some;
-        session.report.transitions = graph.transitions;
-        if session.over_often(graph.states, graph.depth as usize) {
+        if session.over_often(graph.progress()) {
             return false;
         }
     }
@@ -133,20 +130,32 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
 /// Puts together what would decide a property, and asks whether it can be there.
 fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, bounded: bool) {
     session.unanswered = 0;
+    let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
     for goal in goals(session, graph, mode) {
-        if !session.wants_more() || session.cut.is_some() {
-            session.unanswered += 1;
-            continue;
-        }
-        if !session.is_open(goal.decides) {
-            continue;
-        }
-        session.report.suspicions += 1;
-        let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
-        match verify(session, graph, &goal, states_max) {
-            Answer::Real(decided, schedule) => session.decide(decided, schedule),
-            Answer::Impossible => {}
-            Answer::Unknown => session.unanswered += 1,
-        }
+        ask(session, graph, &goal, states_max);
+    }
+    // A boundary may panic where nothing seems to be wrong. That is many states: so only in the end, if all else is well.
+    if !bounded
+        && session.wants_more()
+        && session.cut.is_none()
+        && let Some(goal) = of_boundary(session, graph)
+    {
+        ask(session, graph, &goal, states_max);
+    }
+}
+
+fn ask<M: Data>(session: &mut Session<'_, M>, graph: &Graph, goal: &Goal, states_max: usize) {
+    if !session.wants_more() || session.cut.is_some() {
+        session.unanswered += 1;
+        return;
+    }
+    if !session.is_open(goal.decides) {
+        return;
+    }
+    session.report.suspicions += 1;
+    match verify(session, graph, goal, states_max) {
+        Answer::Real(decided, schedule) => session.decide(decided, schedule),
+        Answer::Impossible => {}
+        Answer::Unknown => session.unanswered += 1,
     }
 }

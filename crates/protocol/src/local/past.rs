@@ -14,20 +14,15 @@ use crate::space::Lookup;
 /// A set of first causes.
 pub(crate) type Past = u64;
 
-/// Which first causes there are; none if pasts are not looked at.
+/// Which first causes there are; none by default, where nobody looks at pasts and all are the same.
 #[derive(Default)]
 pub(crate) struct Causes {
-    are_told_apart: bool,
+    pub(crate) are_told_apart: bool,
     actors: usize,
     of_start: Lookup<u32, Past>,
 }
 
 impl Causes {
-    /// Nobody looks at pasts: all are the same.
-    pub(crate) fn ignored() -> Self {
-        Self::default()
-    }
-
     /// The messages that are there at some start, and local events of each actor.
     pub(crate) fn new(actors: usize, flying: impl Iterator<Item = u32>) -> Self {
         let mut of_start = Lookup::default();
@@ -36,10 +31,6 @@ impl Causes {
             of_start.entry(envelope).or_insert(bit(next));
         }
         Self { are_told_apart: true, actors, of_start }
-    }
-
-    pub(crate) fn are_told_apart(&self) -> bool {
-        self.are_told_apart
     }
 
     /// The past of a message that is there at the start.
@@ -68,6 +59,6 @@ mod tests {
         assert_eq!(causes.of_start(8), 0);
         let many = Causes::new(60, 0..10);
         assert_eq!((many.of_start(3), many.of_start(4)), (1 << 63, 1));
-        assert_eq!((Causes::ignored().of_start(0), Causes::ignored().of_local_event(0)), (0, 0));
+        assert_eq!((Causes::default().of_start(0), Causes::default().of_local_event(0)), (0, 0));
     }
 }

@@ -5,7 +5,8 @@
 //! is not much more than what the right one takes.
 
 use crate::actor::Data;
-use crate::local::graph::{Graph, Knowledge};
+use crate::local::Options;
+use crate::local::graph::Graph;
 use crate::report::Report;
 use crate::session::Session;
 
@@ -13,7 +14,7 @@ use crate::session::Session;
 const MORE: usize = 8;
 
 pub(crate) struct Turns {
-    knowledge: Knowledge,
+    options: Options,
     without: Graph,
     with: Option<Graph>,
     is_with: bool,
@@ -22,11 +23,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    pub(crate) fn new<M: Data>(session: &Session<'_, M>, knowledge: Knowledge, pasts_from: usize) -> Self {
-        let without = Graph::new(&session.space, &session.starts, knowledge, session.limits.depth_max);
+    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: Options) -> Self {
+        let without = Graph::new(session, &options, false);
         // Pasts tell who can be in whose company, and nothing else.
-        let states_max = if knowledge.company { pasts_from } else { usize::MAX };
-        Self { knowledge, without, with: None, is_with: false, states_max }
+        let states_max = if options.company { options.pasts_from } else { usize::MAX };
+        Self { options, without, with: None, is_with: false, states_max }
     }
 
     /// Whose turn it is, and how many states it may come to.
@@ -35,10 +36,7 @@ impl Turns {
             self.is_with = !self.is_with;
             if self.is_with {
                 self.states_max = self.states_max.max(1).saturating_mul(MORE);
-                let knowledge = Knowledge { pasts: true, ..self.knowledge };
-                let depth_max = session.limits.depth_max;
-                self.with
-                    .get_or_insert_with(|| Graph::new(&session.space, &session.starts, knowledge, depth_max));
+                self.with.get_or_insert_with(|| Graph::new(session, &self.options, true));
             }
         }
         if self.current().crowded {
@@ -62,7 +60,7 @@ impl Turns {
         let both = || std::iter::once(&self.without).chain(&self.with);
         report.transitions = both().map(|graph| graph.transitions).sum();
         report.states = graph.states as u64;
-        report.depth = graph.depth as usize;
+        report.depth = graph.progress().depth;
         report.local_bytes = both().map(Graph::bytes).sum::<usize>() as u64;
         if graph.crowded && report.note.is_none() {
             report.note = Some("company was given up, since there are many local states".into());

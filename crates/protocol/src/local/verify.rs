@@ -12,12 +12,13 @@ use crate::actor::Data;
 use crate::hash::fingerprint;
 use crate::local::bits::Bits;
 use crate::local::goals::Goal;
-use crate::local::graph::Graph;
+use crate::local::graph::{Edge, Graph};
 use crate::network::Network;
 use crate::schedule::{Schedule, Step};
-use crate::session::{Code, Decided, Session};
-use crate::space::{Lookup, Move, Space, TIMEOUT};
+use crate::session::{Decided, Session};
+use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
 use crate::successors::Successors;
+use simurgh_search::space::{StateSpace, Steps};
 use simurgh_search::visited::Parents;
 
 pub(crate) enum Answer {
@@ -33,6 +34,7 @@ pub(crate) enum Answer {
 const FAR: u32 = u32::MAX;
 
 /// What can contribute to an answer.
+#[derive(Default)]
 struct Contribution {
     /// For each actor that has to get somewhere, how far it is from each state; for the others, zero where they can still
     /// send something that is needed.
@@ -46,6 +48,7 @@ struct Contribution {
     exact: bool,
 }
 
+/// Can the local states of a goal be there at the same time? The search for that ends with so many states.
 pub(crate) fn verify<M: Data>(
     session: &mut Session<'_, M>,
     graph: &Graph,
@@ -56,92 +59,58 @@ pub(crate) fn verify<M: Data>(
     if session.cut.is_some() {
         return Answer::Unknown;
     }
-    let mut search = Search::default();
+    let mut search = Search { contribution, ..Search::default() };
     for (number, start) in session.starts.clone().into_iter().enumerate() {
-        if session.within(&start) {
-            search.add(
-                session,
-                &contribution,
-                &start,
-                None,
-                Move::Loss { envelope: number as u32, after: 0 },
-                0,
-            );
+        if session.is_within(&start) {
+            let number = Move::Loss { envelope: number as u32, after: 0 };
+            search.add(&session.space, &start, None, (number, 0));
         }
     }
-    let mut next = Successors::default();
-    loop {
-        if let Some((last, decided)) = search.goal(session, goal) {
-            session.report.verified_states += search.parents.count() as u64;
-            return Answer::Real(decided, search.schedule(session, last));
-        }
-        let Some((number, steps)) = search.pop() else { break };
-        let state = std::mem::take(&mut search.states[number as usize]);
-        next.clear();
-        session.space.expand_learning(&state, &mut next);
-        if session.broken_history().is_some() {
-            return Answer::Real(Decided::Broken(Code::History), search.schedule(session, number));
-        }
-        for successor in &next.list {
-            let after = next.state(successor);
-            if !contribution.allows(&session.space, successor.step) || !session.within(after) {
-                continue;
-            }
-            if let Some(broken) = session.broken_boundary() {
-                let mut schedule = search.schedule(session, number);
-                schedule.steps.push(Step::of(&session.space, &state, successor.step));
-                return Answer::Real(broken, schedule);
-            }
-            search.add(session, &contribution, after, Some(number), successor.step, steps + 1);
-        }
-        let (states, depth) = (graph.states, graph.depth as usize);
-        // A queue that grows without end makes each step slower than the last.
-        let work = 1 + state.len() as u64 / 8;
-        if search.parents.count() > states_max || session.over_after(work, states, depth) {
-            session.report.verified_states += search.parents.count() as u64;
-            return Answer::Unknown;
-        }
-    }
+    let answer = search.answer(session, graph, goal, states_max);
     session.report.verified_states += search.parents.count() as u64;
-    Answer::Impossible
+    answer
+}
+
+/// For each actor and state, from which states it is come to.
+fn backwards<'e>(graph: &Graph, edges: impl IntoIterator<Item = &'e Edge>) -> Vec<Vec<Vec<u32>>> {
+    let states = |actor: usize| graph.seen(actor).iter().last().map_or(0, |last| last as usize + 1);
+    let mut backwards: Vec<_> = (0..graph.actors()).map(|actor| vec![Vec::new(); states(actor)]).collect();
+    for edge in edges {
+        backwards[edge.node as usize][edge.to as usize].push(edge.from);
+    }
+    backwards
 }
 
 impl Contribution {
     fn new<M: Data>(session: &mut Session<'_, M>, graph: &Graph, goal: &Goal) -> Self {
-        let actors = session.space.actors();
-        let mut backwards: Vec<Vec<Vec<u32>>> = (0..actors)
-            .map(|actor| {
-                vec![Vec::new(); graph.seen(actor).iter().last().map_or(0, |last| last as usize + 1)]
-            })
-            .collect();
-        for (at, edge) in graph.edges.iter().enumerate() {
-            backwards[edge.node as usize][edge.to as usize].push(at as u32);
-        }
         // Queues keep their order, and a boundary sees everything: then only where actors have to get counts.
         let exact = session.space.network == Network::Ordered || session.system.within.is_some();
-        let bound: Vec<bool> = goal.targets.iter().map(Option::is_some).collect();
-        let far = (0..actors)
-            .map(|actor| match &goal.targets[actor] {
-                Some(targets) => distances(graph, &backwards[actor], targets),
-                None => vec![if exact { 0 } else { FAR }; backwards[actor].len()],
-            })
-            .collect();
-        let (needed, receivable, colours) = (Bits::default(), Lookup::default(), Vec::new());
-        let mut contribution = Self { far, bound, needed, receivable, colours, exact };
+        let of_actor = |(targets, backwards): (&Option<Bits>, Vec<Vec<u32>>)| match targets {
+            Some(targets) => distances(&backwards, targets),
+            None => vec![if exact { 0 } else { FAR }; backwards.len()],
+        };
+        let mut contribution = Self {
+            far: goal.targets.iter().zip(backwards(graph, &graph.edges)).map(of_actor).collect(),
+            bound: goal.targets.iter().map(Option::is_some).collect(),
+            exact,
+            ..Self::default()
+        };
         if !exact {
             contribution.find_needed(session, graph);
-            contribution.find_receivable(session, graph, &backwards);
-            contribution.colour(session, graph, goal);
+            let is_useful = |edge: &&Edge| contribution.leads_on(&session.space, edge.node, edge.reaction);
+            let edges: Vec<Edge> = graph.edges.iter().filter(is_useful).copied().collect();
+            contribution.find_receivable(session, graph, &edges);
+            contribution.colour(session, graph, goal, &edges);
         }
         contribution
     }
 
     /// An actor that has to get nowhere contributes what others need for getting somewhere, and so on backwards.
     fn find_needed<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph) {
-        while !session.over_often(graph.states, graph.depth as usize) {
+        while !session.over_often(graph.progress()) {
             let mut more = false;
             for edge in graph.edges.iter().rev() {
-                if !self.useful(&session.space, edge.node, edge.to, edge.reaction) {
+                if !self.leads_on(&session.space, edge.node, edge.reaction) {
                     continue;
                 }
                 if edge.event < TIMEOUT {
@@ -159,51 +128,36 @@ impl Contribution {
         }
     }
 
-    fn useful<M: Data>(&self, space: &Space<M>, actor: u32, to: u32, reaction: u32) -> bool {
-        let far = &self.far[actor as usize];
-        far.get(to as usize).is_some_and(|far| *far != FAR)
-            || !self.bound[actor as usize]
-                && space.sends(space.reaction(reaction)).iter().any(|sent| self.needed.get(*sent))
+    /// Whether an actor still gets where it has to by a reaction, or sends something that is needed.
+    fn leads_on<M: Data>(&self, space: &Space<M>, actor: u32, reaction: u32) -> bool {
+        let (actor, reaction) = (actor as usize, space.reaction(reaction));
+        self.far[actor].get(reaction.local as usize).is_some_and(|far| *far != FAR)
+            || !self.bound[actor] && space.sends(reaction).iter().any(|sent| self.needed.get(*sent))
     }
 
     fn allows<M: Data>(&self, space: &Space<M>, step: Move) -> bool {
         match step {
             // What is lost might as well never arrive, unless it is in the way of others.
             Move::Loss { .. } => self.exact,
-            Move::Event { actor, reaction, .. } => {
-                self.useful(space, actor, space.reaction(reaction).local, reaction)
-            }
+            Move::Event { actor, reaction, .. } => self.leads_on(space, actor, reaction),
         }
     }
 
-    fn find_receivable<M: Data>(
-        &mut self,
-        session: &mut Session<'_, M>,
-        graph: &Graph,
-        backwards: &[Vec<Vec<u32>>],
-    ) {
+    fn find_receivable<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph, useful: &[Edge]) {
         let mut sources: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for edge in &graph.edges {
-            if edge.event < TIMEOUT && self.useful(&session.space, edge.node, edge.to, edge.reaction) {
-                sources.entry(edge.event).or_default().push(edge.from);
-            }
+        for edge in useful.iter().filter(|edge| edge.event < TIMEOUT) {
+            sources.entry(edge.event).or_default().push(edge.from);
         }
-        for (message, sources) in sources {
-            if session.over_often(graph.states, graph.depth as usize) {
+        let backwards = backwards(graph, useful);
+        for (message, mut queue) in sources {
+            if session.over_often(graph.progress()) {
                 return;
             }
-            let space = &session.space;
-            let to = space.envelopes[message as usize].to as usize;
+            let to = session.space.envelopes.get(message).to as usize;
             let mut states = Bits::default();
-            let mut queue = sources;
             while let Some(state) = queue.pop() {
                 if states.set(state) {
-                    let useful = |edge: &&u32| {
-                        let edge = graph.edges[**edge as usize];
-                        self.useful(space, edge.node, edge.to, edge.reaction)
-                    };
-                    let into = backwards[to][state as usize].iter().filter(useful);
-                    queue.extend(into.map(|edge| graph.edges[*edge as usize].from));
+                    queue.extend(&backwards[to][state as usize]);
                 }
             }
             self.receivable.insert(message, states);
@@ -211,15 +165,15 @@ impl Contribution {
     }
 
     /// Refines colours until states of one colour lead to the same colours, by the same events, with the same needed messages.
-    fn colour<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph, goal: &Goal) {
-        let space = &session.space;
+    fn colour<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph, goal: &Goal, useful: &[Edge]) {
+        let Session { space, evaluator, .. } = &mut *session;
         let mut colours: Vec<Vec<u128>> = Vec::new();
         for (actor, far) in self.far.iter().enumerate() {
             let first = |state: u32| {
                 let is_target = goal.targets[actor].as_ref().is_some_and(|targets| targets.get(state));
                 let shade = match goal.decides {
                     Decided::Property(property) => {
-                        session.evaluator.shade(property, space, actor, state, is_target)
+                        evaluator.shade(property, space, (actor, state), is_target)
                     }
                     Decided::Panic | Decided::Broken(_) => u32::MAX,
                 };
@@ -228,33 +182,21 @@ impl Contribution {
             };
             colours.push((0..far.len() as u32).map(first).collect());
         }
-        let mut edges: Vec<(u32, u32, u32, u32, u128)> = Vec::new();
-        for edge in graph.edges.iter().filter(|edge| self.useful(space, edge.node, edge.to, edge.reaction)) {
-            let needed: Vec<u32> = space
-                .sends(space.reaction(edge.reaction))
-                .iter()
-                .copied()
-                .filter(|sent| self.needed.get(*sent))
-                .collect();
+        let by_what = |edge: &Edge| {
+            let sends = space.sends(space.reaction(edge.reaction)).iter().copied();
+            let needed: Vec<u32> = sends.filter(|sent| self.needed.get(*sent)).collect();
             // Which timer goes off does not matter, only that one does and what comes of it.
-            let event =
-                if edge.event < TIMEOUT || edge.event >= crate::space::CRASH { edge.event } else { TIMEOUT };
-            edges.push((edge.node, edge.from, edge.to, event, fingerprint(&needed)));
-        }
-        let count = |colours: &[Vec<u128>]| {
-            let mut all: Vec<u128> = colours.iter().flatten().copied().collect();
-            all.sort_unstable();
-            all.dedup();
-            all.len()
+            let event = if (TIMEOUT..CRASH).contains(&edge.event) { TIMEOUT } else { edge.event };
+            (event, fingerprint(&needed))
         };
+        let edges: Vec<(&Edge, (u32, u128))> = useful.iter().map(|edge| (edge, by_what(edge))).collect();
         let mut known = count(&colours);
         loop {
-            let mut leads: Vec<(u32, u32, u128)> = edges
-                .iter()
-                .map(|(node, from, to, event, sends)| {
-                    (*node, *from, fingerprint(&(event, sends, colours[*node as usize][*to as usize])))
-                })
-                .collect();
+            let lead = |(edge, (event, sends)): &(&Edge, (u32, u128))| {
+                let to = colours[edge.node as usize][edge.to as usize];
+                (edge.node, edge.from, fingerprint(&(event, sends, to)))
+            };
+            let mut leads: Vec<(u32, u32, u128)> = edges.iter().map(lead).collect();
             leads.sort_unstable();
             leads.dedup();
             let mut refined = colours.clone();
@@ -262,13 +204,9 @@ impl Contribution {
                 let colour = &mut refined[node as usize][from as usize];
                 *colour = fingerprint(&(*colour, lead));
             }
-            let now = count(&refined);
             colours = refined;
-            if now == known {
-                break;
-            }
-            known = now;
-            if session.over_often(graph.states, graph.depth as usize) {
+            let before = std::mem::replace(&mut known, count(&colours));
+            if known == before || session.over_often(graph.progress()) {
                 break;
             }
         }
@@ -286,7 +224,7 @@ impl Contribution {
         let mut sum = 0_u128;
         for at in header..state.len() {
             let message = state[at];
-            let to = state[space.envelopes[message as usize].to as usize];
+            let to = state[space.envelopes.get(message).to as usize];
             if self.receivable.get(&message).is_some_and(|states| states.get(to)) {
                 state[kept] = message;
                 kept += 1;
@@ -310,7 +248,15 @@ impl Contribution {
     }
 }
 
-fn distances(graph: &Graph, backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> {
+/// How many colours there are.
+fn count(colours: &[Vec<u128>]) -> usize {
+    let mut all: Vec<u128> = colours.iter().flatten().copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+fn distances(backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> {
     let mut far = vec![FAR; backwards.len()];
     let mut level: Vec<u32> = targets.iter().collect();
     let mut distance = 0;
@@ -319,7 +265,7 @@ fn distances(graph: &Graph, backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> 
         for state in level {
             if far[state as usize] == FAR {
                 far[state as usize] = distance;
-                next.extend(backwards[state as usize].iter().map(|edge| graph.edges[*edge as usize].from));
+                next.extend(&backwards[state as usize]);
             }
         }
         level = next;
@@ -329,7 +275,9 @@ fn distances(graph: &Graph, backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> 
 }
 
 /// A search that prefers what is near: steps so far and steps to go at least.
+#[derive(Default)]
 struct Search {
+    contribution: Contribution,
     parents: Parents,
     states: Vec<Vec<u32>>,
     steps: Vec<Move>,
@@ -338,26 +286,56 @@ struct Search {
     arrived: Vec<u32>,
 }
 
-impl Default for Search {
-    fn default() -> Self {
-        let (states, steps, buckets, arrived) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { parents: Parents::default(), states, steps, buckets, nearest: 0, arrived }
-    }
-}
-
 impl Search {
-    fn add<M: Data>(
+    fn answer<M: Data>(
         &mut self,
         session: &mut Session<'_, M>,
-        contribution: &Contribution,
+        graph: &Graph,
+        goal: &Goal,
+        states_max: usize,
+    ) -> Answer {
+        let mut next = Successors::default();
+        loop {
+            if let Some((last, decided)) = self.goal(session, goal) {
+                return Answer::Real(decided, self.schedule(session, last));
+            }
+            let Some((number, steps)) = self.pop() else { return Answer::Impossible };
+            let state = std::mem::take(&mut self.states[number as usize]);
+            next.clear();
+            if let Some(broken) = session.expand(Steps::Effective, &state, &mut next) {
+                return Answer::Real(broken, self.schedule(session, number));
+            }
+            for successor in &next.list {
+                let after = next.state(successor);
+                if !self.contribution.allows(&session.space, successor.step) || !session.is_within(after) {
+                    continue;
+                }
+                if let Some(broken) = session.broken_boundary() {
+                    let mut schedule = self.schedule(session, number);
+                    schedule.steps.push(Step::of(&session.space, &state, successor.step));
+                    return Answer::Real(broken, schedule);
+                }
+                self.add(&session.space, after, Some(number), (successor.step, steps + 1));
+            }
+            // A queue that grows without end makes each step slower than the last.
+            let work = 1 + state.len() as u64 / 8;
+            if self.parents.count() > states_max || session.over_after(work, graph.progress()) {
+                return Answer::Unknown;
+            }
+        }
+    }
+
+    /// Adds a state unless it is known: by which step it was come to, and how many that are.
+    fn add<M: Data>(
+        &mut self,
+        space: &Space<M>,
         state: &[u32],
         parent: Option<u32>,
-        step: Move,
-        steps: u32,
+        (step, steps): (Move, u32),
     ) {
-        let Some(distance) = contribution.distance(state) else { return };
+        let Some(distance) = self.contribution.distance(state) else { return };
         let mut state = state.to_vec();
-        let hash = contribution.reduce(&session.space, &mut state);
+        let hash = self.contribution.reduce(space, &mut state);
         let Some(number) = self.parents.insert(hash, parent) else { return };
         self.states.push(state);
         self.steps.push(step);
@@ -373,13 +351,10 @@ impl Search {
     }
 
     fn pop(&mut self) -> Option<(u32, u32)> {
-        while self.nearest < self.buckets.len() {
-            if let Some(entry) = self.buckets[self.nearest].pop() {
-                return Some(entry);
-            }
+        while self.buckets.get(self.nearest)?.is_empty() {
             self.nearest += 1;
         }
-        None
+        self.buckets[self.nearest].pop()
     }
 
     /// A state in which the property is decided, among those that have come.
@@ -400,15 +375,11 @@ impl Search {
         };
         let mut state = session.starts[start as usize].clone();
         let mut steps = Vec::new();
-        let mut next = Successors::default();
         for number in &way[1..] {
-            next.clear();
-            session.space.expand_learning(&state, &mut next);
             let step = self.steps[*number as usize];
-            let found = next.list.iter().find(|successor| successor.step == step);
-            let found = found.expect("what happens with fewer messages happens with more");
             steps.push(Step::of(&session.space, &state, step));
-            state = next.state(found).to_vec();
+            let after = session.space.after(Steps::Effective, &state, |_, other| other == step);
+            state = after.expect("what happens with fewer messages happens with more");
         }
         Schedule { start: start as usize, steps, back_to: None }
     }

@@ -52,11 +52,11 @@ use crate::actor::{After, Data};
 use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::network::Network;
-use crate::property::{Kind, LocalStates, Mode, States, Whole, World, of_pair};
+use crate::property::{Kind, LocalStates, Mode, Property, States, Whole, World, of_pair};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
 use node::{Event, Health};
-use running::{Outside, Ran, RunningNode};
+use running::{Ran, RunningNode};
 
 pub use node::{Environment, NodeRuntime};
 
@@ -99,17 +99,6 @@ pub trait Dice: FnMut(usize) -> usize + Send + 'static {}
 
 impl<F: FnMut(usize) -> usize + Send + 'static> Dice for F {}
 
-/// A property, and whether it has been decided so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
-    /// Its name.
-    pub name: String,
-    /// When its condition is to hold.
-    pub mode: Mode,
-    /// Whether an `always` was violated, or the condition of a `sometimes` or an `eventually` was seen to hold.
-    pub decided: bool,
-}
-
 /// One execution of a system.
 pub struct Runtime<M> {
     system: Arc<System<M>>,
@@ -121,7 +110,7 @@ pub struct Runtime<M> {
 }
 
 /// What is on its way, and what is still to be done.
-struct Outbox<M> {
+pub(crate) struct Outbox<M> {
     in_flight: BTreeMap<MessageId, (ActorId, ActorId, M)>,
     count: u64,
     requests: Vec<Request>,
@@ -138,6 +127,11 @@ impl<M: Data> Outbox<M> {
         message
     }
 
+    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
+        let message = self.post(from, to, msg);
+        self.requests.push(Request::Send { from, to, message });
+    }
+
     /// Tells the history what was sent or received.
     fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
         if let Some(recorder) = &mut self.recorder
@@ -147,20 +141,6 @@ impl<M: Data> Outbox<M> {
             recorder.forget_others(history);
             self.told = true;
         }
-    }
-}
-
-impl<M: Data> Outside<M> for Outbox<M> {
-    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
-        self.tell(from, to, &msg, false);
-        let message = self.post(from, to, msg);
-        self.requests.push(Request::Send { from, to, message });
-    }
-    fn set_timer(&mut self, at: ActorId, timer: usize, after: After) {
-        self.requests.push(Request::SetTimer { at, timer, after });
-    }
-    fn cancel_timer(&mut self, at: ActorId, timer: usize) {
-        self.requests.push(Request::CancelTimer { at, timer });
     }
 }
 
@@ -233,11 +213,10 @@ impl<M: Data> Runtime<M> {
     /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
     pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
         for (from, to, msg) in self.system.flying.clone() {
-            let message = self.outbox.post(from, to, msg);
-            self.outbox.requests.push(Request::Send { from, to, message });
+            self.outbox.send(from, to, msg);
         }
         for actor in (0..self.nodes.len()).map(ActorId::from) {
-            self.nodes[actor.index()].execute(Event::Start, Box::new(dice(actor)), &mut self.outbox);
+            self.nodes[actor.index()].execute(&Event::Start, Box::new(dice(actor)), &mut self.outbox);
         }
         self.look(None);
         std::mem::take(&mut self.outbox.requests)
@@ -334,20 +313,9 @@ impl<M: Data> Runtime<M> {
             .filter_map(|(at, node)| Some((ActorId::from(at), node.local().failure()?)))
     }
 
-    /// The properties, and whether they have been decided.
-    pub fn properties(&self) -> Vec<Watched> {
-        let all = self.system.properties.iter().zip(&self.decided);
-        all.map(|(property, decided)| Watched {
-            name: property.name.clone(),
-            mode: property.mode,
-            decided: *decided,
-        })
-        .collect()
-    }
-
-    /// When the condition of a property is to hold.
-    pub fn mode(&self, property: usize) -> Mode {
-        self.system.properties[property].mode
+    /// The properties: what each is called, and when its condition is to hold.
+    pub fn properties(&self) -> impl ExactSizeIterator<Item = (&str, Mode)> {
+        self.system.properties.iter().map(|property| (property.name.as_str(), property.mode))
     }
 
     /// The properties that have been decided since this was asked last, by their places.
@@ -357,7 +325,7 @@ impl<M: Data> Runtime<M> {
 
     fn happen(&mut self, at: ActorId, event: Event<'_, M>, dice: impl Dice) -> Vec<Request> {
         let node = &mut self.nodes[at.index()];
-        let ran = node.execute(event, Box::new(dice), &mut self.outbox);
+        let ran = node.execute(&event, Box::new(dice), &mut self.outbox);
         // A message that is ignored has left its queue all the same.
         let unqueued = matches!(event, Event::Deliver(..)) && self.system.network == Network::Ordered;
         if let (Some(schedule), Some(Ran { choices, effective })) = (&mut self.schedule, ran)
@@ -397,43 +365,37 @@ impl<M: Data> Runtime<M> {
     }
 
     fn decides(&self, property: usize, changed: Option<usize>) -> bool {
-        let mode = self.system.properties[property].mode;
-        let actors = self.nodes.len();
-        let range = if mode == Mode::Eventually { None } else { changed };
-        let range = range.map_or(0..actors, |actor| actor..actor + 1);
-        let of = |actor: usize, kind: std::any::TypeId| {
-            LocalStates::state(self, actor).filter(|state| (*state).type_id() == kind)
+        let Property { mode, condition, .. } = &self.system.properties[property];
+        let (actors, once) = (self.nodes.len(), |answer: bool| Box::new(std::iter::once(answer)));
+        let changed = changed.filter(|_| *mode != Mode::Eventually);
+        let range = changed.map_or(0..actors, |actor| actor..actor + 1);
+        let subject = |actor: usize| {
+            LocalStates::state(self, actor).filter(|state| Some((*state).type_id()) == condition.of)
         };
-        // A `sometimes` asks for some actor or pair, `always` and `eventually` for all.
-        let decided = |answers: &mut dyn Iterator<Item = bool>| {
-            let mut answers = answers;
-            match mode {
-                Mode::Always => Iterator::any(&mut answers, |answer| !answer),
-                Mode::Sometimes => Iterator::any(&mut answers, |answer| answer),
-                Mode::Eventually => Iterator::all(&mut answers, |answer| answer),
-            }
-        };
-        match &self.system.properties[property].condition.0 {
-            Kind::Local { of: kind, holds } => {
-                decided(&mut range.filter_map(|actor| Some(holds(of(actor, *kind)?))))
-            }
-            Kind::Pairwise { of: kind, holds } => decided(&mut range.flat_map(|left| {
-                (0..actors).filter(move |right| *right != left).filter_map(move |right| {
-                    Some(of_pair(holds.as_ref(), mode, of(left, *kind)?, of(right, *kind)?))
-                })
+        let mut answers: Box<dyn Iterator<Item = bool> + '_> = match &condition.kind {
+            Kind::Local(holds) => Box::new(range.filter_map(|actor| Some(holds(subject(actor)?)))),
+            Kind::Pairwise(holds) => Box::new(range.flat_map(move |left| {
+                let others = (0..actors).filter(move |right| *right != left);
+                others.filter_map(move |right| Some(of_pair(holds, *mode, subject(left)?, subject(right)?)))
             })),
-            Kind::Projected { of: kind, make, .. } => {
+            Kind::Projected(_, make) => {
                 let mut projection = make();
                 let keys: Vec<u32> =
-                    (0..actors).filter_map(|actor| projection.key(of(actor, *kind)?)).collect();
-                decided(&mut std::iter::once(projection.holds(&keys)))
+                    (0..actors).filter_map(|actor| projection.key(subject(actor)?)).collect();
+                once(projection.holds(&keys))
             }
-            Kind::Global(holds) => decided(&mut std::iter::once(holds(&self.states()))),
-            Kind::History(holds) => {
-                let history = self.outbox.recorder.as_ref().filter(|_| self.outbox.told);
-                history.is_some_and(|recorder| decided(&mut std::iter::once(holds(recorder.value(0)))))
-            }
-            Kind::World(holds) => decided(&mut std::iter::once(holds(&World::new(self)))),
+            Kind::Global(holds) => once(holds(&self.states())),
+            Kind::History(holds) => match &self.outbox.recorder {
+                Some(recorder) if self.outbox.told => once(holds(recorder.value(0))),
+                _ => return false,
+            },
+            Kind::World(holds) => once(holds(&World::new(self))),
+        };
+        // A `sometimes` asks for some actor or pair, `always` and `eventually` for all.
+        match mode {
+            Mode::Always => answers.any(|answer| !answer),
+            Mode::Sometimes => answers.any(|answer| answer),
+            Mode::Eventually => answers.all(|answer| answer),
         }
     }
 }

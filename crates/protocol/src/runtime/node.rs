@@ -70,14 +70,14 @@ impl<S, T: Ord, D> NodeRuntime<S, T, D> {
         environment: &mut impl Environment<A, Due = D>,
     ) {
         let me = out.me();
-        for command in out.into_commands() {
+        for command in out.commands {
             match command {
-                Command::Send { to, msg } => environment.send(me, to, msg),
-                Command::SetTimer { timer, after } => {
+                Command::Send(to, msg) => environment.send(me, to, msg),
+                Command::SetTimer(timer, after) => {
                     let due = environment.set_timer(me, &timer, after);
                     self.timers.insert(timer, due);
                 }
-                Command::CancelTimer { timer } => {
+                Command::CancelTimer(timer) => {
                     if self.timers.remove(&timer).is_some() {
                         environment.cancel_timer(me, &timer);
                     }
@@ -96,14 +96,6 @@ pub(crate) enum Event<'a, M> {
     Crash,
     Recover,
 }
-
-impl<M> Clone for Event<'_, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M> Copy for Event<'_, M> {}
 
 /// How a node is, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +125,18 @@ pub(crate) trait AnyLocal {
     fn failure(&self) -> Option<&str>;
     /// How it prints, without its timers.
     fn text(&self) -> String;
+    /// How many timers are set.
+    fn timers(&self) -> usize;
+    /// How the timer at a place among those that are set prints.
+    fn timer_text(&self, place: usize) -> String;
+
+    fn text_with_timers(&self) -> String {
+        if self.timers() == 0 {
+            return self.text();
+        }
+        let timers: Vec<String> = (0..self.timers()).map(|place| self.timer_text(place)).collect();
+        format!("{}, timers [{}]", self.text(), timers.join(", "))
+    }
 }
 
 impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
@@ -159,6 +163,15 @@ impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
             Self::Down(stored) => format!("down, stored {stored:?}"),
             Self::Failed(why) => format!("failed: {why}"),
         }
+    }
+
+    fn timers(&self) -> usize {
+        self.up().map_or(0, |node| node.timers.len())
+    }
+
+    fn timer_text(&self, place: usize) -> String {
+        let timer = self.up().and_then(|node| node.timers.keys().nth(place));
+        timer.map_or(String::new(), |timer| format!("{timer:?}"))
     }
 }
 
@@ -215,14 +228,14 @@ impl<A: Actor, D: Data> Process<A, D> {
     pub(crate) fn step(
         &self,
         local: &LocalOf<A, D>,
-        event: Event<'_, A::Msg>,
+        event: &Event<'_, A::Msg>,
         mut out: Out<A>,
         environment: &mut impl Environment<A, Due = ()>,
     ) -> Option<Stepped<LocalOf<A, D>>> {
         let handled = quietly(|| self.handle(local, event, &mut out));
         let (choices, options) = (mem::take(&mut out.chosen), mem::take(&mut out.options));
         let stranger = out.commands.iter().find_map(|command| match command {
-            Command::Send { to, .. } if to.index() >= self.actors => Some(*to),
+            Command::Send(to, _) if to.index() >= self.actors => Some(*to),
             _ => None,
         });
         let mut next = match (handled, stranger) {
@@ -244,7 +257,7 @@ impl<A: Actor, D: Data> Process<A, D> {
     fn handle(
         &self,
         local: &LocalOf<A, D>,
-        event: Event<'_, A::Msg>,
+        event: &Event<'_, A::Msg>,
         out: &mut Out<A>,
     ) -> Option<LocalOf<A, D>> {
         let actor = &self.kept.actor;
@@ -259,11 +272,11 @@ impl<A: Actor, D: Data> Process<A, D> {
             }),
             (Local::Up(node), Event::Deliver(from, msg)) => {
                 let mut node = node.clone();
-                node.deliver(actor, from, msg, out);
+                node.deliver(actor, *from, msg, out);
                 node
             }
             (Local::Up(node), Event::Timeout(place)) => {
-                let (mut node, timer) = (node.clone(), node.timers.keys().nth(place)?);
+                let (mut node, timer) = (node.clone(), node.timers.keys().nth(*place)?);
                 node.timeout(actor, timer, out);
                 node
             }

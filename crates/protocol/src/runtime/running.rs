@@ -1,16 +1,10 @@
 //! A node of one execution: its handlers run once for each thing that happens, and what they ask for is carried out by
 //! somebody else. This is where the types of an actor end, as in `node`, but nothing is remembered of the past.
 
-use super::node::{AnyLocal, Environment, Event, Local, LocalOf, Process, Stepped};
+use super::node::{AnyLocal, Environment, Event, LocalOf, Process, Stepped};
+use super::{Outbox, Request};
 use crate::actor::{Actor, After, Chooser, Data, Out};
 use crate::ids::ActorId;
-
-/// Who carries out what nodes ask for; timers are numbers.
-pub(crate) trait Outside<M> {
-    fn send(&mut self, from: ActorId, to: ActorId, msg: M);
-    fn set_timer(&mut self, at: ActorId, timer: usize, after: After);
-    fn cancel_timer(&mut self, at: ActorId, timer: usize);
-}
 
 /// What came of something that happened.
 pub(crate) struct Ran {
@@ -23,23 +17,22 @@ pub(crate) struct Ran {
 pub(crate) trait RunningNode<M>: Send {
     fn name(&self) -> String;
     /// Lets something happen, if it means anything to the node. A timeout is of the timer with this number.
-    fn execute(&mut self, event: Event<'_, M>, choose: Chooser, outside: &mut dyn Outside<M>) -> Option<Ran>;
+    fn execute(&mut self, event: &Event<'_, M>, choose: Chooser, outbox: &mut Outbox<M>) -> Option<Ran>;
     fn local(&self) -> &dyn AnyLocal;
     fn timer_text(&self, timer: usize) -> String;
 }
 
 pub(crate) struct TypedNode<A: Actor, D: Data> {
-    process: Process<A, D>,
-    local: LocalOf<A, D>,
+    pub(crate) process: Process<A, D>,
+    pub(crate) local: LocalOf<A, D>,
     /// All timers that were ever set; the number of one is its place.
-    timers: Vec<A::Timer>,
+    pub(crate) timers: Vec<A::Timer>,
 }
 
 /// Gives numbers to timers.
 struct Numbered<'a, M, T> {
     timers: &'a mut Vec<T>,
-    outside: &'a mut dyn Outside<M>,
-    sent: bool,
+    outbox: &'a mut Outbox<M>,
 }
 
 impl<M, T: PartialEq + Clone> Numbered<'_, M, T> {
@@ -55,24 +48,18 @@ impl<A: Actor> Environment<A> for Numbered<'_, A::Msg, A::Timer> {
     type Due = ();
 
     fn send(&mut self, from: ActorId, to: ActorId, msg: A::Msg) {
-        self.sent = true;
-        self.outside.send(from, to, msg);
+        self.outbox.tell(from, to, &msg, false);
+        self.outbox.send(from, to, msg);
     }
 
     fn set_timer(&mut self, at: ActorId, timer: &A::Timer, after: After) {
         let timer = self.number(timer);
-        self.outside.set_timer(at, timer, after);
+        self.outbox.requests.push(Request::SetTimer { at, timer, after });
     }
 
     fn cancel_timer(&mut self, at: ActorId, timer: &A::Timer) {
         let timer = self.number(timer);
-        self.outside.cancel_timer(at, timer);
-    }
-}
-
-impl<A: Actor, D: Data> TypedNode<A, D> {
-    pub(crate) fn new(process: Process<A, D>) -> Self {
-        Self { process, local: Local::NotStarted, timers: Vec::new() }
+        self.outbox.requests.push(Request::CancelTimer { at, timer });
     }
 }
 
@@ -83,18 +70,23 @@ impl<A: Actor, D: Data> RunningNode<A::Msg> for TypedNode<A, D> {
 
     fn execute(
         &mut self,
-        mut event: Event<'_, A::Msg>,
+        event: &Event<'_, A::Msg>,
         choose: Chooser,
-        outside: &mut dyn Outside<A::Msg>,
+        outbox: &mut Outbox<A::Msg>,
     ) -> Option<Ran> {
-        if let Event::Timeout(timer) = &mut event {
+        let timeout;
+        let event = if let Event::Timeout(timer) = event {
             let name = self.timers.get(*timer)?;
-            *timer = self.local.up()?.timers.keys().position(|set| set == name)?;
-        }
+            timeout = Event::Timeout(self.local.up()?.timers.keys().position(|set| set == name)?);
+            &timeout
+        } else {
+            event
+        };
         let out = Out::new(self.process.me, choose);
-        let mut numbered = Numbered { timers: &mut self.timers, outside, sent: false };
+        let sent_before = outbox.count;
+        let mut numbered = Numbered { timers: &mut self.timers, outbox };
         let Stepped { local, choices, .. } = self.process.step(&self.local, event, out, &mut numbered)?;
-        let effective = numbered.sent || local != self.local;
+        let effective = outbox.count > sent_before || local != self.local;
         self.local = local;
         Some(Ran { choices, effective })
     }

@@ -6,13 +6,14 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use simurgh_kernel::context::{Call, call, call_at, leave};
+use simurgh_kernel::context::{Call, call, call_at, leave, stand_at};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{
     ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformRequest, Simcall,
 };
 
 use super::mailbox::Mailbox;
+use super::quantity::{Seconds, patience};
 use super::resources::done;
 use super::{Ask, completed, completed_one, nothing, number, unexpected};
 use crate::error::{Error, Result};
@@ -50,8 +51,8 @@ impl<T> Activity<T> {
 
     /// Waits at most so many seconds; then a communication is given up for both sides, and anything else goes on.
     #[track_caller]
-    pub fn wait_for(&self, seconds: f64) -> Wait<'_, T> {
-        self.wait_with(Some(seconds))
+    pub fn wait_for(&self, span: impl Into<Seconds>) -> Wait<'_, T> {
+        self.wait_with(Some(patience(span)))
     }
 
     #[track_caller]
@@ -88,7 +89,7 @@ impl<T> Activity<T> {
         Ask::new(Simcall::Continue(self.id), nothing)
     }
 
-    /// How many flops or bytes are left.
+    /// How many flops or bytes are left; of a parallel task, which part of it, from 1 down to 0.
     #[track_caller]
     pub fn remaining(&self) -> Ask<f64> {
         Ask::new(Simcall::Remaining(self.id), number)
@@ -245,7 +246,8 @@ impl<T> ActivitySet<T> {
         self.members.remove(index).expect("a place of the set")
     }
 
-    /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in.
+    /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in. An empty set
+    /// is an error: nothing would ever be over.
     #[track_caller]
     pub fn wait_any(&mut self) -> WaitAny<'_, T> {
         self.wait_any_with(None)
@@ -253,15 +255,15 @@ impl<T> ActivitySet<T> {
 
     /// As [`wait_any`](Self::wait_any), at most so many seconds; a timeout leaves all of them as they are.
     #[track_caller]
-    pub fn wait_any_for(&mut self, seconds: f64) -> WaitAny<'_, T> {
-        self.wait_any_with(Some(seconds))
+    pub fn wait_any_for(&mut self, span: impl Into<Seconds>) -> WaitAny<'_, T> {
+        self.wait_any_with(Some(patience(span)))
     }
 
     #[track_caller]
     fn wait_any_with(&mut self, timeout: Option<f64>) -> WaitAny<'_, T> {
         let activities = self.members.iter().map(Activity::id).collect();
         let simcall = Simcall::WaitAny { activities, timeout, on_timeout: OnTimeout::Keep, release: false };
-        WaitAny { call: call(simcall), set: self }
+        WaitAny { call: call(simcall), set: self, place: Location::caller() }
     }
 
     /// Waits until one is over, however it ended: takes it out of the set, and gives its place and what it came to.
@@ -296,12 +298,17 @@ impl<T> ActivitySet<T> {
 pub struct WaitAny<'a, T> {
     call: Call,
     set: &'a mut ActivitySet<T>,
+    place: &'static Location<'static>,
 }
 
 impl<T> Future for WaitAny<'_, T> {
     type Output = Result<(usize, T)>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.set.is_empty() {
+            stand_at(self.place);
+            return Poll::Ready(Err(Error::Other("waits for one of no activities".to_owned())));
+        }
         let (index, result) = completed_one(ready!(Pin::new(&mut self.call).poll(cx)));
         Poll::Ready(match result {
             Ok(payload) => {

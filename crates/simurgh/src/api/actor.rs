@@ -17,6 +17,7 @@ use simurgh_platform::{HostId, Platform};
 use super::activity::Start;
 use super::mailbox::Mailbox;
 use super::mailboxes::Mailboxes;
+use super::quantity::{Seconds, amount, moment, patience, positive};
 use super::resources::{Disk, Host, HostRef, Link};
 use super::shared::Shared;
 use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
@@ -163,10 +164,10 @@ impl Ctx {
         with_port(|port| port.said.push(text));
     }
 
-    /// Lets time pass.
+    /// Lets time pass; none, if the span is negative.
     #[track_caller]
-    pub fn sleep(&self, seconds: f64) -> Ask<()> {
-        Ask::new(Simcall::Sleep(seconds), nothing)
+    pub fn sleep(&self, span: impl Into<Seconds>) -> Ask<()> {
+        Ask::new(Simcall::Sleep(moment(span, "a sleep")), nothing)
     }
 
     /// Lets time pass until a date.
@@ -184,6 +185,7 @@ impl Ctx {
     /// Computes on the host it runs on. Awaited as it is, it is over when the work is done; see [`Execute`].
     #[track_caller]
     pub fn execute(&self, flops: f64) -> Execute {
+        let flops = amount(flops, "flops to execute");
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
         Execute { call: call(Simcall::Execute(request, Follow::Wait(None))) }
     }
@@ -192,6 +194,12 @@ impl Ctx {
     /// `bytes[i * n + j]` goes from host `i` to host `j`.
     #[track_caller]
     pub fn parallel(&self, hosts: &[Host], flops: &[f64], bytes: &[f64]) -> Parallel {
+        for &flops in flops {
+            amount(flops, "flops of a parallel task");
+        }
+        for &bytes in bytes {
+            amount(bytes, "bytes of a parallel task");
+        }
         let task = ParallelTask {
             hosts: hosts.iter().map(Host::id).collect(),
             flops: flops.to_vec(),
@@ -315,12 +323,16 @@ impl Execute {
     }
 
     /// Its share against others on the same cores: twice the priority, twice the speed.
+    #[track_caller]
     pub fn priority(self, priority: f64) -> Self {
+        let priority = amount(priority, "a priority");
         self.with(|request, _| request.priority = Some(priority))
     }
 
     /// At most so many flop/s.
+    #[track_caller]
     pub fn bound(self, flops_per_second: f64) -> Self {
+        let flops_per_second = positive(flops_per_second, "a bound");
         self.with(|request, _| request.bound = Some(flops_per_second))
     }
 
@@ -336,7 +348,9 @@ impl Execute {
     }
 
     /// Stops waiting after so many seconds; the work goes on in the background.
-    pub fn timeout(self, seconds: f64) -> Self {
+    #[track_caller]
+    pub fn timeout(self, span: impl Into<Seconds>) -> Self {
+        let seconds = patience(span);
         self.with(|_, follow| *follow = Follow::Wait(Some(seconds)))
     }
 
@@ -355,7 +369,9 @@ pub struct Parallel {
 
 impl Parallel {
     /// Stops waiting after so many seconds; the work goes on in the background.
-    pub fn timeout(mut self, seconds: f64) -> Self {
+    #[track_caller]
+    pub fn timeout(mut self, span: impl Into<Seconds>) -> Self {
+        let seconds = patience(span);
         if let Some(Simcall::Parallel(_, follow)) = self.call.simcall_mut() {
             *follow = Follow::Wait(Some(seconds));
         }
@@ -408,7 +424,9 @@ impl Spawn {
     }
 
     /// To be killed at a date.
+    #[track_caller]
     pub fn kill_at(self, date: f64) -> Self {
+        let date = moment(date, "a date to be killed at");
         self.with(|request| request.kill_at = Some(date))
     }
 }
@@ -458,7 +476,8 @@ impl ActorHandle {
 
     /// Waits until it has ended, at most so many seconds: whether it has.
     #[track_caller]
-    pub fn join_for(&self, seconds: f64) -> Ask<bool> {
+    pub fn join_for(&self, span: impl Into<Seconds>) -> Ask<bool> {
+        let seconds = patience(span);
         Ask::new(Simcall::Join(self.id, Some(seconds)), flag)
     }
 

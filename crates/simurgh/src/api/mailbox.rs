@@ -14,6 +14,7 @@ use simurgh_kernel::simcall::{
 };
 
 use super::activity::Start;
+use super::quantity::{Seconds, amount, patience, positive};
 use super::shared::{Shared, mailbox_name};
 use super::{Ask, take_completed, unexpected};
 use crate::error::{Error, Result};
@@ -90,6 +91,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
     #[track_caller]
     #[inline]
     pub fn send(&self, message: T, bytes: f64) -> Send<T> {
+        let bytes = amount(bytes, "bytes to send");
         let payload: Option<Payload> = Some(Box::new(message));
         Send {
             message: Message { mailbox: self.id, tag: 0, bytes, rate: f64::INFINITY, payload },
@@ -136,11 +138,12 @@ impl<T> Mailbox<T> {
 
 impl<T: std::marker::Send + 'static> Mailbox<T> {
     pub(crate) fn open(&self, payload: Option<Payload>) -> Result<T> {
-        payload
-            .and_then(|payload| match payload.downcast::<T>() {
-                Ok(message) => Some(message),
-                Err(payload) => Repeatable::unwrap(payload).downcast::<T>().ok(),
-            })
+        let Some(payload) = payload else { return Err(Error::Taken { mailbox: self.name() }) };
+        let message = match payload.downcast::<T>() {
+            Ok(message) => Some(message),
+            Err(payload) => Repeatable::unwrap(payload).downcast::<T>().ok(),
+        };
+        message
             .map(|message| *message)
             .ok_or_else(|| Error::WrongMessage { mailbox: self.name(), expected: type_name::<T>() })
     }
@@ -211,8 +214,9 @@ impl<T: Clone + std::marker::Send + 'static> Send<T> {
 
 impl<T> Send<T> {
     /// At most so many bytes a second.
+    #[track_caller]
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        self.message.rate = bytes_per_second;
+        self.message.rate = positive(bytes_per_second, "a rate");
         self
     }
 
@@ -223,8 +227,9 @@ impl<T> Send<T> {
     }
 
     /// Gives up after so many seconds, for both sides.
-    pub fn timeout(mut self, seconds: f64) -> Self {
-        self.timeout = seconds;
+    #[track_caller]
+    pub fn timeout(mut self, span: impl Into<Seconds>) -> Self {
+        self.timeout = patience(span);
         self
     }
 
@@ -326,8 +331,9 @@ fn limit(timeout: f64) -> Option<f64> {
 
 impl<T: std::marker::Send + 'static> Recv<T> {
     /// At most so many bytes a second.
+    #[track_caller]
     pub fn rate(mut self, bytes_per_second: f64) -> Self {
-        self.wanted.rate = bytes_per_second;
+        self.wanted.rate = positive(bytes_per_second, "a rate");
         self
     }
 
@@ -344,9 +350,10 @@ impl<T: std::marker::Send + 'static> Recv<T> {
     }
 
     /// Gives up after so many seconds; a message under way is then lost, for both sides.
+    #[track_caller]
     #[inline]
-    pub fn timeout(mut self, seconds: f64) -> Self {
-        self.wanted.timeout = seconds;
+    pub fn timeout(mut self, span: impl Into<Seconds>) -> Self {
+        self.wanted.timeout = patience(span);
         self
     }
 

@@ -11,6 +11,7 @@ use simurgh_models::{Direction, DiskAccess};
 use simurgh_platform::{DiskId, HostId, LinkId};
 
 use super::activity::Start;
+use super::quantity::{Seconds, amount, patience};
 use super::shared::Shared;
 use super::{Ask, completed, unexpected};
 use crate::error::{Error, Result};
@@ -246,10 +247,13 @@ pub struct Link {
 
 impl Link {
     pub(crate) fn named(shared: &Arc<Shared>, name: &str) -> Result<Self> {
-        match shared.platform.link_named(name) {
-            Some(id) => Ok(Self { id, shared: Arc::clone(shared) }),
-            None => Err(Error::Unknown { kind: "link", name: name.to_owned(), hint: String::new() }),
-        }
+        let platform = &shared.platform;
+        let unknown = || {
+            let near =
+                simurgh_platform::suggest::nearest(name, platform.links().map(|id| platform.link(id).name));
+            Error::unknown("link", name, near)
+        };
+        Ok(Self { id: platform.link_named(name).ok_or_else(unknown)?, shared: Arc::clone(shared) })
     }
 
     /// Its number.
@@ -355,6 +359,7 @@ impl Disk {
 
     #[track_caller]
     fn access(&self, direction: Direction, bytes: f64) -> Access {
+        let bytes = amount(bytes, "bytes to read or write");
         let what = DiskAccess { disk: self.id, direction, bytes, priority: 1.0 };
         Access { call: call(Simcall::Access(what, Follow::Wait(None))) }
     }
@@ -376,12 +381,16 @@ impl Access {
     }
 
     /// Its share against others on the same disk.
+    #[track_caller]
     pub fn priority(self, priority: f64) -> Self {
+        let priority = amount(priority, "a priority");
         self.with(|what, _| what.priority = priority)
     }
 
     /// Stops waiting after so many seconds; the access goes on in the background.
-    pub fn timeout(self, seconds: f64) -> Self {
+    #[track_caller]
+    pub fn timeout(self, span: impl Into<Seconds>) -> Self {
+        let seconds = patience(span);
         self.with(|_, follow| *follow = Follow::Wait(Some(seconds)))
     }
 

@@ -128,14 +128,8 @@ impl Shared {
     }
 
     pub(crate) fn host(&self, name: &str) -> Result<HostId> {
-        self.platform.host_named(name).ok_or_else(|| Error::Unknown {
-            kind: "host",
-            name: name.to_owned(),
-            hint: match self.platform.host_suggestion(name) {
-                Some(near) => format!("; did you mean {near:?}?"),
-                None => "; `simurgh platform show FILE` lists them".to_owned(),
-            },
-        })
+        let found = self.platform.host_named(name);
+        found.ok_or_else(|| Error::unknown("host", name, self.platform.host_suggestion(name).as_deref()))
     }
 }
 

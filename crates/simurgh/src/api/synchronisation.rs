@@ -11,6 +11,7 @@ use simurgh_kernel::context::{Call, call, leave};
 use simurgh_kernel::ids::{BarrierId, ConditionId, MutexId, SemaphoreId};
 use simurgh_kernel::simcall::{Note, Simcall, Wake};
 
+use super::quantity::{Seconds, patience};
 use super::shared::Shared;
 use super::{Ask, flag, nothing};
 
@@ -55,7 +56,8 @@ impl<T> Mutex<T> {
 
     /// Waits for the value at most so many seconds.
     #[track_caller]
-    pub fn lock_for(&self, seconds: f64) -> impl Future<Output = Option<MutexGuard<T>>> {
+    pub fn lock_for(&self, span: impl Into<Seconds>) -> impl Future<Output = Option<MutexGuard<T>>> {
+        let seconds = patience(span);
         let asked = Ask::new(Simcall::Lock(self.id, Some(seconds)), flag);
         async move { asked.await.then(|| self.guard()) }
     }
@@ -164,7 +166,8 @@ impl Semaphore {
 
     /// Takes one, waiting at most so many seconds: whether it got one.
     #[track_caller]
-    pub fn acquire_for(&self, seconds: f64) -> Ask<bool> {
+    pub fn acquire_for(&self, span: impl Into<Seconds>) -> Ask<bool> {
+        let seconds = patience(span);
         Ask::new(Simcall::Acquire(self.id, Some(seconds)), flag)
     }
 
@@ -208,9 +211,9 @@ impl Condvar {
     pub fn wait_for<T>(
         &self,
         guard: MutexGuard<T>,
-        seconds: f64,
+        span: impl Into<Seconds>,
     ) -> impl Future<Output = (MutexGuard<T>, bool)> {
-        self.wait_with(guard, Some(seconds))
+        self.wait_with(guard, Some(patience(span)))
     }
 
     #[track_caller]

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use simurgh_explore::counterexample::{Counterexample as Told, tell};
 use simurgh_explore::determinism::{Compared, Traffic};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{NotShown, shorten};
 use simurgh_explore::{Engine, Faults, Network, Step, Violation};
+use simurgh_trace::counterexample::told::{Counterexample as Told, tell};
 use simurgh_trace::counterexample::{View, in_columns};
 
 use super::schedule::Schedule;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use simurgh_explore::counterexample::{Counterexample, How, Standing, Taken, tell};
 use simurgh_explore::{Exploration, Faults, Network};
+use simurgh_trace::counterexample::told::{Counterexample, How, Standing, Taken, tell};
 use simurgh_trace::counterexample::{about, in_one_line};
 
 use super::{Spelling, Subject};

@@ -162,7 +162,8 @@ fn explore_receives(
         // Which executions are seen before a bound would depend on who is faster.
         _ if options.executions.is_some() => 1,
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
+        // More than there is work for would only wait.
+        workers => workers.min(256),
     };
     let name = |mailbox| subject.mailbox_name(MailboxId(mailbox));
     if let Some(divergence) = same_twice(&mut make(), network, &name).map_err(Refused::By)? {

@@ -50,12 +50,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use simurgh_explore::counterexample as told;
 pub use simurgh_explore::determinism::Compared;
 pub use simurgh_explore::{Engine, Network, Step, Violation};
 use simurgh_explore::{Exploration, Faults, Finding};
 use simurgh_kernel::watchdog::Watchdog;
 use simurgh_platform::Platform;
+pub use simurgh_trace::counterexample::told;
 
 use crate::error::{Error, Result};
 use crate::program::Program;

@@ -25,9 +25,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use simurgh_explore::counterexample::{Counterexample, Taken};
 use simurgh_explore::determinism::Compared;
 use simurgh_explore::{Network, Step};
+use simurgh_trace::counterexample::told::{Counterexample, Taken};
 use toml::Spanned;
 
 use super::Origin;

@@ -24,6 +24,7 @@ pub mod watch;
 pub mod why;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -82,9 +83,8 @@ pub fn main() -> ExitCode {
 pub(crate) fn answer(error: &clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     if is_help || !error.use_stderr() {
-        // Nobody is left to tell when the reader has gone away.
-        let _ = error.print();
-        return if error.use_stderr() { Exit::CannotRun.into() } else { Exit::Fine.into() };
+        unless_gone(error.print());
+        return conclude(Ok(if error.use_stderr() { Exit::CannotRun } else { Exit::Fine }));
     }
     let text = error.render().to_string();
     let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with("For more information"));
@@ -98,8 +98,27 @@ pub(crate) fn answer(error: &clap::Error) -> ExitCode {
     Exit::CannotRun.into()
 }
 
-/// Ends a command: an error is told in one line, with exit code 2.
+/// Why something could not be printed.
+static UNPRINTED: OnceLock<String> = OnceLock::new();
+
+/// Remembers why something could not be printed, unless its reader has gone away: then nobody is left to tell.
+fn unless_gone(printed: std::io::Result<()>) {
+    if let Err(error) = printed
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = UNPRINTED.set(error.to_string());
+    }
+}
+
+/// Whether something could not be printed.
+pub(crate) fn lost_output() -> bool {
+    UNPRINTED.get().is_some()
+}
+
+/// Ends a command: an error is told in one line, with exit code 2. So is output that was lost.
 pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
+    let lost = |error: &String| Error::input(format!("standard output: {error}; what was to be printed is lost"));
+    let result = result.and_then(|exit| UNPRINTED.get().map_or(Ok(exit), |error| Err(lost(error))));
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
@@ -109,9 +128,9 @@ pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
     }
 }
 
-/// Prints to standard output; a reader that has gone away is no error.
+/// Prints to standard output. A reader that has gone away is no error; any other is told by [`conclude`].
 pub(crate) fn print(text: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    unless_gone(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }

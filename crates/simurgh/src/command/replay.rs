@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use simurgh_explore::counterexample::{Counterexample, Shown, Taken, Telling};
 use simurgh_explore::replay;
 use simurgh_explore::verdict::Impossible;
 use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
+use simurgh_trace::counterexample::told::{Counterexample, Shown, Taken, Telling};
 use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
 
 use super::check::{draw, view};
@@ -150,7 +150,7 @@ fn follow(
             print(&told_step(taken, &name, schedule.steps.len()));
         }
     }
-    Ok(telling.end_with(schedule.violation.as_deref()))
+    Ok(telling.end(|_, words| Some(words) == schedule.violation.as_deref()))
 }
 
 /// Why a step cannot be taken, and what could be instead.

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use simurgh_kernel::simulation::{Pacing, Said};
 use simurgh_trace::{Recorder, Timeline};
 
@@ -44,6 +44,10 @@ pub struct RunOptions {
     /// What happens within so many seconds happens at once: rounds of more actors, dates less exact
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub precision: Option<f64>,
+    /// Which order events have within an instant, and how many turns an operation takes there [default: reference for
+    /// scenarios, single for programs]
+    #[arg(long, value_enum)]
+    pub pacing: Option<PacingName>,
     /// Tells what the run cost, and where the time went
     #[arg(long)]
     pub stats: bool,
@@ -53,6 +57,24 @@ pub struct RunOptions {
     /// Says less: no summary, and nothing of what actors say
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Which order events have within an instant.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PacingName {
+    /// An operation takes one turn: the fastest
+    Single,
+    /// As many turns as SimGrid's programs take, for the same order
+    Reference,
+}
+
+impl From<PacingName> for Pacing {
+    fn from(name: PacingName) -> Self {
+        match name {
+            PacingName::Single => Pacing::Single,
+            PacingName::Reference => Pacing::Reference,
+        }
+    }
 }
 
 impl RunOptions {
@@ -66,6 +88,7 @@ impl RunOptions {
             return Err(Error::input(format!("--until {until}: give a date that is not negative")));
         }
         settings.until = self.until;
+        settings.pacing = self.pacing.map_or(Pacing::Single, Pacing::from);
         settings.workers = self.workers.map(usize::from);
         settings.timed = self.stats;
         if let Some(precision) = self.precision {
@@ -110,7 +133,7 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     };
     if let Some(played) = &played {
         // The order of events within an instant is that of the reference; the file's settings come before the command's.
-        settings.pacing = Pacing::Reference;
+        settings.pacing = options.pacing.map_or(Pacing::Reference, Pacing::from);
         settings.config.splice(0..0, played.scenario.config.iter().cloned());
     }
     if !options.json && !options.quiet {

@@ -219,7 +219,9 @@ async fn one(ctx: &Ctx, operation: &Operation, pending: &mut ActivitySet<()>) ->
             *pending = ActivitySet::new();
             (Ok(None), last)
         }
-        Operation::WaitAny if pending.is_empty() => (Ok(None), None),
+        Operation::WaitAny if pending.is_empty() => {
+            (Err(Error::input("waitany: nothing was started that has not been waited for")), None)
+        }
         Operation::WaitAny => {
             let ids: VecDeque<_> = pending.iter().map(Activity::id).collect();
             let result = pending.wait_any().await;

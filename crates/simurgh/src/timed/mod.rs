@@ -64,7 +64,8 @@ use std::cmp::Ordering;
 
 use simurgh_explore::receives::actors::Actors;
 use simurgh_explore::receives::again::diverged;
-use simurgh_explore::receives::search::{Limits, Refusal, explore_ways as all_ways};
+use simurgh_explore::receives::parts::explore_ways as all_ways;
+use simurgh_explore::receives::search::{Limits, Refusal};
 pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
 
@@ -162,7 +163,7 @@ pub fn explore_ways(
     };
     let limits = Limits { all: true, ..Limits::default() };
     let mut actors = Actors::new(subject).in_time();
-    let explored = all_ways(&mut actors, limit.network, limits, &mut |_| true, Some(&mut visit));
+    let explored = all_ways(&mut actors, limit.network, limits, &mut visit);
     if let Some(error) = error {
         return Err(error);
     }

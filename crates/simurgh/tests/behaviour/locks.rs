@@ -123,7 +123,7 @@ fn a_condition_that_times_out_still_waits_for_the_lock() {
     let condition = play.program.condvar();
     let other = lock.clone();
     play.actor("waiter", "a", move |ctx, log| async move {
-        for patience in [2.0, -1.0] {
+        for patience in [2.0, 0.0] {
             let guard = lock.lock().await;
             let (guard, notified) = condition.wait_for(guard, patience).await;
             log.at(&ctx, format!("notified: {notified}"));

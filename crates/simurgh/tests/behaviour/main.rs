@@ -10,7 +10,9 @@ mod ends;
 mod halts;
 mod locks;
 mod programs;
+mod quantities;
 mod resources;
+mod rounds;
 mod waits;
 
 use std::pin::Pin;

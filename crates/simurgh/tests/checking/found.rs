@@ -216,3 +216,19 @@ fn timeouts_at_the_end_of_a_stream_cost_no_dead_ends() {
         assert!(report.transitions <= 2 * 4 * 50, "{} steps for {receive}, {send}", report.transitions);
     }
 }
+
+/// The engine `receives` did not see it.
+#[test]
+fn a_panic_at_the_end_of_an_actor_is_found_by_every_engine() {
+    let app = |program: &mut Program| {
+        program.spawn("untidy", "node-0", |ctx: Ctx| async move {
+            ctx.on_exit(|_| panic!("something is left"));
+        })?;
+        Ok(())
+    };
+    for engine in [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::Bfs] {
+        let found = simurgh::check(app).engine(engine).assert_violated();
+        let says = "untidy failed: panicked in what it does at its end: something is left";
+        assert!(found.what.contains(says), "{engine}: {found}");
+    }
+}

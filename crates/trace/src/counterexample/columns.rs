@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::counterexample::told::{Counterexample, Difference, Exchanged, How, Said, Standing, Taken};
 use simurgh_explore::Step;
-use simurgh_explore::counterexample::{Counterexample, Difference, Exchanged, How, Said, Standing, Taken};
 
 use super::{Lines, Source, owners};
 use crate::text;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simurgh_explore::counterexample::Counterexample;
+use crate::counterexample::told::Counterexample;
 use simurgh_kernel::context::Place;
 
 use super::Source;

@@ -1,12 +1,13 @@
-//! Counterexamples for people: columns of text, one an actor, and a diagram to click through.
+//! Counterexamples for people: told in words, then shown in columns of text, one an actor, or in a diagram to click through.
 
 mod columns;
 mod html;
 mod lines;
+pub mod told;
 
 use std::collections::BTreeMap;
 
-use simurgh_explore::counterexample::{Counterexample, Taken};
+use crate::counterexample::told::{Counterexample, Taken};
 
 pub(crate) use columns::cut;
 pub use columns::{View, about, in_columns, in_one_line, steps_in_columns};

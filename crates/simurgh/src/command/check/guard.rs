@@ -17,7 +17,7 @@ use simurgh_kernel::watchdog::{EVERY, Lookout, Watchdog};
 
 use super::{CheckOptions, report};
 use crate::checking::{CheckReport, Progress, Spelling, Stopped, Stopwatch, Verdict, resident};
-use crate::command::print;
+use crate::command::{lost_output, print};
 use crate::error::{Error, Exit, Result};
 
 /// How long after a bound was reached a search may take to hear of it.
@@ -171,6 +171,7 @@ impl Sentry {
         } else {
             format!("{}{stopped}\n", report.in_words(&super::view(), Spelling::Arguments, ""))
         });
-        std::process::exit(Exit::NotExhausted as i32)
+        let exit = if lost_output() { Exit::CannotRun } else { Exit::NotExhausted };
+        std::process::exit(exit as i32)
     }
 }

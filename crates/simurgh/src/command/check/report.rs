@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 
 use serde::Serialize;
-use simurgh_explore::counterexample::Counterexample as Told;
 use simurgh_trace::counterexample::View;
+use simurgh_trace::counterexample::told::Counterexample as Told;
 
 use crate::checking::Spelling;
 use crate::checking::{CheckReport, Counterexample, Cut, WIDTH, source};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simurgh_explore::counterexample::{Counterexample as Told, standings};
 use simurgh_explore::{Faults, Step};
+use simurgh_trace::counterexample::told::{Counterexample as Told, standings};
 use simurgh_trace::counterexample::{Heading, in_html};
 
 use crate::checking::{Counterexample, Subject, silently, source};

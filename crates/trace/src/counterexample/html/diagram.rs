@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use simurgh_explore::counterexample::{Counterexample, How, Standing, Taken};
+use crate::counterexample::told::{Counterexample, How, Standing, Taken};
 
 use super::differs;
 use crate::counterexample::{cut, owners};

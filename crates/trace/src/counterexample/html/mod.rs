@@ -11,7 +11,7 @@ mod diagram;
 #[cfg(test)]
 mod tests;
 
-use simurgh_explore::counterexample::{Counterexample, Said, Shown, Standing};
+use crate::counterexample::told::{Counterexample, Said, Shown, Standing};
 use simurgh_kernel::context::Place;
 
 use super::columns::differing;
@@ -34,7 +34,7 @@ pub struct Heading {
 }
 
 /// The page. `standings` tells how the actors stand at the start and after each step, as
-/// [`standings`](simurgh_explore::counterexample::standings) does.
+/// [`standings`](crate::counterexample::told::standings) does.
 pub fn in_html(
     told: &Counterexample,
     standings: &[Vec<Standing>],

@@ -1,6 +1,6 @@
+use crate::counterexample::told::{Difference, Exchanged, How, Taken};
 use roxmltree::{Document, Node, ParsingOptions};
 use simurgh_explore::Network;
-use simurgh_explore::counterexample::{Difference, Exchanged, How, Taken};
 use simurgh_explore::{Step, Violation};
 
 use super::*;

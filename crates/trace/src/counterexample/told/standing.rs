@@ -7,8 +7,8 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::operation::{Operation, Side, Token};
 
 use super::words::Teller;
-use crate::actors::{Actors, Next};
-use crate::transition::{Awaited, Kind};
+use simurgh_explore::actors::{Actors, Next};
+use simurgh_explore::transition::{Awaited, Kind};
 use simurgh_search::System;
 
 /// How an actor stands.
@@ -47,8 +47,6 @@ impl Teller<'_> {
     pub(super) fn standing<F: FnMut(&mut Kernel)>(&self, system: &mut Actors<F>) -> Vec<Standing> {
         let mut enabled = Vec::new();
         system.enabled(&mut enabled);
-        let failed: Vec<u32> =
-            (0..system.violation_count()).filter_map(|index| system.failed_actor(index)).collect();
         let kernel = system.kernel();
         let count = kernel.actor_count() as u32;
         let last = enabled.is_empty() && (0..count).filter(|&n| kernel.is_alive(ActorId(n))).count() == 1;
@@ -56,7 +54,7 @@ impl Teller<'_> {
             .map(|number| {
                 let actor = ActorId(number);
                 let possible = enabled.iter().any(|transition| transition.step.actor == number);
-                let (how, does, why) = if failed.contains(&number) {
+                let (how, does, why) = if system.has_failed(number) {
                     (How::Failed, "has failed".to_owned(), None)
                 } else if !system.kernel().is_alive(actor) {
                     (How::Ended, "has ended".to_owned(), None)
@@ -127,12 +125,12 @@ impl Teller<'_> {
     /// What an actor waits for in a queue, and why; or what it has of it.
     fn queues(&self, kernel: &Kernel, wait: &Kind, possible: bool) -> (String, Option<String>) {
         match *wait {
-            Kind::TakeWait { token, .. } if possible => (format!("is about to have {token:#}"), None),
-            Kind::ConditionWait { lock, .. } if possible => (format!("is about to have {lock} again"), None),
-            Kind::BarrierWait { barrier, .. } if possible => {
+            Kind::TakeWait(token, _) if possible => (format!("is about to have {token:#}"), None),
+            Kind::ConditionWait(_, lock, _) if possible => (format!("is about to have {lock} again"), None),
+            Kind::BarrierWait(barrier, _) if possible => {
                 (format!("is about to pass barrier {barrier}"), None)
             }
-            Kind::TakeWait { token, .. } => {
+            Kind::TakeWait(token, _) => {
                 let why = match token {
                     Token::Mutex(lock) => {
                         kernel.lock_owner(lock).map(|owner| format!("which {} has", self.actor(owner.0)))
@@ -141,8 +139,8 @@ impl Teller<'_> {
                 };
                 (format!("waits for {token}"), why)
             }
-            Kind::ConditionWait { condition, .. } => (format!("waits for condition {condition}"), None),
-            Kind::BarrierWait { barrier, .. } => {
+            Kind::ConditionWait(condition, ..) => (format!("waits for condition {condition}"), None),
+            Kind::BarrierWait(barrier, _) => {
                 let (come, size) = kernel.barrier_state(BarrierId(barrier));
                 let why = format!("where {come} of {size} have come");
                 (format!("waits at barrier {barrier}"), Some(why))

@@ -13,16 +13,16 @@ use simurgh_kernel::context::Place;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 
-use crate::actors::{Actors, Network};
-use crate::determinism::{Posted, Traffic};
-use crate::replay::Follower;
-use crate::verdict::{Impossible, Step, Violation};
+use simurgh_explore::actors::{Actors, Network};
+use simurgh_explore::determinism::{Posted, Traffic};
+use simurgh_explore::replay::Follower;
+use simurgh_explore::verdict::{Impossible, Step, Violation};
 use words::Teller;
 
 pub use standing::{How, Standing};
 
 /// An execution, step by step, and what went wrong in it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Counterexample {
     /// What went wrong, in one line. Nothing may have: then this is any execution.
     pub what: Option<String>,
@@ -197,7 +197,7 @@ pub fn tell<F: FnMut(&mut Kernel)>(
     for &step in schedule {
         telling.take(step)?;
     }
-    Ok(telling.end(about))
+    Ok(telling.end(|violation, _| Some(violation) == about))
 }
 
 /// Follows a schedule on the kernel and tells how the actors stand at the start, and after each step: those that stand
@@ -215,47 +215,39 @@ pub fn standings<F: FnMut(&mut Kernel)>(
     let mut all = vec![now.clone()];
     for &step in schedule {
         telling.take(step)?;
-        let next = telling.standing();
-        let is_new = |(index, standing): &(usize, &Standing)| now.get(*index) != Some(*standing);
-        all.push(next.iter().enumerate().filter(is_new).map(|(_, standing)| standing.clone()).collect());
-        now = next;
+        all.push(renew(&mut now, telling.standing()));
     }
     Ok(all)
+}
+
+/// Takes what is now in place of what was, and gives what is not the same.
+fn renew<T: Clone + PartialEq>(known: &mut Vec<T>, now: Vec<T>) -> Vec<T> {
+    let before = std::mem::replace(known, now);
+    let is_new = |(index, one): &(usize, &T)| before.get(*index) != Some(*one);
+    known.iter().enumerate().filter(is_new).map(|(_, one)| one.clone()).collect()
 }
 
 /// An execution that is told while it takes place.
 pub struct Telling<'a, F: FnMut(&mut Kernel)> {
     follower: Follower<'a, Actors<F>>,
     teller: Teller<'a>,
-    said: Vec<Said>,
-    shows: Vec<Shown>,
     /// The exposed values when they were last looked at.
     known: Vec<Shown>,
-    steps: Vec<Taken>,
+    /// What is told until now.
+    told: Counterexample,
 }
 
 impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// Starts anew.
     pub fn new(system: &'a mut Actors<F>, names: MailboxNames<'a>) -> Self {
         system.listen();
+        let told = Counterexample { network: system.network(), ..Counterexample::default() };
         let follower = Follower::new(system);
-        let mut telling = Self {
-            follower,
-            teller: Teller::new(names),
-            said: Vec::new(),
-            shows: Vec::new(),
-            known: Vec::new(),
-            steps: Vec::new(),
-        };
-        telling.said = telling.take_said();
-        telling.shows = telling.news();
+        let mut telling = Self { follower, teller: Teller::new(names), known: Vec::new(), told };
+        telling.told.said = telling.take_said();
+        telling.told.shows = telling.news();
         telling.teller.learn_names(telling.follower.system.kernel());
         telling
-    }
-
-    /// The steps that were taken.
-    pub fn steps(&self) -> &[Taken] {
-        &self.steps
     }
 
     /// The name of an actor.
@@ -282,17 +274,17 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
     /// If it is not possible.
     pub fn take(&mut self, step: Step) -> Result<&Taken, Impossible> {
         self.follower.check(step)?;
-        let asked = self.teller.look(self.follower.system, step);
+        let asked = self.teller.look(self.follower.system, self.told.steps.len() + 1, step);
         let failed = self.follower.violations().len();
         let kind = self.follower.take(step)?.kind.clone();
         self.teller.learn_names(self.follower.system.kernel());
-        let mut taken = self.teller.describe(self.steps.len() + 1, step, &kind, asked);
+        let mut taken = self.teller.describe(asked, &kind);
         taken.said = self.take_said();
         taken.shows = self.news();
         let violations = &self.follower.violations()[failed..];
         taken.fails = violations.first().map(|(_, violation)| self.teller.violation(violation));
-        self.steps.push(taken);
-        Ok(self.steps.last().expect("just added"))
+        self.told.steps.push(taken);
+        Ok(self.told.steps.last().expect("just added"))
     }
 
     /// How all actors stand now.
@@ -300,51 +292,31 @@ impl<'a, F: FnMut(&mut Kernel)> Telling<'a, F> {
         self.teller.standing(self.follower.system)
     }
 
-    /// The whole: about this violation, if it came, or else the first that came.
-    pub fn end(self, about: Option<&Violation>) -> Counterexample {
-        self.finish(|violation, _| Some(violation) == about)
-    }
-
-    /// The whole: about the violation that is told in this line, if it came, or else the first that came.
-    pub fn end_with(self, what: Option<&str>) -> Counterexample {
-        self.finish(|_, words| Some(words) == what)
-    }
-
-    fn finish(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
-        let standing = self.standing();
-        let Self { follower, teller, said, shows, steps, .. } = self;
+    /// The whole: about the first violation that came and is meant, which is told in one line too, or else the first that came.
+    pub fn end(mut self, is_about: impl Fn(&Violation, &str) -> bool) -> Counterexample {
+        self.told.standing = self.standing();
+        let Self { follower, teller, mut told, .. } = self;
         let system = &*follower.system;
         let count = system.kernel().actor_count() as u32;
-        let actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
-        let network = system.network();
+        told.actors = (0..count).map(|actor| teller.actor(actor).to_owned()).collect();
         let places: Vec<_> = (0..follower.violations().len()).map(|n| system.violation_place(n)).collect();
         let violations = follower.end().violations;
         let chosen = |(_, came): &(usize, Violation)| is_about(came, &teller.violation(came));
         let index = violations.iter().position(chosen).unwrap_or(0);
-        let violation = violations.into_iter().nth(index).map(|(_, violation)| violation);
-        Counterexample {
-            what: violation.as_ref().map(|violation| teller.violation(violation)),
-            place: places.get(index).copied().flatten(),
-            difference: violation.as_ref().and_then(|violation| teller.difference(violation)),
-            violation,
-            network,
-            actors,
-            said,
-            shows,
-            steps,
-            standing,
+        told.place = places.get(index).copied().flatten();
+        if let Some((_, violation)) = violations.into_iter().nth(index) {
+            told.what = Some(teller.violation(&violation));
+            told.difference = teller.difference(&violation);
+            told.violation = Some(violation);
         }
+        told
     }
 
     /// The values that are shown and are new since the last look.
     fn news(&mut self) -> Vec<Shown> {
         let exposure = self.follower.system.kernel().exposure();
-        let now: Vec<Shown> =
-            exposure.texts().map(|(name, value)| Shown { name: name.to_owned(), value }).collect();
-        let is_new = |(index, shown): &(usize, &Shown)| self.known.get(*index) != Some(*shown);
-        let news = now.iter().enumerate().filter(is_new).map(|(_, shown)| shown.clone()).collect();
-        self.known = now;
-        news
+        let now = exposure.texts().map(|(name, value)| Shown { name: name.to_owned(), value }).collect();
+        renew(&mut self.known, now)
     }
 
     fn take_said(&mut self) -> Vec<Said> {
