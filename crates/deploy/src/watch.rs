@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use simurgh_protocol::{
-    Actor, ActorId, Durable, Finding, Mode, Outcome, Report, Run, Schedule, Snapshot, System, Verdict,
+    Actor, ActorId, Durable, Finding, Mode, Outcome, Report, Schedule, Snapshot, System, Verdict,
 };
 
 use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::observer::{Observable, Observer};
+use crate::run::Run;
 
 /// What follows `watch` on the command line; a program has it as one of its commands.
 #[derive(Clone, Debug, clap::Args)]

@@ -11,7 +11,5 @@ pub(crate) fn endless() -> String {
     )
 }
 
-/// What is wrong with an actor that panics when it has come to its end.
-pub(crate) fn at_its_end(message: &str) -> String {
-    format!("panicked in what it does at its end: {message}")
-}
+/// What is wrong with an actor that panics when it has come to its end, before what it says.
+pub(crate) const AT_ITS_END: &str = "panicked in what it does at its end";

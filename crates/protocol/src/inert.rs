@@ -10,7 +10,7 @@ use crate::actor::Data;
 use crate::network::Network;
 use crate::space::{Move, Space, TIMEOUT};
 
-/// For each message, the states of its receiver from which it may still have an effect.
+/// For each message, the states of its receiver from which it may still have an effect; nothing is known by default.
 #[derive(Default)]
 pub(crate) struct Inert {
     live: BTreeMap<u32, Vec<bool>>,
@@ -19,11 +19,6 @@ pub(crate) struct Inert {
 }
 
 impl Inert {
-    /// Nothing is known.
-    pub(crate) fn unknown() -> Self {
-        Self::default()
-    }
-
     /// What follows from all reactions that are known: of all local states, after a search of the whole space.
     pub(crate) fn new<M: Data>(space: &Space<M>) -> Self {
         let mut live = BTreeMap::new();

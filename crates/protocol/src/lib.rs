@@ -6,7 +6,7 @@
 //! - [`local()`], [`pairwise`], [`agree`], [`projected`], [`global`], [`history()`], [`world`]: conditions, which become
 //!   properties by [`System::always`], [`System::sometimes`] and [`System::eventually`].
 //! - [`Checker`]: which search, within which bounds; [`Report`]: what it found.
-//! - [`Snapshot`]: where a running system was found, to go on from there; [`Run`]: one that runs in a simulated network.
+//! - [`Snapshot`]: where a running system was found, to go on from there.
 //! - [`linearizability`]: whether what clients were answered can be explained.
 //! - [`runtime`]: one execution of a system, for whoever has a network and a clock, such as a simulation; and of one node.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
@@ -104,7 +104,7 @@ pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
 pub use simurgh_search::liveness::Fairness;
 pub use simurgh_search::space::Seen as Progress;
-pub use snapshot::{NodeSnapshot, Run, Snapshot};
+pub use snapshot::{NodeSnapshot, Snapshot};
 pub use system::System;
 
 /// What a protocol offers to the engines of a search.

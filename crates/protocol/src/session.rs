@@ -110,7 +110,7 @@ impl<'a, M: Data> Session<'a, M> {
             ticks: 0,
             workers: 1,
             transitions_before: 0,
-            eventually: (usize::MAX, Inert::unknown()),
+            eventually: (usize::MAX, Inert::default()),
         };
         let asks_history = |property: &&Property<M>| matches!(property.condition.kind, Kind::History(_));
         if let Some(Property { name, .. }) = system.properties.iter().find(asks_history)
@@ -203,7 +203,7 @@ impl<'a, M: Data> Session<'a, M> {
         }
         // Only a condition on everything sees messages that will be ignored.
         let sees_messages = matches!(self.system.properties[property].condition.kind, Kind::World(_));
-        let inert = if sees_messages { Inert::unknown() } else { Inert::new(&self.space) };
+        let inert = if sees_messages { Inert::default() } else { Inert::new(&self.space) };
         self.eventually = (property, inert);
         self.transitions_before = self.report.transitions;
         let (answer, seen) = liveness::search(self, fairness);

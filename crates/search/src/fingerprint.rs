@@ -39,6 +39,13 @@ impl StableHasher {
     }
 }
 
+/// Numbers are hashed as one word each.
+macro_rules! words {
+    ($($write:ident: $number:ty),*) => {
+        $(fn $write(&mut self, value: $number) { self.word(value as u64) })*
+    };
+}
+
 impl Hasher for StableHasher {
     fn finish(&self) -> u64 {
         self.wide() as u64
@@ -55,21 +62,7 @@ impl Hasher for StableHasher {
             self.word(u64::from_le_bytes(last) ^ ((rest.len() as u64) << 56));
         }
     }
-    fn write_u8(&mut self, value: u8) {
-        self.word(u64::from(value));
-    }
-    fn write_u16(&mut self, value: u16) {
-        self.word(u64::from(value));
-    }
-    fn write_u32(&mut self, value: u32) {
-        self.word(u64::from(value));
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.word(value);
-    }
-    fn write_usize(&mut self, value: usize) {
-        self.word(value as u64);
-    }
+    words!(write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_usize: usize);
 }
 
 /// The fingerprint of a value.

@@ -14,7 +14,7 @@ use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, tran
 use super::faults::fate_of;
 use super::{Actors, Comm, Message, Network, Next, Process, place_of};
 use crate::determinism::Exchange;
-use crate::endless::{LOCAL_MAX, at_its_end, endless};
+use crate::endless::{AT_ITS_END, LOCAL_MAX, endless};
 use crate::transition::{Awaited, Ending, Fate, Kind, Post, Posting, Transition};
 use crate::verdict::{Step, Violation};
 
@@ -372,7 +372,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.kernel.serve_note(actor, note);
         }
         for message in panics {
-            self.fail(actor, at_its_end(&message), None);
+            self.fail(actor, format!("{AT_ITS_END}: {message}"), None);
         }
     }
 

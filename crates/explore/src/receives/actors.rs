@@ -13,7 +13,7 @@ use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
-use crate::endless::{LOCAL_MAX, at_its_end, endless};
+use crate::endless::{AT_ITS_END, LOCAL_MAX, endless};
 use simurgh_kernel::watchdog::Pulse;
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
@@ -265,7 +265,7 @@ impl<F: Factory> Actors<F> {
         let failed = matches!(request, Request::Failed(_));
         let panics = part(on_exit, failed, &mut self.door);
         let request = match panics.first() {
-            Some(message) if !failed => Request::Failed(at_its_end(message)),
+            Some(message) if !failed => Request::Failed(format!("{AT_ITS_END}: {message}")),
             _ => request,
         };
         self.door.said.clear();

@@ -1,6 +1,6 @@
 //! What happens to a node, and what the commands of its handlers mean: the one place that knows, for all who run actors.
 //!
-//! A checker, a simulation, a [`Run`](crate::Run) and a deployed node differ in what is around a node: who carries its messages,
+//! A checker, a simulation and a deployed node differ in what is around a node: who carries its messages,
 //! what its clock is, and who answers its choices. They give that as an [`Environment`] and an [`Out`]. [`NodeRuntime`] is a node
 //! that is up. [`Local`] is a node that may also crash, recover and fail, as long as it is in memory; [`Process::step`]
 //! leads from one to the next. Deployed nodes crash and recover as processes of the system do, and have real disks.

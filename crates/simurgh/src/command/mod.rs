@@ -117,7 +117,8 @@ pub(crate) fn lost_output() -> bool {
 
 /// Ends a command: an error is told in one line, with exit code 2. So is output that was lost.
 pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
-    let lost = |error: &String| Error::input(format!("standard output: {error}; what was to be printed is lost"));
+    let lost =
+        |error: &String| Error::input(format!("standard output: {error}; what was to be printed is lost"));
     let result = result.and_then(|exit| UNPRINTED.get().map_or(Ok(exit), |error| Err(lost(error))));
     match result {
         Ok(exit) => exit.into(),

@@ -226,7 +226,8 @@ fn a_panic_at_the_end_of_an_actor_is_found_by_every_engine() {
         })?;
         Ok(())
     };
-    for engine in [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::Bfs] {
+    for engine in [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::Bfs]
+    {
         let found = simurgh::check(app).engine(engine).assert_violated();
         let says = "untidy failed: panicked in what it does at its end: something is left";
         assert!(found.what.contains(says), "{engine}: {found}");
