@@ -2,7 +2,7 @@
 //!
 //! - [`system`]: what can be searched. Nothing here knows actors, messages or handlers.
 //! - [`verdict`](mod@verdict): what a search found.
-//! - [`session`]: bounds, progress, and what all engines share.
+//! - [`session`], [`replay`]: bounds, progress, and what all engines share; following a schedule.
 //! - [`dfs`]: plain search, the oracle of all others.
 //! - [`fingerprint`](mod@fingerprint): what a state is known by.
 //! - [`space`]: states as values, and `stepped`, any system as such a space; [`visited`]: which of them were seen.
@@ -11,7 +11,6 @@
 //! - [`causality`], `wakeup`, `reduction`: happens-before, wakeup trees, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
-//! - [`replay`]: following a schedule.
 //! - [`engine`]: which engine needs what of a system, and preserves what.
 //!
 //! Two processes count a number up, one by one and by two; nobody minds the order:
