@@ -106,7 +106,10 @@ proptest! {
         let run = || {
             let (program, records) = play(&scenario, Platform::builtin().into(), 0).unwrap();
             let outcome = program.simulate(Settings { pacing, ..Settings::default() }).unwrap();
-            assert!(outcome.report.failures.is_empty(), "{:?}", outcome.report.failures);
+            // The only mistake that these scenarios can make.
+            let waits_for_nothing = |message: &str| message.starts_with("waitany: nothing was started");
+            let failures = &outcome.report.failures;
+            assert!(failures.iter().all(|failure| waits_for_nothing(&failure.message)), "{failures:?}");
             (records.take(), outcome.report)
         };
         let (first, second) = (run(), run());

@@ -75,7 +75,6 @@ fn all_join_one(program: &mut Program, count: u32) -> simurgh::Result {
     program.spawn("main", "node-1", move |ctx: Ctx| async move {
         let target = ctx.spawn("target", "node-0", |ctx: Ctx| async move { ctx.sleep(3.0).await })?.await;
         for number in 0..count {
-            let target = target.clone();
             // Every other one gives up.
             let patience = if number % 2 == 0 { 1.0 } else { 9.0 };
             ctx.spawn("one", "node-0", move |_| async move {
@@ -90,18 +89,12 @@ fn all_join_one(program: &mut Program, count: u32) -> simurgh::Result {
 
 fn all_meet_at_a_barrier(program: &mut Program, count: u32) -> simurgh::Result {
     let barrier = program.barrier(count);
-    crowd(program, count, move |_| {
-        let barrier = barrier.clone();
-        async move { barrier.wait().await }
-    })
+    crowd(program, count, move |_| async move { barrier.wait().await })
 }
 
 fn a_barrier_is_left_by_the_dead(program: &mut Program, count: u32) -> simurgh::Result {
     let barrier = program.barrier(count + 1);
-    crowd(program, count, move |_| {
-        let barrier = barrier.clone();
-        async move { barrier.wait().await }
-    })?;
+    crowd(program, count, move |_| async move { barrier.wait().await })?;
     program.spawn("main", "node-1", |ctx: Ctx| async move {
         ctx.sleep(1.0).await;
         ctx.kill_all().await;
@@ -111,9 +104,9 @@ fn a_barrier_is_left_by_the_dead(program: &mut Program, count: u32) -> simurgh::
 
 fn all_are_notified(program: &mut Program, count: u32) -> simurgh::Result {
     let (lock, condition) = (program.mutex(false), program.condvar());
-    let (theirs, waits) = (lock.clone(), condition.clone());
+    let theirs = lock.clone();
     crowd(program, count, move |_| {
-        let (lock, condition) = (theirs.clone(), waits.clone());
+        let lock = theirs.clone();
         async move {
             let mut guard = lock.lock().await;
             while !*guard {
@@ -148,11 +141,8 @@ fn all_give_up_on_a_lock(program: &mut Program, count: u32) -> simurgh::Result {
 
 fn all_give_up_on_a_semaphore(program: &mut Program, count: u32) -> simurgh::Result {
     let semaphore = program.semaphore(0);
-    crowd(program, count, move |_| {
-        let semaphore = semaphore.clone();
-        async move {
-            let _ = semaphore.acquire_for(1.0).await;
-        }
+    crowd(program, count, move |_| async move {
+        let _ = semaphore.acquire_for(1.0).await;
     })
 }
 
