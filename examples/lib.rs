@@ -7,3 +7,8 @@ pub mod protocol;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/checking-in-tests.md")]
 struct CheckingInTests;
+
+/// What SimGrid's calls are here: what it shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-simgrid.md")]
+struct FromSimGrid;
