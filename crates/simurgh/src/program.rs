@@ -1,5 +1,6 @@
 //! A program: the actors that are there at the start, and what they share.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::future::Future;
@@ -72,6 +73,11 @@ impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Program").field("actors", &self.planned.len()).finish_non_exhaustive()
     }
+}
+
+thread_local! {
+    /// The list of a program that was handed over, for the next: one that is explored is made again for each execution.
+    static SPARE: Cell<Vec<Planned>> = const { Cell::new(Vec::new()) };
 }
 
 /// How a program is simulated.
@@ -223,7 +229,7 @@ impl Program {
 
     /// One of which every order is tried.
     pub(crate) fn explored(self) -> Self {
-        Self { explored: true, ..self }
+        Self { explored: true, planned: SPARE.take(), ..self }
     }
 
     /// Whether every order of it is tried (`check`) rather than one simulated (`run`). Time is abstract then: what goes on
@@ -696,9 +702,10 @@ impl Program {
     }
 
     /// As [`into_parts`](Self::into_parts), into lists that are there.
-    pub(crate) fn hand_over(self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
-        actors.extend(self.planned.into_iter().map(|planned| planned.request));
+    pub(crate) fn hand_over(mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
+        actors.extend(self.planned.drain(..).map(|planned| planned.request));
         notes.extend(self.notes);
+        SPARE.set(self.planned);
     }
 
     /// What all actors share.
