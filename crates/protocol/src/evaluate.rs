@@ -145,6 +145,13 @@ impl<'a, M: Data> Evaluator<'a, M> {
         }
     }
 
+    /// Whether an `eventually` has come true: of all actors, so that it does not by one of them being down.
+    pub(crate) fn has_come_true(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
+        let of = self.properties[property].condition.of;
+        let is_missing = |actor: usize| space.local(actor, state[actor]).is_missing(of);
+        !(0..space.actors()).any(is_missing) && self.holds(property, space, state)
+    }
+
     /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
     pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
         self.panic = None;

@@ -477,7 +477,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
 
 impl<M: Data> Eventually for Session<'_, M> {
     fn holds(&mut self, state: &[u32]) -> bool {
-        self.evaluator.holds(self.eventually.0, &self.space, state)
+        self.evaluator.has_come_true(self.eventually.0, &self.space, state)
     }
 
     fn broken(&mut self) -> Option<Decided> {
@@ -530,7 +530,8 @@ fn confirm<M: Data>(
         && match decided {
             Decided::Panic => failed(space, last, None),
             Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
-                let never = replayed.states.iter().all(|state| !evaluator.holds(property, space, state));
+                let never =
+                    replayed.states.iter().all(|state| !evaluator.has_come_true(property, space, state));
                 let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
                 never && again
             }

@@ -4,7 +4,8 @@ mod common;
 
 use common::{SECOND, Timed, deaf, walker};
 use simurgh_protocol::{
-    Actor, ActorId, Fairness, Happened, Network, Out, System, Verdict, World, history, local, world,
+    Actor, ActorId, Fairness, Happened, Network, Out, States, System, Verdict, World, global, history, local,
+    projected, world,
 };
 
 /// Does nothing.
@@ -166,5 +167,40 @@ fn a_history_was_told_of_messages_out_of_order() {
         let found = system.checker().bfs();
         assert_eq!(found.assert_properties().discovery("one is last").map(|way| way.steps.len()), Some(1));
         system.checker().dfs().assert_properties();
+    }
+}
+
+/// Counts messages, and forgets them in a crash.
+struct Client;
+
+impl Actor for Client {
+    type Msg = u8;
+    type State = u32;
+    type Timer = ();
+
+    fn on_start(&self, _: &mut Out<Self>) -> u32 {
+        0
+    }
+
+    fn on_msg(&self, got: &mut u32, _: ActorId, _: &u8, _: &mut Out<Self>) {
+        *got += 1;
+    }
+}
+
+/// While the only client is down, `local` and `projected` were true of all clients there are.
+#[test]
+fn nothing_becomes_true_by_a_crash() {
+    let system = |crashes: usize| {
+        let messages = System::new().actor(Client).actor(Stuck).in_flight(ActorId(1), ActorId(0), 1);
+        messages.in_flight(ActorId(1), ActorId(0), 2).crashes(crashes)
+    };
+    let both = [
+        || local(|got: &u32| *got == 2),
+        || projected(|got: &u32| Some(*got), |all: &[&u32]| all.iter().all(|got| **got == 2)),
+        || global(|states: &States<'_>| states.get::<u32>(ActorId(0)) == Some(&2)),
+    ];
+    for both in both {
+        assert_eq!(eventually(&system(0).eventually("done", both())), [Verdict::Holds; 3]);
+        assert_eq!(eventually(&system(1).eventually("done", both())), [Verdict::Violated; 3]);
     }
 }

@@ -395,7 +395,10 @@ impl<M: Data> Runtime<M> {
         match mode {
             Mode::Always => answers.any(|answer| !answer),
             Mode::Sometimes => answers.any(|answer| answer),
-            Mode::Eventually => answers.all(|answer| answer),
+            Mode::Eventually => {
+                let is_missing = |node: &Box<dyn RunningNode<M>>| node.local().is_missing(condition.of);
+                !self.nodes.iter().any(is_missing) && answers.all(|answer| answer)
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! that is up. [`Local`] is a node that may also crash, recover and fail, as long as it is in memory; [`Process::step`]
 //! leads from one to the next. Deployed nodes crash and recover as processes of the system do, and have real disks.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -121,6 +121,8 @@ pub(crate) trait AnyLocal {
     fn health(&self) -> Health;
     /// The state of a node that is up.
     fn state(&self) -> Option<&dyn Any>;
+    /// Whether it is down, and its states are of this type: what is asked of all such nodes cannot be told.
+    fn is_missing(&self, of: Option<TypeId>) -> bool;
     /// Why it has failed, if it has.
     fn failure(&self) -> Option<&str>;
     /// How it prints, without its timers.
@@ -150,6 +152,10 @@ impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
 
     fn state(&self) -> Option<&dyn Any> {
         self.up().map(|node| &node.state as &dyn Any)
+    }
+
+    fn is_missing(&self, of: Option<TypeId>) -> bool {
+        of == Some(TypeId::of::<S>()) && self.up().is_none()
     }
 
     fn failure(&self) -> Option<&str> {

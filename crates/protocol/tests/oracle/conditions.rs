@@ -181,8 +181,16 @@ impl Property {
         match self.mode {
             Mode::Always => answers.contains(&false),
             Mode::Sometimes => answers.contains(&true),
-            Mode::Eventually => !answers.contains(&false),
+            Mode::Eventually => !answers.contains(&false) && !self.misses_somebody(protocol, state),
         }
+    }
+
+    /// Whether one of those that it is about is down: it does not become true by that.
+    fn misses_somebody(&self, protocol: &Protocol, state: &State) -> bool {
+        let is_of_kind =
+            matches!(self.kind, Kind::Local | Kind::Pairwise | Kind::Agree(_) | Kind::Projected(..));
+        let mut all = state.states().into_iter().zip(&protocol.tables);
+        is_of_kind && all.any(|(state, table)| table.is_other == self.of_other && state.is_none())
     }
 
     /// Whether local search can see it.
