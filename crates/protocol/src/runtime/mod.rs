@@ -396,8 +396,8 @@ impl<M: Data> Runtime<M> {
             Mode::Always => answers.any(|answer| !answer),
             Mode::Sometimes => answers.any(|answer| answer),
             Mode::Eventually => {
-                let is_missing = |node: &Box<dyn RunningNode<M>>| node.local().is_missing(condition.of);
-                !self.nodes.iter().any(is_missing) && answers.all(|answer| answer)
+                !self.nodes.iter().any(|node| node.local().is_missing(condition.of))
+                    && answers.all(|answer| answer)
             }
         }
     }
