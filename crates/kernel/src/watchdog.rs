@@ -141,7 +141,12 @@ impl Watchdog {
         let pulse = Pulse::default();
         lock(&self.shared.runners).push(Arc::clone(&pulse.runner));
         if let Some(tell) = self.shared.on_exit.get() {
-            let _ = RUN_HERE.try_with(|run| run.0.borrow_mut().push((Arc::clone(&pulse.runner), *tell)));
+            let _ = RUN_HERE.try_with(|run| {
+                let mut run = run.0.borrow_mut();
+                // Those of searches that are over are nobody's any more.
+                run.retain(|(runner, _)| Arc::strong_count(runner) > 1);
+                run.push((Arc::clone(&pulse.runner), *tell));
+            });
         }
         pulse
     }

@@ -6,7 +6,7 @@
 //!
 //! In reading order:
 //! - [`api`]: what an actor's code is written with: [`Ctx`], [`Mailbox`], [`Activity`], [`Host`], [`Mutex`]...
-//! - [`program`]: the actors of a program, and how it is simulated.
+//! - [`program`], `settings`: the actors of a program, and how it is simulated.
 //! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
 //! - [`scenario`]: programs written as data, in TOML.
 //! - [`replay`]: time-independent traces.
@@ -78,6 +78,7 @@ mod error;
 pub mod program;
 pub mod replay;
 pub mod scenario;
+mod settings;
 mod text;
 pub mod timed;
 
@@ -90,8 +91,9 @@ pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network
 /// Reading the command line of a program (see [`main_with`]).
 pub use clap;
 pub use error::{Error, Exit, Result};
-pub use program::{Outcome, Program, Settings};
+pub use program::{Outcome, Program};
 pub use scenario::Scenario;
+pub use settings::Settings;
 pub use simurgh_kernel::event::{Event, Observer};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;

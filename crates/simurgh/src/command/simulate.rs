@@ -12,8 +12,9 @@ use simurgh_trace::{Recorder, Timeline};
 use super::stats::Stats;
 use super::{print, progress, summary};
 use crate::error::{Error, Exit, Result};
-use crate::program::{Outcome, Program, Settings};
+use crate::program::{Outcome, Program};
 use crate::scenario::{Records, Scenario};
+use crate::settings::Settings;
 use crate::timed::steering::steer_by_file;
 
 /// What can be said about any simulation.

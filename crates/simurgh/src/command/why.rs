@@ -16,8 +16,8 @@ use simurgh_platform::units::{show_bandwidth, show_speed, show_time};
 use super::print;
 use super::run::prepare;
 use crate::error::{Error, Exit, Result};
-use crate::program::Settings;
 use crate::scenario::{How, Operation, Record, Scenario};
+use crate::settings::Settings;
 
 /// The arguments of `simurgh why`.
 #[derive(Args, Clone, Debug)]

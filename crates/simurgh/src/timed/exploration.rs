@@ -12,8 +12,9 @@ use super::report::ExploreReport;
 use super::{Found, Limit, Objective, Subject, explore_ways};
 use crate::checking::{Listener, Stopwatch, calling, pass_on, silently};
 use crate::error::{Error, Result};
-use crate::program::{Program, Settings};
+use crate::program::Program;
 use crate::scenario::{Scenario, play};
+use crate::settings::Settings;
 
 /// A timed exploration that is about to begin.
 ///

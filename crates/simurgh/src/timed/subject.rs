@@ -13,7 +13,8 @@ use super::objective::{Measures, Objective};
 use super::{pilot, unknown};
 use crate::api::Registry;
 use crate::error::Result;
-use crate::program::{Outcome, Program, Settings};
+use crate::program::{Outcome, Program};
+use crate::settings::Settings;
 
 /// Adds the actors to a program, each time it is made.
 type Fill<'a> = Box<dyn Fn(&mut Program) -> Result + 'a>;
