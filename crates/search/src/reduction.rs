@@ -219,6 +219,16 @@ impl<S: System> Path<S> {
         into.extend((first + 1..end).filter(|&other| !self.causality.is_before(first, other)));
     }
 
+    /// The processes whose steps nothing of a sequence happened before.
+    pub(crate) fn initials(&self, sequence: &[usize]) -> Vec<u64> {
+        let is_initial = |&place: &usize| {
+            let mut earlier = sequence[..place].iter();
+            !earlier.any(|&other| self.causality.is_before(other, sequence[place]))
+        };
+        let initials = (0..sequence.len()).filter(is_initial);
+        initials.map(|place| S::process(&self.trace[sequence[place]])).collect()
+    }
+
     /// Puts those of some steps first that a step would have to come after; says how many. Otherwise they are in the order of their
     /// places.
     pub(crate) fn needed(&self, places: &mut [usize], last: &S::Transition) -> usize {

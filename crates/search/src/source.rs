@@ -4,14 +4,19 @@
 //! what the execution does after the second step makes no difference, and a race that an earlier execution showed was dealt
 //! with then. (`optimal`, which looks at weak initials, has to look again.)
 //!
+//! Where a process may do something else without the first step ([`Reversal::Look`]), that need not be so: a later step may be
+//! independent of both steps of the race, and not of what the process does instead. There all that does not happen after the
+//! first step counts, up to the end of the execution, as in `optimal`; and each execution is looked at.
+//!
 //! Where it departs from it: races are looked at when an execution is over, or is given up, instead of at each of its steps, with the
 //! same outcome, since only what lies between the two steps counts. A process is added with all outcomes of its request.
 
 use std::ops::ControlFlow;
 
+use crate::causality::Race;
 use crate::reduction::{self, Node, Path, Strategy};
 use crate::session::{Options, Session};
-use crate::system::System;
+use crate::system::{Reversal, System};
 use crate::verdict::Found;
 
 /// Explores with source sets.
@@ -28,20 +33,12 @@ impl<S: System> Strategy<S> for Source {
         reduction::add_once::<S>(node, other);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
         let mut sequence = Vec::new();
         for race in path.causality.races_since(fresh).to_vec() {
             path.not_after(race.first, race.second, &mut sequence);
             sequence.push(race.second);
-            // The initials of the sequence: what nothing in it happened before.
-            let is_initial = |&place: &usize| {
-                let mut earlier = sequence[..place].iter();
-                !earlier.any(|&other| path.causality.is_before(other, sequence[place]))
-            };
-            let initials: Vec<u64> = (0..sequence.len())
-                .filter(is_initial)
-                .map(|place| S::process(&path.trace[sequence[place]]))
-                .collect();
+            let initials = path.initials(&sequence);
             if initials.iter().any(|&process| path.is_considered(race.first, process)) {
                 continue;
             }
@@ -52,6 +49,33 @@ impl<S: System> Strategy<S> for Source {
                 }
             }
         }
+        let may_differ = |race: &&Race| race.reversal == Reversal::Look;
+        for race in path.causality.races.iter().filter(may_differ).copied().collect::<Vec<_>>() {
+            path.not_after(race.first, path.trace.len(), &mut sequence);
+            let initials = path.initials(&sequence);
+            if !initials.is_empty()
+                && !initials.iter().any(|&process| path.is_considered(race.first, process))
+                && depends(path, race, &sequence, session)?
+            {
+                path.consider(race.first, initials[0]);
+            }
+        }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether what the process of the second step of a race does without the first depends on something of a sequence.
+fn depends<S: System>(
+    path: &Path<S>,
+    race: Race,
+    sequence: &[usize],
+    session: &mut Session<'_, '_, S>,
+) -> ControlFlow<(), bool> {
+    let without = sequence.iter().map(|&place| &path.trace[place]);
+    session.reorder(path.trace[..race.first].iter().chain(without.clone()))?;
+    let mut enabled = Vec::new();
+    session.system.enabled(&mut enabled);
+    let process = S::process(&path.trace[race.second]);
+    let mut instead = enabled.iter().filter(|transition| S::process(transition) == process);
+    ControlFlow::Continue(instead.any(|last| without.clone().any(|other| S::dependent(other, last))))
 }
