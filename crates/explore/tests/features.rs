@@ -55,7 +55,8 @@ fn plain(program: &Program, network: Network) -> Option<Seen> {
 fn ways(program: &Program, network: Network, eager: bool) -> Result<Found, Refusal> {
     let seen = RefCell::new(BTreeSet::new());
     let mut all: BTreeSet<Way> = BTreeSet::new();
-    let mut visit = |way: &Way, _: Option<&Violation>| {
+    let mut visit = |shown: Option<(&Way, &[Violation])>| {
+        let Some((way, _)) = shown else { return true };
         seen.borrow_mut().insert(observed());
         assert!(all.insert(way.clone()), "{program:?} {network:?}: {way:?} is seen twice");
         true

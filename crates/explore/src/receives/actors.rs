@@ -388,6 +388,9 @@ impl<F: Factory> Actors<F> {
 }
 
 const MAY_TAKE_LONG: &str = "computations and disk accesses that may time out, are tested or cancelled";
+/// Each token is a message that is there from the start.
+const TOKENS_MAX: u32 = 10_000;
+const MANY_TOKENS: &str = "semaphores of more than 10,000";
 const PLACED: &str = "an actor is on a host";
 
 fn give(token: Token) -> Request {
@@ -401,6 +404,7 @@ fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator
     }
     let (request, count) = match note.tokens() {
         Noted::Give(token) => (Some(give(token)), 1),
+        Noted::Make(_, count) if count > TOKENS_MAX => (Some(Request::Unsupported(MANY_TOKENS)), 1),
         Noted::Make(token, count) => (Some(Request::Give(Mailbox::of(token))), count),
         Noted::Other => (None, 0),
     };
@@ -425,15 +429,20 @@ impl<F: Factory> Processes for Actors<F> {
         }
         self.actors = actors;
         self.given.clear();
+        let mut refused = None;
         for note in self.notes.drain(..) {
-            let requests = note_requests(note, &mut self.barriers);
-            self.given.extend(requests.filter_map(|request| match request {
-                Request::Give(mailbox) => Some(mailbox),
-                _ => None,
-            }));
+            for request in note_requests(note, &mut self.barriers) {
+                match request {
+                    Request::Give(mailbox) => self.given.push(mailbox),
+                    Request::Unsupported(_) => refused = Some(request),
+                    _ => {}
+                }
+            }
         }
         if let Some(first) = self.live[..self.living].first_mut() {
             first.payloads.extend(self.given.iter().map(|_| None));
+            first.is_marked |= refused.is_some();
+            first.queue.extend(refused);
         }
     }
 

@@ -27,7 +27,7 @@ use super::{Mailbox, Network};
 struct Traffic {
     sends: u32,
     receives: u32,
-    /// Which of its posts it takes back, or might.
+    /// Which of its posts it takes back, or might: [`Post::key`].
     revocable: BTreeSet<u32>,
 }
 
@@ -38,7 +38,9 @@ impl Traffic {
 
     /// In what it exceeds another.
     fn more_than(&self, other: &Self) -> More {
-        let takes_back = !self.revocable.is_subset(&other.revocable);
+        // What the other has not seen at all is no news of what it has seen.
+        let is_news = |&key: &u32| !other.revocable.contains(&key) && key >> 1 <= other.posts(key & 1 == 1);
+        let takes_back = self.revocable.iter().any(is_news);
         (self.sends > other.sends, self.receives > other.receives, takes_back)
     }
 }
@@ -137,16 +139,14 @@ impl Search {
     /// a choice was cut, the search has to begin anew.
     pub(super) fn learn(&mut self, post: PostId) {
         let own = self.graph.posts[post as usize];
-        let is_alike = |other: &&Post| {
-            (other.process, other.mailbox, other.is_send()) == (own.process, own.mailbox, own.is_send())
-        };
-        let count = self.graph.posts.iter().filter(is_alike).count() as u32;
         let known = self.posters.traffic.entry((own.mailbox, own.process)).or_default();
         let posts = if own.is_send() { &mut known.sends } else { &mut known.receives };
-        let is_more = count > *posts;
-        *posts = count.max(*posts);
+        let is_more = own.number > *posts;
+        *posts = own.number.max(*posts);
         // Where it met somebody in time, it is not taken back; in another execution it may be.
-        let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.handle);
+        let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.key());
+        // No choice was cut for a post that was never seen before.
+        let takes_back = takes_back && !is_more;
         if is_more || takes_back {
             let more = (is_more && own.is_send(), is_more && !own.is_send(), takes_back);
             self.learned |= self.posters.matters(own.mailbox, own.process, more);
@@ -202,6 +202,32 @@ impl Search {
         true
     }
 
+    /// Notes what is there beside a post that has met nobody until a moment: somebody else has taken it. False if nobody can have.
+    pub(super) fn has_met_nobody(&mut self, post: PostId, until: Node) -> bool {
+        let own = self.graph.posts[post as usize];
+        if own.partner.is_some() || !self.graph.order.before(own.arrives, until) {
+            return true;
+        }
+        (0..self.graph.posts.len()).all(|index| {
+            let other = &self.graph.posts[index];
+            let is_there = other.mailbox == own.mailbox
+                && other.is_free()
+                && admits(&own, other)
+                && self.graph.order.before(other.arrives, until);
+            !is_there || self.need(Need::Partner(index as PostId, Some(own.arrives)))
+        })
+    }
+
+    /// Whether a post may be left for later, and its process does not take it back before it goes on, or may.
+    pub(super) fn may_be_left(&mut self, post: PostId, is_kept: bool) -> bool {
+        let needs = self.needs.len();
+        self.kept = is_kept.then_some(post);
+        let may = self.is_left(post);
+        self.kept = None;
+        self.needs.truncate(needs);
+        may
+    }
+
     pub(super) fn need(&mut self, need: Need) -> bool {
         self.needs.push(need);
         self.limits.eager || self.can_be_met(need)
@@ -232,7 +258,7 @@ impl Search {
 
     /// Whether somebody may take a post, before some moment if there is one, or its own process may take it back.
     fn can_be_taken(&mut self, post: &Post, before: Option<Node>) -> bool {
-        let can = self.takers(post, before).next().is_some() || self.may_be_taken_back(post);
+        let can = self.takers(post, before).next().is_some() || self.may_be_taken_back(post, before);
         if !can {
             let is_send = !post.is_send();
             let owner = before.and_then(|before| self.owner(before));
@@ -242,9 +268,14 @@ impl Search {
         can
     }
 
-    fn may_be_taken_back(&self, post: &Post) -> bool {
+    /// Whether the process of a post may take it back: not while it waits for it, which it does where there is no moment.
+    fn may_be_taken_back(&self, post: &Post, before: Option<Node>) -> bool {
+        let is_kept = self.kept.is_some_and(|kept| self.graph.posts[kept as usize].posted == post.posted);
+        if before.is_none() || is_kept {
+            return false;
+        }
         let traffic = self.posters.traffic.get(&(post.mailbox, post.process));
-        traffic.is_some_and(|traffic| traffic.revocable.contains(&post.handle)) && self.goes_on(post.process)
+        traffic.is_some_and(|traffic| traffic.revocable.contains(&post.key())) && self.goes_on(post.process)
     }
 
     fn goes_on(&self, process: u32) -> bool {
@@ -269,10 +300,8 @@ impl Search {
             };
             record.last != before && !self.graph.order.before(before, record.last) && owner != Some(process)
         };
-        let used = move |process: u32| {
-            let is_used = |p: &&Post| p.process == process && p.mailbox == mailbox && p.is_send() == is_send;
-            self.graph.posts.iter().filter(is_used).count() as u32
-        };
+        let used =
+            move |process: u32| self.graph.last_of(process, mailbox, is_send).map_or(0, |last| last.number);
         self.posters.of(mailbox).filter_map(move |(process, traffic)| {
             let most = traffic.posts(is_send);
             if most == 0 || !self.goes_on(process) || !in_time(process) {
@@ -303,7 +332,7 @@ impl Search {
                 }
             };
             let post = &self.graph.posts[left as usize];
-            if post.is_free() && !self.may_be_taken_back(post) {
+            if post.is_free() && !self.may_be_taken_back(post, before) {
                 needy.entry(left).or_default().push(before);
             }
         }

@@ -22,6 +22,8 @@ pub struct Post {
     pub handle: Handle,
     pub mailbox: Mailbox,
     pub side: Side,
+    /// How many its process has posted there on this side, with this one.
+    pub number: u32,
     /// When it is posted.
     pub posted: Node,
     /// When it is in the mailbox: for a send on a network that takes its time, its arrival.
@@ -41,6 +43,11 @@ pub struct Post {
 impl Post {
     pub fn is_send(&self) -> bool {
         self.side.is_send()
+    }
+
+    /// Which of the posts of its process to this mailbox it is.
+    pub fn key(&self) -> u32 {
+        self.number << 1 | u32::from(self.is_send())
     }
 
     /// Whether it may still meet somebody.
@@ -164,27 +171,20 @@ impl Graph {
         at_once: bool,
     ) -> PostId {
         let posted = self.order.add(&[last]);
-        let is_send = side.is_send();
-        let arrives = match self.network {
-            Network::Unordered if is_send && !mailbox.is_local() => self.order.add(&[posted]),
-            Network::Pairwise if is_send && !mailbox.is_local() => {
-                let mut own = self
-                    .posts
-                    .iter()
-                    .rev()
-                    .filter(|other| other.process == process && other.mailbox == mailbox);
-                match own.find(|other| other.is_send()).map(|other| other.arrives) {
-                    Some(before) => self.order.add(&[posted, before]),
-                    None => self.order.add(&[posted]),
-                }
-            }
-            _ => posted,
+        let earlier =
+            self.last_of(process, mailbox, side.is_send()).map(|other| (other.number, other.arrives));
+        let arrives = match (self.network, earlier) {
+            _ if !side.is_send() || mailbox.is_local() => posted,
+            (Network::Mailbox, _) => posted,
+            (Network::Pairwise, Some((_, before))) => self.order.add(&[posted, before]),
+            _ => self.order.add(&[posted]),
         };
         self.posts.push(Post {
             process,
             handle,
             mailbox,
             side,
+            number: earlier.map_or(0, |(number, _)| number) + 1,
             posted,
             arrives,
             partner: None,
@@ -194,6 +194,12 @@ impl Graph {
             revocable: at_once,
         });
         (self.posts.len() - 1) as PostId
+    }
+
+    /// The last that a process has posted to a mailbox, on this side.
+    pub fn last_of(&self, process: u32, mailbox: Mailbox, is_send: bool) -> Option<&Post> {
+        let is_alike = |p: &&Post| p.process == process && p.mailbox == mailbox && p.is_send() == is_send;
+        self.posts.iter().rev().find(is_alike)
     }
 
     /// Puts one moment before another, and all that follows from it. False if that cannot be; then it must be undone.

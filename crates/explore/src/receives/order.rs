@@ -1,6 +1,8 @@
 //! A partial order under construction: edges are added one by one, its transitive closure is kept, a cycle is refused, and
 //! all that was added since some moment can be taken back.
 
+use std::collections::BTreeSet;
+
 use smallvec::SmallVec;
 
 /// A point of the order.
@@ -129,11 +131,18 @@ impl Order {
 
     /// All points in an order that agrees with this one; of those that may come next, the lowest first.
     pub fn linearise(&self) -> Vec<Node> {
-        let mut left: Vec<Node> = (0..self.nodes as Node).collect();
-        let mut line = Vec::with_capacity(left.len());
-        while !left.is_empty() {
-            let first = left.iter().position(|&node| left.iter().all(|&other| !self.before(other, node)));
-            line.push(left.remove(first.expect("an order without cycles has a first point")));
+        let rows = self.before.chunks(self.words.max(1)).take(self.nodes);
+        let mut left: Vec<u32> = rows.map(|row| row.iter().map(|word| word.count_ones()).sum()).collect();
+        let mut next: BTreeSet<Node> = (0..self.nodes as Node).filter(|&n| left[n as usize] == 0).collect();
+        let mut line = Vec::with_capacity(self.nodes);
+        while let Some(first) = next.pop_first() {
+            line.push(first);
+            for other in (0..self.nodes as Node).filter(|&other| self.before(first, other)) {
+                left[other as usize] -= 1;
+                if left[other as usize] == 0 {
+                    next.insert(other);
+                }
+            }
         }
         line
     }

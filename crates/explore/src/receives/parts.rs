@@ -93,11 +93,13 @@ pub fn explore_parts<P: Processes>(
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Frontier, Refusal> {
     let (mut frontier, mut workers) = (frontier, workers);
+    let mut watch =
+        |shown: Shown<'_>| if let Shown::Progress(progress) = shown { watch(progress) } else { true };
     loop {
         let before = (workers > 1 && !limits.all).then(|| frontier.clone());
         let (more, anew) = explore_once(network, limits, frontier, |crew| match workers {
-            0 | 1 => crew.work(&mut make(), &mut Onlooker { watch, visit: &mut |_, _| true }),
-            _ => crew.work_together(make, workers, watch),
+            0 | 1 => crew.work(&mut make(), &mut watch),
+            _ => crew.work_together(make, workers, &mut watch),
         })?;
         match before {
             // Which violation several workers find first depends on who is faster; one worker finds the first.
@@ -110,7 +112,8 @@ pub fn explore_parts<P: Processes>(
     }
 }
 
-/// Explores all ways, and shows each to a visitor, with what went wrong in it; it stops the search by saying false.
+/// Explores all ways, and shows each to a visitor, with what went wrong in it; it stops the search by saying false. In between it is
+/// asked now and then whether to go on, with nothing to see.
 ///
 /// # Errors
 /// If the program does something that this engine does not know.
@@ -118,15 +121,15 @@ pub fn explore_ways(
     processes: &mut dyn Processes,
     network: Network,
     limits: Limits,
-    visitor: &mut dyn FnMut(&Way, Option<&Violation>) -> bool,
+    visitor: &mut dyn FnMut(Option<(&Way, &[Violation])>) -> bool,
 ) -> Result<Exploration, Refusal> {
     // Where the search begins anew, the visitor has seen some of the ways.
     let mut shown = BTreeSet::new();
-    let mut visit = |search: &Search, violation: Option<&Violation>| {
+    let mut onlooker = |seen: Shown<'_>| {
+        let Shown::Execution(search, wrong) = seen else { return visitor(None) };
         let way = search.way();
-        !shown.insert(way.fingerprint()) || visitor(&way, violation)
+        !shown.insert(way.fingerprint()) || visitor(Some((&way, wrong)))
     };
-    let mut onlooker = Onlooker { watch: &mut |_| true, visit: &mut visit };
     let mut frontier = Frontier::default();
     loop {
         let (more, anew) =
@@ -164,11 +167,14 @@ fn explore_once(
     Ok((frontier, pool.anew && !is_over))
 }
 
-/// Who looks on, at the progress now and then and at each execution, and stops the search by saying false.
-struct Onlooker<'a> {
-    watch: &'a mut dyn FnMut(&Progress) -> bool,
-    visit: &'a mut dyn FnMut(&Search, Option<&Violation>) -> bool,
+/// What an onlooker is shown: the progress, now and then, and each execution with what is wrong with it.
+enum Shown<'a> {
+    Progress(&'a Progress),
+    Execution(&'a Search, &'a [Violation]),
 }
+
+/// Who looks on, and stops the search by saying false.
+type Onlooker<'a> = dyn FnMut(Shown<'_>) -> bool + 'a;
 
 /// What the workers share.
 #[derive(Default)]
@@ -237,6 +243,23 @@ impl Pool {
         self.lessons += 1;
     }
 
+    /// Something is wrong with an execution. The shortest counterexample of each kind is kept, and of those the first in order: the same
+    /// for any number of workers.
+    fn note(&mut self, violation: Violation, search: &Search) {
+        let shortest = self.lengths.entry(violation.clone()).or_insert(u64::MAX);
+        if search.steps > *shortest {
+            return;
+        }
+        *shortest = search.steps;
+        let (violation, schedule) = search.schedule(violation);
+        let found = &mut self.frontier.found.found;
+        match found.iter_mut().find(|(known, _)| *known == violation) {
+            Some((_, known)) if (known.len(), &*known) > (schedule.len(), &schedule) => *known = schedule,
+            Some(_) => {}
+            None => found.push((violation, schedule)),
+        }
+    }
+
     fn put(&mut self, parts: Vec<Path>, share: f64) {
         self.shares.extend(parts.iter().map(|_| share));
         self.frontier.parts.extend(parts);
@@ -260,13 +283,13 @@ impl Crew {
         &self,
         make: &(dyn Fn() -> P + Sync),
         workers: usize,
-        watch: &mut dyn FnMut(&Progress) -> bool,
+        onlooker: &mut Onlooker<'_>,
     ) {
         let left = AtomicUsize::new(workers);
         std::thread::scope(|scope| {
             for _ in 0..workers {
                 scope.spawn(|| {
-                    self.work(&mut make(), &mut Onlooker { watch: &mut |_| true, visit: &mut |_, _| true });
+                    self.work(&mut make(), &mut |_: Shown<'_>| true);
                     left.fetch_sub(1, Ordering::SeqCst);
                     self.changed.notify_all();
                 });
@@ -276,7 +299,7 @@ impl Crew {
             while left.load(Ordering::SeqCst) > 0 {
                 let progress = pool.progress(pool.done);
                 drop(pool);
-                if !watch(&progress) {
+                if !onlooker(Shown::Progress(&progress)) {
                     self.stop();
                 }
                 pool = self.pool();
@@ -291,7 +314,7 @@ impl Crew {
         let pool = self.pool();
         let progress = pool.progress(pool.done + share * search.part());
         drop(pool);
-        if !(onlooker.watch)(&progress) {
+        if !onlooker(Shown::Progress(&progress)) {
             self.stop();
         }
     }
@@ -404,32 +427,17 @@ impl Crew {
                     self.stop();
                 }
             }
-            End::Execution(violation) => {
+            End::Execution(mut wrong) => {
                 tally.executions += 1;
-                if !(onlooker.visit)(search, violation.as_ref()) {
+                if !onlooker(Shown::Execution(search, &wrong)) {
                     self.pool().seen_enough = true;
                     self.stop();
                 }
-                let Some(violation) = violation else { return };
-                let mut pool = self.pool();
-                let Pool { frontier, lengths, .. } = &mut *pool;
-                // The shortest counterexample of each kind, and of those the first in order: the same for any number of workers.
-                let shortest = lengths.entry(violation.clone()).or_insert(u64::MAX);
-                if search.steps <= *shortest {
-                    *shortest = search.steps;
-                    let (violation, schedule) = search.schedule(violation);
-                    let found = &mut frontier.found.found;
-                    match found.iter_mut().find(|(known, _)| *known == violation) {
-                        Some((_, known)) if (known.len(), &*known) > (schedule.len(), &schedule) => {
-                            *known = schedule;
-                        }
-                        Some(_) => {}
-                        None => found.push((violation, schedule)),
-                    }
-                }
-                if !self.limits.all {
+                if !self.limits.all && !wrong.is_empty() {
+                    wrong.truncate(1);
                     self.stop();
                 }
+                wrong.into_iter().for_each(|violation| self.pool().note(violation, search));
             }
         }
     }

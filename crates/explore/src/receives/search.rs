@@ -63,7 +63,7 @@ fn branch(trunk: &[Pick], pick: Pick) -> Path {
 #[derive(Clone, PartialEq, Debug)]
 pub enum End {
     /// It is complete; what was wrong with it.
-    Execution(Option<Violation>),
+    Execution(Vec<Violation>),
     /// A choice led nowhere: there is no such execution.
     Nowhere,
     /// It was cut.
@@ -138,7 +138,7 @@ struct Mark {
     gatherings: u32,
     needs: u32,
     steps: u64,
-    failed: bool,
+    failed: u32,
 }
 
 /// The search, at one execution.
@@ -154,7 +154,8 @@ pub struct Search {
     pub(super) depth: usize,
     /// How many steps the present execution has.
     pub steps: u64,
-    pub(super) failed: Option<(u32, String)>,
+    /// Who failed, and what it said.
+    pub(super) failed: Vec<(u32, String)>,
     pub(super) gatherings: BTreeMap<u32, Gathering>,
     /// Gatherings as they were before they changed.
     pub(super) former: Vec<(u32, Gathering)>,
@@ -173,6 +174,8 @@ pub struct Search {
     pub(super) current: Option<u32>,
     /// What somebody has to take, of what was left behind.
     pub(super) needs: Vec<Need>,
+    /// A post that is not taken back, while it is looked whether it can be left for later.
+    pub(super) kept: Option<PostId>,
     /// What is known of who posts what.
     pub posters: Posters,
     /// Whether the last execution showed that a choice was cut that should not have been.
@@ -214,8 +217,8 @@ impl Search {
             self.steps += 1;
             if self.steps > self.limits.depth {
                 // What has failed until now has failed, if it can have come to that.
-                let is_failure = self.failed.is_some() && self.graph.complete();
-                return Ok(if is_failure { End::Execution(self.failure()) } else { End::TooDeep });
+                let is_failure = !self.failed.is_empty() && self.graph.complete();
+                return Ok(if is_failure { End::Execution(self.failures()) } else { End::TooDeep });
             }
             if self.steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && !goes_on(self) {
                 return Ok(End::Interrupted);
@@ -240,17 +243,17 @@ impl Search {
             return Ok(End::Nowhere);
         }
         // An actor that failed is gone; the others went on, which shows that all this can really happen.
-        if self.failed.is_some() {
-            return Ok(End::Execution(self.failure()));
-        }
+        let mut wrong = self.failures();
         let actors: Vec<u32> = (0..self.processes.len() as u32)
             .filter(|&p| self.processes[p as usize].stage != Stage::Over && !code.is_daemon(p))
             .collect();
-        Ok(End::Execution((!actors.is_empty()).then_some(Violation::Deadlock { actors })))
+        wrong.extend((!actors.is_empty()).then_some(Violation::Deadlock { actors }));
+        Ok(End::Execution(wrong))
     }
 
-    fn failure(&self) -> Option<Violation> {
-        self.failed.clone().map(|(actor, message)| Violation::Failed { actor, message })
+    fn failures(&self) -> Vec<Violation> {
+        let failed = self.failed.iter().cloned();
+        failed.map(|(actor, message)| Violation::Failed { actor, message }).collect()
     }
 
     /// Goes to the next execution. False if there is none.
@@ -288,9 +291,7 @@ impl Search {
         self.early.truncate(mark.early as usize);
         self.children.truncate(mark.children as usize);
         self.steps = mark.steps;
-        if !mark.failed {
-            self.failed = None;
-        }
+        self.failed.truncate(mark.failed as usize);
         self.depth = self.choices.len() - 1;
     }
 
@@ -305,7 +306,7 @@ impl Search {
             gatherings: self.former.len() as u32,
             needs: self.needs.len() as u32,
             steps: self.steps - 1,
-            failed: self.failed.is_some(),
+            failed: self.failed.len() as u32,
         }
     }
 
@@ -479,10 +480,10 @@ impl Search {
 
     /// Whether this is the end of a process, and nothing comes after it.
     fn is_last_end(&self, node: Node) -> bool {
-        let failed = self.failed.as_ref().map(|(process, _)| *process);
+        let has_failed = |number: usize| self.failed.iter().any(|(process, _)| *process as usize == number);
         let ends = |(number, process): (usize, &Process)| {
             let last = process.steps.last().is_some_and(|&(last, _)| last == node);
-            last && process.stage == Stage::Over && Some(number as u32) != failed
+            last && process.stage == Stage::Over && !has_failed(number)
         };
         let order = &self.graph.order;
         self.processes.iter().enumerate().any(ends)

@@ -114,7 +114,7 @@ impl Search {
             Request::Ended => self.end(process),
             Request::Failed(message) => {
                 self.end(process);
-                self.failed.get_or_insert((process, message));
+                self.failed.push((process, message));
             }
             Request::Unsupported(what) => return Err(Halt::Refused(Refusal::Unsupported(what))),
         }
@@ -204,14 +204,9 @@ impl Search {
         let own = self.graph.posts[post as usize];
         let mut picks = Picks::new();
         let may_give_up = patience != Patience::Forever && self.can_give_up(&[Some(post)], true, own.posted);
+        let may_be_left = self.may_be_left(post, patience != Patience::Forever);
         let needs = self.needs.len();
-        let may_be_left = patience != Patience::Forever || self.is_left(post);
-        self.needs.truncate(needs);
-        for other in (0..post).rev() {
-            let candidate = &self.graph.posts[other as usize];
-            if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
-                continue;
-            }
+        for other in self.candidates(post).into_iter().rev() {
             if let Some(tried) = met.take() {
                 self.take_back(&tried);
             }
@@ -234,12 +229,48 @@ impl Search {
         picks
     }
 
+    /// Those that a post might meet, the oldest first: without those that come after one that nobody else can take in time.
+    fn candidates(&mut self, post: PostId) -> SmallVec<[PostId; 8]> {
+        let own = self.graph.posts[post as usize];
+        let mut candidates = SmallVec::<[PostId; 8]>::new();
+        // Whether each must be taken, as far as that was asked.
+        let mut first = SmallVec::<[Option<bool>; 8]>::new();
+        let mut is_firm: Option<Node> = None;
+        'next: for other in 0..post {
+            let candidate = &self.graph.posts[other as usize];
+            if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
+                continue;
+            }
+            let arrives = candidate.arrives;
+            if is_firm.is_some_and(|firm| self.graph.order.before(firm, arrives)) {
+                continue;
+            }
+            for index in 0..candidates.len() {
+                let earlier = self.graph.posts[candidates[index] as usize].arrives;
+                if first[index] == Some(false) || !self.graph.order.before(earlier, arrives) {
+                    continue;
+                }
+                let can_be_taken =
+                    self.limits.eager || self.can_be_met(Need::Partner(candidates[index], Some(own.arrives)));
+                first[index] = Some(!can_be_taken);
+                if !can_be_taken {
+                    is_firm = Some(earlier);
+                    continue 'next;
+                }
+            }
+            candidates.push(other);
+            first.push(None);
+        }
+        candidates
+    }
+
     /// Whether none of these may be complete now, as far as can be seen.
     fn can_give_up(&mut self, posts: &[Option<PostId>], withdraws: bool, last: Node) -> bool {
-        let mark = self.graph.mark();
+        let (mark, needs) = (self.graph.mark(), self.needs.len());
         let now = self.graph.order.add(&[last]);
         let fits = self.give_up(posts, withdraws, now);
         self.graph.undo(mark);
+        self.needs.truncate(needs);
         fits
     }
 
@@ -248,8 +279,8 @@ impl Search {
         posts.iter().all(|post| match post {
             None => false,
             Some(post) if self.graph.posts[*post as usize].withdrawn.is_some() => false,
-            Some(post) if withdraws => self.graph.withdraw(*post, now),
-            Some(post) => self.graph.tested(*post, now),
+            Some(post) if withdraws => self.graph.withdraw(*post, now) && self.has_met_nobody(*post, now),
+            Some(post) => self.graph.tested(*post, now) && self.has_met_nobody(*post, now),
         })
     }
 

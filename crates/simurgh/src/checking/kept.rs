@@ -13,7 +13,7 @@ use simurgh_explore::{Exploration, Step, Violation};
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
-const FORMAT: &str = "simurgh search 3";
+const FORMAT: &str = "simurgh search 4";
 
 /// What is left of a search, and is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -87,6 +87,9 @@ pub struct Limit {
     pub executions: u64,
 }
 
+/// More steps than this, and an execution is not followed any further.
+const DEPTH_MAX: u64 = 20_000;
+
 impl Default for Limit {
     fn default() -> Self {
         Self { network: Network::Mailbox, executions: u64::MAX }
@@ -114,10 +117,13 @@ pub struct Found {
     pub obstacle: Option<String>,
     /// Whether all ways were seen.
     pub exhausted: bool,
+    /// Whether it was stopped at an execution that seems to have no end.
+    pub endless: bool,
 }
 
 /// Simulates a program once for each way in which its messages can be received. `watch` sees what
-/// came of each and what was found until then, and stops the exploration by saying false.
+/// came of each and what was found until then, and stops the exploration by saying false; it is asked in between too, if the next way
+/// is long in coming.
 ///
 /// # Errors
 /// If the program cannot be made or simulated, if it does something that is not explored, or if the platform says nothing
@@ -126,7 +132,7 @@ pub fn explore_ways(
     subject: &Subject<'_>,
     objective: Objective,
     limit: Limit,
-    watch: &mut dyn FnMut(&Attempt, &Found) -> bool,
+    watch: &mut dyn FnMut(Option<&Attempt>, &Found) -> bool,
 ) -> Result<Found> {
     let mut found = Found::default();
     if let Attempt::Fine(run, _) = subject.simulate(None, objective, |_| {})? {
@@ -135,13 +141,17 @@ pub fn explore_ways(
     let first = subject.actor_count()?;
     let plain = found.simulated.as_ref().map(|run| run.way.renumbered(first));
     let (mut error, mut stopped, mut seen) = (None, false, false);
-    let mut visit = |way: &Way, violation: Option<&Violation>| {
+    let mut visit = |way: Option<(&Way, &[Violation])>| {
+        let Some((way, wrong)) = way else {
+            stopped |= !watch(None, &found);
+            return !stopped;
+        };
         if found.ways == limit.executions {
             // There is one more than may be looked at.
             stopped = true;
             return false;
         }
-        let attempt = match violation {
+        let attempt = match wrong.first() {
             Some(Violation::Invariant { name, .. }) => {
                 Ok(Attempt::Broken(format!("invariant {name:?} does not hold")))
             }
@@ -152,7 +162,7 @@ pub fn explore_ways(
         match attempt {
             Ok(attempt) => {
                 found.take(&attempt);
-                stopped = !watch(&attempt, &found);
+                stopped = !watch(Some(&attempt), &found);
             }
             Err(what) => {
                 error = Some(what);
@@ -161,7 +171,7 @@ pub fn explore_ways(
         }
         !stopped
     };
-    let limits = Limits { all: true, ..Limits::default() };
+    let limits = Limits { all: true, depth: DEPTH_MAX, stops_when_cut: true, ..Limits::default() };
     let mut actors = Actors::new(subject).in_time();
     let explored = all_ways(&mut actors, limit.network, limits, &mut visit);
     if let Some(error) = error {
@@ -171,6 +181,7 @@ pub fn explore_ways(
         Refusal::Unsupported(what) => unknown(what),
         Refusal::Diverged(actor) => Error::input(diverged(&actors.name(actor))),
     })?;
+    found.endless = explored.cut > 0;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;
     match &mut found.simulated {
         Some(simulated) if found.exhausted && !seen => {

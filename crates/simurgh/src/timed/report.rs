@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use simurgh_explore::Network;
 
-use super::{Came, Found, Objective, Receive, Run, Story};
+use super::{Came, DEPTH_MAX, Found, Objective, Receive, Run, Story};
 use crate::checking::Verdict;
 use crate::error::Error;
 use crate::text::count;
@@ -152,6 +152,12 @@ impl ExploreReport {
         self.values(&mut text);
         for row in rows(found) {
             text.push_str(&row);
+        }
+        if found.endless {
+            let _ = writeln!(
+                text,
+                "stopped at an execution of more than {DEPTH_MAX} steps: does the program ever end?"
+            );
         }
         let ways = count(found.ways, "way");
         if let Some(damage) = &found.damage {

@@ -233,3 +233,95 @@ fn a_panic_at_the_end_of_an_actor_is_found_by_every_engine() {
         assert!(found.what.contains(says), "{engine}: {found}");
     }
 }
+
+/// All that is wrong with an execution is told, by every engine.
+#[test]
+fn two_that_fail_and_one_that_waits() {
+    fn app(program: &mut Program) -> simurgh::Result {
+        for name in ["a", "b"] {
+            program.spawn(name, "node-0", move |_: Ctx| async move { Err::<(), _>(Error::other("no")) })?;
+        }
+        program.spawn(
+            "c",
+            "node-1",
+            |ctx: Ctx| async move { ctx.mailbox::<u32>("m").recv().await.map(drop) },
+        )?;
+        Ok(())
+    }
+    let told = |engine| {
+        let report = simurgh::check(app).engine(engine).all().run();
+        let mut told: Vec<String> = report.counterexamples.iter().map(|found| found.what.clone()).collect();
+        told.sort();
+        told
+    };
+    let all = told(Engine::Optimal);
+    assert_eq!(all.len(), 3, "{all:?}");
+    for engine in [Engine::Receives, Engine::Source, Engine::Dfs] {
+        assert_eq!(told(engine), all);
+    }
+    // Without `all`, the first failure is enough.
+    assert_eq!(simurgh::check(app).engine(Engine::Receives).run().counterexamples.len(), 1);
+}
+
+/// Who finds what it wants does not give up. Executions in which it did were begun, and given up, without end.
+#[test]
+fn nobody_gives_up_what_is_there() {
+    fn app(program: &mut Program) -> simurgh::Result {
+        let semaphore = program.semaphore(1);
+        program.spawn("a", "node-0", move |_: Ctx| async move {
+            while !semaphore.acquire_for(1.0).await {}
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    }
+    let report = simurgh::check(app).engine(Engine::Receives).assert_holds();
+    assert_eq!(report.executions, 1);
+    // Nor does who has been sent something before.
+    fn later(program: &mut Program) -> simurgh::Result {
+        program.spawn("b", "node-1", |ctx: Ctx| async move {
+            let ticket = ctx.mailbox::<u32>("m").send(1, 8.0).start().await;
+            ctx.mailbox::<u32>("ready").send(1, 8.0).await?;
+            ticket.wait().await
+        })?;
+        program.spawn("a", "node-0", |ctx: Ctx| async move {
+            ctx.mailbox::<u32>("ready").recv().await?;
+            while ctx.mailbox::<u32>("m").recv().timeout(1.0).await.is_err() {}
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    }
+    let report = simurgh::check(later).engine(Engine::Receives).assert_holds();
+    assert_eq!(report.executions, 1);
+}
+
+/// So many tokens are counted, not listed: another engine does that.
+#[test]
+fn a_semaphore_of_billions() {
+    let report = simurgh::check(|program: &mut Program| {
+        let semaphore = program.semaphore(u32::MAX);
+        program.spawn("a", "node-0", move |_: Ctx| async move {
+            semaphore.acquire().await;
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    });
+    let report = report.assert_holds();
+    assert_eq!((report.engine, report.executions), (Engine::Optimal, 1));
+}
+
+/// An exploration in time of what may go on for ever is ended by its clock, and says so.
+#[test]
+fn what_goes_on_for_ever_in_time() {
+    fn app(program: &mut Program) -> simurgh::Result {
+        program.spawn("b", "node-1", |ctx: Ctx| async move { ctx.mailbox("m").send(1u32, 8.0).await })?;
+        program.spawn("a", "node-0", |ctx: Ctx| async move {
+            while ctx.mailbox::<u32>("m").recv().timeout(1.0).await.is_err() {}
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    }
+    let start = std::time::Instant::now();
+    let report = simurgh::explore(app).time(std::time::Duration::from_millis(200)).run();
+    assert_eq!(report.verdict(), Verdict::NotExhausted);
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}

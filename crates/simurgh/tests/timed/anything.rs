@@ -208,13 +208,17 @@ fn the_plain_simulation_takes_one_of_the_ways_of_any_program() {
         let subject = Subject::new(platform.clone(), |program| fill(program, &actors));
         let mut runs: Vec<Run> = Vec::new();
         let limit = Limit { executions: MOST, ..Limit::default() };
-        let found =
-            explore_ways(&subject, Objective::Makespan, limit, &mut |attempt: &Attempt, _: &Found| {
-                if let Attempt::Fine(run, _) = attempt {
+        let found = explore_ways(
+            &subject,
+            Objective::Makespan,
+            limit,
+            &mut |attempt: Option<&Attempt>, _: &Found| {
+                if let Some(Attempt::Fine(run, _)) = attempt {
                     runs.push((**run).clone());
                 }
                 true
-            });
+            },
+        );
         let found = match found {
             Ok(found) => found,
             // Barriers that more actors come to than they have places.

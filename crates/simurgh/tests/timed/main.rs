@@ -66,7 +66,8 @@ fn attempts(
     limit: Limit,
 ) -> (Found, Vec<Result<Run, String>>) {
     let mut all = Vec::new();
-    let mut watch = |attempt: &Attempt, _: &Found| {
+    let mut watch = |attempt: Option<&Attempt>, _: &Found| {
+        let Some(attempt) = attempt else { return true };
         all.push(match attempt {
             Attempt::Fine(run, _) => Ok((**run).clone()),
             Attempt::Broken(what) | Attempt::Impossible(what) => Err(what.clone()),
