@@ -2,7 +2,7 @@
 //!
 //! From Rosa's thesis, "Performance and correctness assessment of distributed systems" (2011), 3.12, theorems 2 to 7,
 //! made finer in three ways: receives are told apart by what they accept, and messages by what any receive or probe of
-//! their mailbox could choose by, as far as such were seen ([`Observers`](crate::transition::Observers)); a wait depends on
+//! their mailbox could choose by, as far as such were seen ([`MatchKeys`](crate::transition::MatchKeys)); a wait depends on
 //! the very posts that completed its set, not on any wait or test; and requests for locks and the like are a post and a
 //! wait too, so that what theorem 2 says of sends and receives (a post and its counterpart are independent, whoever is
 //! first) holds for locking and unlocking, acquiring and releasing.

@@ -76,9 +76,9 @@ impl<T> PartialEq for Known<T> {
 /// By what the receives and probes of a mailbox choose, as far as they were seen: all that can tell in which order
 /// messages came. One bit for each manner: by nothing, by source, by tag, by both.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Observers(u8);
+pub struct MatchKeys(u8);
 
-impl Observers {
+impl MatchKeys {
     /// Adds one that chooses so. Says whether that is new.
     pub fn insert(&mut self, criteria: &Criteria) -> bool {
         let before = self.0;
@@ -105,7 +105,7 @@ pub struct Posting {
     /// What is written on it, or which messages it accepts.
     pub side: Side,
     /// Who may tell when a message came.
-    pub observers: Known<Observers>,
+    pub observers: Known<MatchKeys>,
 }
 
 /// What came of a wait or a test.

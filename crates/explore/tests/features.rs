@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use common::{Op, Played, Program, bodies, observed, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
 use simurgh_explore::receives::parts::explore_ways;
+use simurgh_explore::receives::reads_from::ReadsFrom;
 use simurgh_explore::receives::search::{Limits, Refusal};
-use simurgh_explore::receives::way::Way;
 use simurgh_explore::replay::follow;
 use simurgh_explore::transition::Transition;
 use simurgh_explore::{Network, Options, Progress, Step, System, Verdict, Violation, dfs};
@@ -54,8 +54,8 @@ fn plain(program: &Program, network: Network) -> Option<Seen> {
 
 fn ways(program: &Program, network: Network, eager: bool) -> Result<Found, Refusal> {
     let seen = RefCell::new(BTreeSet::new());
-    let mut all: BTreeSet<Way> = BTreeSet::new();
-    let mut visit = |shown: Option<(&Way, &[Violation])>| {
+    let mut all: BTreeSet<ReadsFrom> = BTreeSet::new();
+    let mut visit = |shown: Option<(&ReadsFrom, &[Violation])>| {
         let Some((way, _)) = shown else { return true };
         seen.borrow_mut().insert(observed());
         assert!(all.insert(way.clone()), "{program:?} {network:?}: {way:?} is seen twice");

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Engine, Op, Played, Program, Way, canonical, system, way};
+use common::{Engine, Op, Played, Program, ReadsFrom, canonical, system, way};
 use proptest::prelude::*;
 use simurgh_explore::replay::follow;
 use simurgh_explore::{
@@ -131,7 +131,7 @@ fn rooms() -> Program {
 fn the_ways_to_receive_do_not_tell_whether_an_invariant_holds() {
     // There is one way to receive, as nothing is received. In some of its orders both are in the room at once, in others
     // they are not: one execution cannot stand for all of them.
-    let mut orders: BTreeMap<Way, BTreeSet<bool>> = BTreeMap::new();
+    let mut orders: BTreeMap<ReadsFrom, BTreeSet<bool>> = BTreeMap::new();
     let options = Options::all().visit(|system: &mut Played, trace| {
         orders.entry(way(system, trace)).or_default().insert(system.violation_count() == 0);
     });

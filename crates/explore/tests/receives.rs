@@ -220,7 +220,7 @@ impl World {
     }
 
     /// Who received what, and which choices were made.
-    fn way(&self) -> Way {
+    fn way(&self) -> ReadsFrom {
         let name = |post: usize| (self.posts[post].0, self.posts[post].1);
         let met = (0..self.posts.len())
             .filter(|&post| !self.posts[post].3)
@@ -230,7 +230,7 @@ impl World {
     }
 }
 
-type Way = (BTreeSet<((usize, usize), (usize, usize))>, Vec<Vec<usize>>);
+type ReadsFrom = (BTreeSet<((usize, usize), (usize, usize))>, Vec<Vec<usize>>);
 
 /// All ways, and whether one of them is a deadlock; nothing if there are too many states.
 fn brute_force(program: &Program, network: Network) -> Option<(usize, bool)> {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use simurgh_explore::Violation;
 use simurgh_explore::receives::parts::explore_ways;
+use simurgh_explore::receives::reads_from::{Outcome, Place, ReadsFrom};
 use simurgh_explore::receives::search::Limits;
-use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_explore::receives::{Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use smallvec::smallvec;
 
@@ -53,9 +53,9 @@ fn receive(mailbox: u32) -> Request {
     Request::PostAndWait(Mailbox(mailbox), side, Patience::Forever)
 }
 
-fn ways(mut program: Fixed) -> (Vec<Way>, Vec<Option<Violation>>) {
+fn ways(mut program: Fixed) -> (Vec<ReadsFrom>, Vec<Option<Violation>>) {
     let (mut ways, mut violations) = (Vec::new(), Vec::new());
-    let mut visit = |shown: Option<(&Way, &[Violation])>| {
+    let mut visit = |shown: Option<(&ReadsFrom, &[Violation])>| {
         let Some((way, wrong)) = shown else { return true };
         ways.push(way.clone());
         violations.push(wrong.first().cloned());
@@ -84,10 +84,10 @@ fn every_order_of_two_messages_with_both_ends_named() {
     ways.sort();
     let done = Outcome::Completed(0);
     let expected = [
-        Way {
+        ReadsFrom {
             processes: vec![vec![met(1, 1), done, met(2, 0), done], vec![ALONE, met(0, 0)], vec![met(0, 1)]],
         },
-        Way {
+        ReadsFrom {
             processes: vec![vec![met(2, 0), done, met(1, 1), done], vec![ALONE, met(0, 1)], vec![met(0, 0)]],
         },
     ];
@@ -137,7 +137,7 @@ fn what_went_wrong_comes_with_the_way() {
     let (ways, violations) = ways(Fixed::new(vec![vec![receive(0), receive(0)], vec![post(0, true)]]));
     assert_eq!(
         ways,
-        [Way { processes: vec![vec![met(1, 0), Outcome::Completed(0), ALONE], vec![met(0, 0)]] }]
+        [ReadsFrom { processes: vec![vec![met(1, 0), Outcome::Completed(0), ALONE], vec![met(0, 0)]] }]
     );
     assert_eq!(violations, [Some(Violation::Deadlock { actors: vec![0] })]);
 }
@@ -148,7 +148,7 @@ fn a_visitor_stops_the_search() {
     let receiver = vec![receive(0), receive(0), receive(0), receive(0)];
     let mut program = Fixed::new(std::iter::once(receiver).chain(senders).collect());
     let mut seen = 0;
-    let mut visit = |shown: Option<(&Way, &[Violation])>| {
+    let mut visit = |shown: Option<(&ReadsFrom, &[Violation])>| {
         seen += usize::from(shown.is_some());
         seen < 5
     };

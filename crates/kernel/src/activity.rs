@@ -1,6 +1,6 @@
 //! The table of activities: what was started, how far it is, and who waits for it.
 
-use simurgh_models::ahead::{fetch, fetch_from};
+use simurgh_models::prefetch::{prefetch, prefetch_from};
 use simurgh_models::{DiskAccess, Execution, SimTime};
 use simurgh_platform::HostId;
 
@@ -297,7 +297,7 @@ pub struct Activity {
     /// Whether its progress is halted.
     pub paused: bool,
     /// What the driver keeps with it.
-    pub note: u64,
+    pub driver_data: u64,
     /// How many were in this slot before.
     generation: u32,
     /// Whether this slot is in use.
@@ -306,13 +306,22 @@ pub struct Activity {
 
 impl Activity {
     /// The note of an activity that has none.
-    pub const NO_NOTE: u64 = u64::MAX;
+    pub const NO_DATA: u64 = u64::MAX;
 
     /// One that begins.
     #[inline(always)]
     pub fn new(kind: Kind, state: State, held: Held) -> Self {
         let waiters = Waiters::default();
-        Self { kind, state, waiters, held, paused: false, note: Self::NO_NOTE, generation: 0, is_there: true }
+        Self {
+            kind,
+            state,
+            waiters,
+            held,
+            paused: false,
+            driver_data: Self::NO_DATA,
+            generation: 0,
+            is_there: true,
+        }
     }
 
     /// The message, if it is the receiving end that asks; nobody gets it twice.
@@ -391,21 +400,21 @@ impl Activities {
 
     /// Asks the processor for a slot.
     #[inline]
-    pub(crate) fn fetch(&self, slot: u32) {
-        fetch_from(&self.slots, slot as usize);
+    pub(crate) fn prefetch(&self, slot: u32) {
+        prefetch_from(&self.slots, slot as usize);
     }
 
     /// Asks the processor for the slots that are used next.
     #[inline]
-    pub(crate) fn fetch_free(&self, count: usize) {
-        self.free.iter().rev().take(count).for_each(|&slot| self.fetch(slot));
+    pub(crate) fn prefetch_free(&self, count: usize) {
+        self.free.iter().rev().take(count).for_each(|&slot| self.prefetch(slot));
     }
 
     /// Asks the processor for what is in a message.
     #[inline]
-    pub(crate) fn fetch_payload(&self, id: ActivityId) {
+    pub(crate) fn prefetch_payload(&self, id: ActivityId) {
         if let Some(Activity { kind: Kind::Comm(Comm { payload: Some(payload), .. }), .. }) = self.get(id) {
-            fetch(&**payload);
+            prefetch(&**payload);
         }
     }
 

@@ -1,7 +1,7 @@
 //! All the work under way, in one flat array.
 
-use crate::ahead::fetch_from;
 use crate::heap::{EventHeap, Lane};
+use crate::prefetch::prefetch_from;
 use crate::work::{ActionId, Token};
 
 /// What solves the rate of an action.
@@ -12,7 +12,7 @@ pub(crate) enum Engine {
     Cpu,
     Network,
     /// Nothing, as long as a flow has its links to itself.
-    Lone,
+    Uncontended,
     Disk,
     Parallel,
 }
@@ -131,7 +131,7 @@ impl Actions {
             None => self.grow(&action),
         };
         if self.free.len() >= MANY {
-            fetch_from(&self.slots, self.free[self.free.len() - SOON] as usize);
+            prefetch_from(&self.slots, self.free[self.free.len() - SOON] as usize);
         }
         let slot = &mut self.slots[index as usize];
         let generation = slot.generation;
@@ -169,8 +169,8 @@ impl Actions {
 
     /// Asks the processor for an action.
     #[inline]
-    pub fn fetch(&self, index: u32) {
-        fetch_from(&self.slots, index as usize);
+    pub fn prefetch(&self, index: u32) {
+        prefetch_from(&self.slots, index as usize);
     }
 
     /// Where the actions of an engine are.

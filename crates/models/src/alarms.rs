@@ -5,8 +5,8 @@
 //! old date passes. An entry is never later than its alarm, so the order in which alarms go off is exact: by date, and
 //! by when they were set where dates are equal.
 
-use crate::ahead::fetch_from;
-use crate::shelves::{Current, Entry, Moment, Shelves};
+use crate::ladder_queue::{Current, Entry, LadderQueue, Moment};
+use crate::prefetch::prefetch_from;
 
 /// What is known of one alarm, on one line of the cache.
 #[derive(Copy, Clone, Debug)]
@@ -21,7 +21,7 @@ struct Alarm {
 /// The alarms of things numbered from 0, at most one each.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Alarms {
-    entries: Shelves,
+    entries: LadderQueue,
     alarms: Known,
 }
 
@@ -30,8 +30,8 @@ struct Known(Vec<Alarm>);
 
 impl Current for Known {
     #[inline]
-    fn fetch(&self, thing: u32) {
-        fetch_from(&self.0, thing as usize);
+    fn prefetch(&self, thing: u32) {
+        prefetch_from(&self.0, thing as usize);
     }
 
     #[inline]
@@ -83,8 +83,8 @@ impl Alarms {
 
     /// Asks the processor for what is known of an alarm.
     #[inline]
-    pub fn fetch(&self, thing: u32) {
-        self.alarms.fetch(thing);
+    pub fn prefetch(&self, thing: u32) {
+        self.alarms.prefetch(thing);
     }
 
     /// The next one to go off, and whose it is.
@@ -99,7 +99,7 @@ impl Alarms {
             if moment == self.alarms.0[thing as usize].moment {
                 return Some((moment, thing));
             }
-            self.fetch_coming();
+            self.prefetch_coming();
             match self.alarms.current(entry) {
                 Some(later) => self.entries.replace(later),
                 None => self.entries.pop(),
@@ -112,14 +112,14 @@ impl Alarms {
     pub fn pop(&mut self) {
         if let Some(Entry { thing, .. }) = self.entries.first(&mut self.alarms) {
             self.entries.pop();
-            self.fetch_coming();
+            self.prefetch_coming();
             self.alarms.0[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
         }
     }
 
     #[inline]
-    fn fetch_coming(&self) {
-        self.entries.coming().into_iter().for_each(|next| self.alarms.fetch(next));
+    fn prefetch_coming(&self) {
+        self.entries.coming().into_iter().for_each(|next| self.alarms.prefetch(next));
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// So many that most lie on shelves, put off and taken back while they do: against an ordered set.
+    /// So many that most are on rungs, put off and taken back while they do: against an ordered set.
     #[test]
     fn many_alarms_are_a_sorted_list() {
         let (mut alarms, mut set) = (Alarms::default(), std::collections::BTreeSet::new());
@@ -161,7 +161,7 @@ mod tests {
                 }
             }
         }
-        assert!(set.len() > 1024, "{} are left: most were on shelves", set.len());
+        assert!(set.len() > 1024, "{} are left: most were on rungs", set.len());
     }
 
     proptest! {

@@ -4,8 +4,8 @@
 //! equally long for each of them. So there are two lanes, each for dates of one sort, which take what is no earlier than
 //! their last; the others are in a heap. The next is the first of these three.
 
-use crate::ahead::fetch_from;
-use crate::shelves::{Entry, Moment};
+use crate::ladder_queue::{Entry, Moment};
+use crate::prefetch::prefetch_from;
 
 /// Dates of things numbered from 0, at most one each. Ties go by when the date was set.
 #[derive(Clone, Debug)]
@@ -68,9 +68,9 @@ impl EventHeap {
 
     /// Asks the processor for where a thing stands.
     #[inline]
-    pub(crate) fn fetch(&self, thing: u32) {
+    pub(crate) fn prefetch(&self, thing: u32) {
         let Some(&position) = self.positions.get(thing as usize) else { return };
-        fetch_from(&self.entries, position as usize);
+        prefetch_from(&self.entries, position as usize);
     }
 
     /// The dates that are set from now on by [`set_ranked`](Self::set_ranked) count as set together.

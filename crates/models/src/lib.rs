@@ -6,7 +6,7 @@
 //! - [`models`]: every resource of one simulation, and the clock;
 //! - [`maxmin`]: who gets how much of what;
 //! - `network`, `cpu`, `disk`, `parallel`, `infiniband`: what each kind of work asks of the solver;
-//! - `actions`, [`heap`], `alarms`, `shelves`, `profiles`: work under way, dates to come, changes to come;
+//! - `actions`, [`heap`], `alarms`, `ladder_queue`, `profiles`: work under way, dates to come, changes to come;
 //! - `energy`, `explain`, [`seeing`]: joules, and why things lasted as long as they did;
 //! - [`ahead`]: asking for memory before it is needed;
 //! - [`config`], [`factors`], [`error`]: which models, their numbers, and what can be wrong with them.
@@ -35,19 +35,20 @@
 //!     }
 //! }
 //! ```
-#![forbid(unsafe_code)]
+// One instruction, in `prefetch.rs`.
+#![deny(unsafe_code)]
 
-pub mod ahead;
 pub mod config;
 pub mod error;
 pub mod factors;
 pub mod heap;
 pub mod maxmin;
 pub mod models;
+pub mod prefetch;
+mod route_cache;
 pub mod seeing;
 pub mod step;
 pub mod time;
-mod ways;
 pub mod work;
 
 mod actions;
@@ -57,10 +58,10 @@ mod disk;
 mod energy;
 mod explain;
 mod infiniband;
+mod ladder_queue;
 mod network;
 mod parallel;
 mod profiles;
-mod shelves;
 
 pub use config::{Config, HostModel, Infiniband, Known, NetworkKind, Solver};
 pub use error::Error;

@@ -3,15 +3,15 @@
 //! 1. this file: the whole, and how work is started;
 //! 2. `clock.rs`: a step of the clock;
 //! 3. `steering.rs`: cancel, suspend, resume, priorities, bounds;
-//! 4. `lone.rs`: flows that have their links to themselves;
+//! 4. `uncontended.rs`: flows that have their links to themselves;
 //! 5. `resources.rs`: hosts and links, read and changed;
 //! 6. `recording.rs`: loads, energy, explanations.
 
 mod clock;
-mod lone;
 mod recording;
 mod resources;
 mod steering;
+mod uncontended;
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ use crate::energy::Energy;
 use crate::error::Error;
 use crate::explain::Explainer;
 use crate::heap::{EventHeap, Lane};
+use crate::ladder_queue::Moment;
 use crate::maxmin::{Method, VariableId};
-use crate::network::{Carrier, Lone, Network};
+use crate::network::{Carrier, Network, UncontendedFlow};
 use crate::parallel::{Ground, Parallel};
 use crate::profiles::Profiles;
 use crate::seeing::What;
-use crate::shelves::Moment;
 use crate::step::{Change, Ended, Statistics};
 use crate::time::SimTime;
 use crate::work::{ActionId, DiskAccess, Execution, ParallelTask, Refused, Resource, Token, Transfer};
@@ -98,7 +98,7 @@ impl Models {
             platform,
         };
         if models.profiles.change_links() {
-            models.end_lone();
+            models.end_uncontended();
         }
         models.watch_loads();
         models.apply_first_events();
@@ -160,10 +160,10 @@ impl Models {
         self.alarms.is_set(whose)
     }
 
-    /// Asks the processor for what is known of an alarm (see [`crate::ahead`]).
+    /// Asks the processor for what is known of an alarm (see [`crate::prefetch`]).
     #[inline]
-    pub fn fetch_alarm(&self, whose: u32) {
-        self.alarms.fetch(whose);
+    pub fn prefetch_alarm(&self, whose: u32) {
+        self.alarms.prefetch(whose);
     }
 
     /// Whether a message that leaves or reaches a host asks for what is known of that host alone.
@@ -172,16 +172,16 @@ impl Models {
         self.network.looks_at(host)
     }
 
-    /// Asks the processor for what is known of a host that a message will leave or reach (see [`crate::ahead`]).
+    /// Asks the processor for what is known of a host that a message will leave or reach (see [`crate::prefetch`]).
     #[inline]
-    pub fn fetch_host(&self, host: HostId) {
-        self.network.fetch_host(host);
+    pub fn prefetch_host(&self, host: HostId) {
+        self.network.prefetch_host(host);
     }
 
     /// Asks the processor for what is known of the links of such a host.
     #[inline]
-    pub fn fetch_links(&self, host: HostId) {
-        self.network.fetch_links(host);
+    pub fn prefetch_links(&self, host: HostId) {
+        self.network.prefetch_links(host);
     }
 
     /// What is told of an alarm that goes off: its owner as [`Ended::token`], with these bits.
@@ -232,7 +232,9 @@ impl Models {
         }
         let started = self.network.start(&self.platform, &what, tag)?;
         let (engine, variable, second, order) = match started.carrier {
-            Carrier::Lone(Lone { from, to }) => (Engine::Lone, from, to, self.network.system.next_in_line()),
+            Carrier::Uncontended(UncontendedFlow { from, to }) => {
+                (Engine::Uncontended, from, to, self.network.system.next_in_line())
+            }
             Carrier::Variable(id) => (Engine::Network, id.0, 0, self.network.system.last_in_line()),
         };
         let id = self.insert_action(Action {
@@ -334,8 +336,8 @@ impl Models {
         } else if action.engine == Engine::Network {
             let variable = VariableId(action.variable);
             self.resume_flow(variable);
-        } else if action.engine == Engine::Lone {
-            self.move_alone(index);
+        } else if action.engine == Engine::Uncontended {
+            self.start_uncontended_transfer(index);
         } else {
             self.activate(index);
         }
@@ -349,7 +351,7 @@ impl Models {
             Engine::Timer => {}
             Engine::Cpu => self.cpu.resume(variable),
             Engine::Network => self.resume_flow(variable),
-            Engine::Lone => unreachable!("no flow is alone and suspended"),
+            Engine::Uncontended => unreachable!("no flow is alone and suspended"),
             Engine::Disk => self.disks.resume(variable),
             Engine::Parallel => self.parallel.resume(variable),
         }
@@ -377,8 +379,8 @@ impl Models {
         let id = VariableId(variable);
         match engine {
             Engine::Timer => {}
-            Engine::Lone if phase == Phase::Waiting => {}
-            Engine::Lone => self.network.give_back(self.actions.at(index).lone()),
+            Engine::Uncontended if phase == Phase::Waiting => {}
+            Engine::Uncontended => self.network.release(self.actions.at(index).uncontended()),
             Engine::Cpu => self.cpu.system.remove_variable(id),
             Engine::Network => {
                 if self.network.contention.is_some()

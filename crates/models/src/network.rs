@@ -8,9 +8,9 @@
 //! The model is that of P. Velho and A. Legrand, "Accuracy study and improvement of network simulation in the
 //! SimGrid framework" (SIMUTools 2009); other kinds differ by their numbers only.
 
-mod legs;
-mod lone;
+mod access_links;
 mod star;
+mod uncontended;
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ use crate::config::{Config, NetworkKind};
 use crate::factors::Factor;
 use crate::infiniband::Contention;
 use crate::maxmin::{Capacity, ConstraintId, Method, Note, Sharing, System, Use, VariableId};
+use crate::route_cache::{CachedRoute, RouteCache};
 use crate::seeing::{FlowFacts, Limit};
-use crate::ways::{Way, Ways};
 use crate::work::{Refused, Resource, Transfer};
-use legs::Legs;
-pub(crate) use lone::Lone;
+use access_links::AccessLinks;
+pub(crate) use uncontended::UncontendedFlow;
 
 /// The links that were used or changed so far, and the flows on them.
 #[derive(Debug)]
@@ -35,10 +35,10 @@ pub(crate) struct Network {
     slots: Vec<u32>,
     pub links: Vec<LinkState>,
     /// Where the links of hosts in stars are.
-    legs: Legs,
+    access_links: AccessLinks,
     /// By what the links of a flow were known that was alone, and what it got of them. Those like it get the same, whatever
     /// their size, for no link changes while flows may be alone.
-    last_share: Option<(Lone, f64)>,
+    last_share: Option<(UncontendedFlow, f64)>,
     /// By variable.
     flows: Vec<Flow>,
     /// Which wifi rate each station was given, where not the first.
@@ -50,11 +50,11 @@ pub(crate) struct Network {
     forward: Vec<u32>,
     reverse: Route,
     backward: Vec<u32>,
-    /// Whether flows may be alone (see `lone.rs`).
-    may_be_lone: bool,
+    /// Whether flows may be alone (see `uncontended.rs`).
+    may_be_uncontended: bool,
     /// The way found last.
-    way: Way,
-    ways: Ways,
+    cached_route: CachedRoute,
+    route_cache: RouteCache,
 }
 
 /// What can change about a link. Its constraint has the same number, and what most messages ask is noted there: the
@@ -86,7 +86,7 @@ pub(crate) struct Started {
 pub(crate) enum Carrier {
     Variable(VariableId),
     /// Nobody, as long as it has its links to itself.
-    Lone(Lone),
+    Uncontended(UncontendedFlow),
 }
 
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Network {
             system: System::new(method, config.precision_work_amount),
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
-            legs: Legs::default(),
+            access_links: AccessLinks::default(),
             last_share: None,
             flows: Vec::new(),
             stations: BTreeMap::new(),
@@ -157,9 +157,9 @@ impl Network {
             forward: Vec::new(),
             reverse: Route::default(),
             backward: Vec::new(),
-            may_be_lone: config.network != NetworkKind::Infiniband,
-            way: Way::default(),
-            ways: Ways::default(),
+            may_be_uncontended: config.network != NetworkKind::Infiniband,
+            cached_route: CachedRoute::default(),
+            route_cache: RouteCache::default(),
         }
     }
 
@@ -176,12 +176,12 @@ impl Network {
 
     /// The bandwidth and latency that a link has before anything changes.
     pub fn declared(&self, platform: &Platform, link: LinkId) -> (f64, f64) {
-        let facts = platform.link(link);
+        let params = platform.link(link);
         if link == self.numbers.loopback {
-            let bandwidth = self.numbers.loopback_bandwidth.unwrap_or(facts.bandwidth);
-            (bandwidth, self.numbers.loopback_latency.unwrap_or(facts.latency))
+            let bandwidth = self.numbers.loopback_bandwidth.unwrap_or(params.bandwidth);
+            (bandwidth, self.numbers.loopback_latency.unwrap_or(params.latency))
         } else {
-            (facts.bandwidth, facts.latency)
+            (params.bandwidth, params.latency)
         }
     }
 
@@ -206,21 +206,21 @@ impl Network {
     }
 
     fn open(&mut self, platform: &Platform, link: LinkId) {
-        let facts = platform.link(link);
+        let params = platform.link(link);
         let (bandwidth, latency) = self.declared(platform, link);
-        let (capacity, sharing) = match facts.sharing {
+        let (capacity, sharing) = match params.sharing {
             LinkSharing::Shared => (bandwidth, Sharing::Shared),
             LinkSharing::FatPipe => (bandwidth, Sharing::FatPipe),
             LinkSharing::Wifi => (1.0, Sharing::Shared),
         };
-        let limit = facts.concurrency.or(self.numbers.concurrency_limit);
+        let limit = params.concurrency.or(self.numbers.concurrency_limit);
         self.system.add_constraint(capacity, sharing, limit);
         self.links.push(LinkState {
             id: link,
             bandwidth,
             latency,
-            declared_latency: facts.latency,
-            sharing: facts.sharing,
+            declared_latency: params.latency,
+            sharing: params.sharing,
             on: true,
             place: 0,
         });
@@ -237,8 +237,8 @@ impl Network {
     /// Something about a link changed.
     fn changed(&mut self, slot: usize) {
         self.note(slot);
-        self.ways.clear();
-        self.legs.may_differ();
+        self.route_cache.clear();
+        self.access_links.may_differ();
     }
 
     /// Switches a link on or off, for the flows to come.
@@ -278,7 +278,7 @@ impl Network {
         &self.route.links
     }
 
-    /// Starts a transfer of action `tag`: it is lone, or has a variable, idle if there is a latency to wait for.
+    /// Starts a transfer of action `tag`: it is uncontended, or has a variable, idle if there is a latency to wait for.
     pub fn start(&mut self, platform: &Platform, what: &Transfer, tag: u32) -> Result<Started, Refused> {
         let bytes = whole(what.bytes);
         if let Some(wait) = self.numbers.constant.as_ref().map(|duration| duration.of(bytes)) {
@@ -289,31 +289,31 @@ impl Network {
         if let Some(started) = self.start_in_star(platform, what, bytes, tag) {
             return Ok(started);
         }
-        let known = self.ways.find(what.src, what.dst);
+        let known = self.route_cache.find(what.src, what.dst);
         if known.is_none() {
-            self.find_way(platform, what)?;
-            self.ways.keep(&self.way);
+            self.summarise_route(platform, what)?;
+            self.route_cache.keep(&self.cached_route);
         }
-        let Network { ways, way, numbers, system, flows, .. } = self;
-        let way = known.map_or(&*way, |place| ways.at(place));
-        if self.may_be_lone
-            && system.lends()
-            && let Some(lone) = way.lone
-            && let Some(started) = numbers.start_lone(lone, what, way.latency, bytes)
+        let Network { route_cache, cached_route, numbers, system, flows, .. } = self;
+        let route = known.map_or(&*cached_route, |place| route_cache.at(place));
+        if self.may_be_uncontended
+            && system.reserves()
+            && let Some(uncontended) = route.uncontended
+            && let Some(started) = numbers.start_uncontended(uncontended, what, route.latency, bytes)
         {
             return Ok(started);
         }
         let flow = Flow {
-            latency: way.latency,
+            latency: route.latency,
             factor: numbers.bandwidth_factor.of(bytes),
-            narrowest: way.narrowest,
-            narrowest_at: way.narrowest_at,
-            penalty: way.penalty,
-            without_latency: way.latency == 0.0,
+            narrowest: route.narrowest,
+            narrowest_at: route.narrowest_at,
+            penalty: route.penalty,
+            without_latency: route.latency == 0.0,
             ..Flow::empty(what)
         };
-        let amount = if way.is_empty { 0.0 } else { bytes };
-        Ok(begin(system, flows, numbers, flow, &way.uses, bytes, amount, tag))
+        let amount = if route.is_empty { 0.0 } else { bytes };
+        Ok(begin(system, flows, numbers, flow, &route.uses, bytes, amount, tag))
     }
 
     /// Gives a flow its share of the links: its wait is over, or it is resumed. Nobody may be in the way.
@@ -388,7 +388,7 @@ impl Network {
     /// The wifi rate of a station, for the flows to come.
     pub fn set_station(&mut self, link: LinkId, host: HostId, level: usize) {
         self.stations.insert((link, host), level);
-        self.ways.clear();
+        self.route_cache.clear();
     }
 
     /// Which of its bounds is the one that limits a flow.
@@ -453,8 +453,8 @@ impl Network {
         if added.abs() < 1e-12 { now } else { now + added }
     }
 
-    /// Finds all that a message between two hosts needs to know, and leaves it in `self.way`.
-    fn find_way(&mut self, platform: &Platform, what: &Transfer) -> Result<(), Refused> {
+    /// Finds all that a message between two hosts needs to know, and leaves it in `self.cached_route`.
+    fn summarise_route(&mut self, platform: &Platform, what: &Transfer) -> Result<(), Refused> {
         let latency = self.find_route(platform, what.src, what.dst)?;
         let has_reverse = self.find_reverse(platform, what)?;
         let (mut penalty, mut narrowest, mut narrowest_at) = (latency, f64::INFINITY, 0);
@@ -474,12 +474,12 @@ impl Network {
                 (narrowest, narrowest_at) = (bandwidth, slot);
             }
         }
-        let way = &mut self.way;
+        let way = &mut self.cached_route;
         (way.src, way.dst, way.latency, way.penalty) = (what.src, what.dst, latency, penalty);
         (way.narrowest, way.narrowest_at) = (narrowest, narrowest_at);
         way.is_empty = self.route.links.is_empty();
         self.collect_uses(platform, what, has_reverse);
-        self.way.lone = self.lone_way();
+        self.cached_route.uncontended = self.uncontended_route();
         Ok(())
     }
 
@@ -504,7 +504,7 @@ impl Network {
 
     /// What the flow uses: each link once, its weights added up (a fat pipe: the greatest).
     fn collect_uses(&mut self, platform: &Platform, what: &Transfer, has_reverse: bool) {
-        self.way.uses.clear();
+        self.cached_route.uses.clear();
         let few = self.forward.len() + self.backward.len() <= FEW;
         for position in 0..self.forward.len() {
             let slot = self.forward[position];
@@ -528,7 +528,7 @@ impl Network {
             }
         }
         if !few {
-            for used in &self.way.uses {
+            for used in &self.cached_route.uses {
                 self.links[used.constraint.index()].place = 0;
             }
         }
@@ -545,7 +545,7 @@ impl Network {
             return;
         }
         let constraint = ConstraintId(slot);
-        let uses = &mut self.way.uses;
+        let uses = &mut self.cached_route.uses;
         let before = match few {
             true => uses.iter().position(|used| used.constraint == constraint),
             false => (self.links[slot as usize].place as usize).checked_sub(1),

@@ -36,7 +36,7 @@ use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
-use crate::transition::{Awaited, Ending, Fate, Kind, Observers, Post, Transition};
+use crate::transition::{Awaited, Ending, Fate, Kind, MatchKeys, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use simurgh_kernel::watchdog::Pulse;
 use simurgh_search::{Reversal, System};
@@ -153,7 +153,7 @@ pub struct Actors<F> {
     /// What the actors said, while somebody listens.
     said: Option<Vec<(u32, String)>>,
     /// By what the receives of each mailbox choose, seen in all executions until now.
-    observers: Vec<Observers>,
+    observers: Vec<MatchKeys>,
     /// The barriers, in this execution and in all until now.
     barriers: Vec<Meeting>,
     /// Whether actors were seen, in any execution until now, that are created as daemons after the start: then each end of

@@ -17,7 +17,7 @@
 //! - [`search`]: one execution after the other.
 //! - [`parts`]: a search in parts, on several cores or over days.
 //! - `serve`: what becomes of a request.
-//! - [`way`]: what came of each request, for whoever wants to run an execution again elsewhere.
+//! - [`reads_from`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
 //! - [`again`]: whether a program is the same twice.
 
@@ -28,9 +28,9 @@ pub mod future;
 mod graph;
 mod order;
 pub mod parts;
+pub mod reads_from;
 pub mod search;
 mod serve;
-pub mod way;
 
 use simurgh_kernel::operation::{Operation, Token};
 use smallvec::SmallVec;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::choice::Path;
 use super::future::Posters;
+use super::reads_from::ReadsFrom;
 use super::search::{End, Limits, Refusal, Search};
-use super::way::Way;
 use super::{Network, Processes};
 use crate::verdict::{Exploration, Finding, Verdict, Violation};
 
@@ -97,9 +97,9 @@ pub fn explore_parts<P: Processes>(
         |shown: Shown<'_>| if let Shown::Progress(progress) = shown { watch(progress) } else { true };
     loop {
         let before = (workers > 1 && !limits.all).then(|| frontier.clone());
-        let (more, anew) = explore_once(network, limits, frontier, |crew| match workers {
-            0 | 1 => crew.work(&mut make(), &mut watch),
-            _ => crew.work_together(make, workers, &mut watch),
+        let (more, anew) = explore_once(network, limits, frontier, |worker_pool| match workers {
+            0 | 1 => worker_pool.work(&mut make(), &mut watch),
+            _ => worker_pool.work_together(make, workers, &mut watch),
         })?;
         match before {
             // Which violation several workers find first depends on who is faster; one worker finds the first.
@@ -121,7 +121,7 @@ pub fn explore_ways(
     processes: &mut dyn Processes,
     network: Network,
     limits: Limits,
-    visitor: &mut dyn FnMut(Option<(&Way, &[Violation])>) -> bool,
+    visitor: &mut dyn FnMut(Option<(&ReadsFrom, &[Violation])>) -> bool,
 ) -> Result<Exploration, Refusal> {
     // Where the search begins anew, the visitor has seen some of the ways.
     let mut shown = BTreeSet::new();
@@ -132,8 +132,9 @@ pub fn explore_ways(
     };
     let mut frontier = Frontier::default();
     loop {
-        let (more, anew) =
-            explore_once(network, limits, frontier, |crew| crew.work(processes, &mut onlooker))?;
+        let (more, anew) = explore_once(network, limits, frontier, |worker_pool| {
+            worker_pool.work(processes, &mut onlooker)
+        })?;
         if !anew {
             return Ok(more.found);
         }
@@ -146,25 +147,25 @@ fn explore_once(
     network: Network,
     limits: Limits,
     frontier: Frontier,
-    work: impl FnOnce(&Crew),
+    work: impl FnOnce(&WorkerPool),
 ) -> Result<(Frontier, bool), Refusal> {
-    let crew = Crew {
+    let worker_pool = WorkerPool {
         network,
         limits,
         left: AtomicU64::new(limits.executions.saturating_sub(frontier.found.executions)),
-        pool: Mutex::new(Pool::new(frontier)),
-        ..Crew::default()
+        shared: Mutex::new(Shared::new(frontier)),
+        ..WorkerPool::default()
     };
-    work(&crew);
-    let pool = crew.pool.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(refusal) = pool.refusal {
+    work(&worker_pool);
+    let shared = worker_pool.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(refusal) = shared.refusal {
         return Err(refusal);
     }
-    let mut frontier = pool.frontier;
+    let mut frontier = shared.frontier;
     frontier.found.found.sort();
     frontier.found.verdict = frontier.verdict();
-    let is_over = pool.seen_enough || (!limits.all && !frontier.found.found.is_empty());
-    Ok((frontier, pool.anew && !is_over))
+    let is_over = shared.seen_enough || (!limits.all && !frontier.found.found.is_empty());
+    Ok((frontier, shared.anew && !is_over))
 }
 
 /// What an onlooker is shown: the progress, now and then, and each execution with what is wrong with it.
@@ -178,14 +179,14 @@ type Onlooker<'a> = dyn FnMut(Shown<'_>) -> bool + 'a;
 
 /// What the workers share.
 #[derive(Default)]
-struct Crew {
+struct WorkerPool {
     network: Network,
     limits: Limits,
     /// How many more executions there may be.
     left: AtomicU64,
     stop: AtomicBool,
     idle: AtomicUsize,
-    pool: Mutex<Pool>,
+    shared: Mutex<Shared>,
     changed: Condvar,
 }
 
@@ -198,7 +199,7 @@ struct Tally {
 }
 
 #[derive(Default)]
-struct Pool {
+struct Shared {
     frontier: Frontier,
     /// How much of the whole each part is, if all were alike, in the order of the parts.
     shares: Vec<f64>,
@@ -217,7 +218,7 @@ struct Pool {
     seen_enough: bool,
 }
 
-impl Pool {
+impl Shared {
     fn new(frontier: Frontier) -> Self {
         let share = 1.0 / frontier.parts.len().max(1) as f64;
         Self { shares: vec![share; frontier.parts.len()], frontier, ..Self::default() }
@@ -266,9 +267,9 @@ impl Pool {
     }
 }
 
-impl Crew {
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+impl WorkerPool {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stop(&self) {
@@ -295,25 +296,25 @@ impl Crew {
                 });
             }
             // This thread only looks.
-            let mut pool = self.pool();
+            let mut shared = self.shared();
             while left.load(Ordering::SeqCst) > 0 {
-                let progress = pool.progress(pool.done);
-                drop(pool);
+                let progress = shared.progress(shared.done);
+                drop(shared);
                 if !onlooker(Shown::Progress(&progress)) {
                     self.stop();
                 }
-                pool = self.pool();
-                let wait = self.changed.wait_timeout(pool, Duration::from_millis(50));
-                pool = wait.unwrap_or_else(PoisonError::into_inner).0;
+                shared = self.shared();
+                let wait = self.changed.wait_timeout(shared, Duration::from_millis(50));
+                shared = wait.unwrap_or_else(PoisonError::into_inner).0;
             }
         });
     }
 
     /// Somebody looks at how far a search of this share has come.
     fn look(&self, search: &Search, share: f64, onlooker: &mut Onlooker<'_>) {
-        let pool = self.pool();
-        let progress = pool.progress(pool.done + share * search.part());
-        drop(pool);
+        let shared = self.shared();
+        let progress = shared.progress(shared.done + share * search.part());
+        drop(shared);
         if !onlooker(Shown::Progress(&progress)) {
             self.stop();
         }
@@ -321,15 +322,15 @@ impl Crew {
 
     /// Works on parts until there are none, or it is to stop.
     fn work(&self, code: &mut dyn Processes, onlooker: &mut Onlooker<'_>) {
-        let mut pool = self.pool();
-        while !self.is_stopped() && (pool.active > 0 || !pool.frontier.is_exhausted()) {
-            if let Some(part) = pool.take() {
-                drop(pool);
+        let mut shared = self.shared();
+        while !self.is_stopped() && (shared.active > 0 || !shared.frontier.is_exhausted()) {
+            if let Some(part) = shared.take() {
+                drop(shared);
                 self.work_on(part, code, onlooker);
-                pool = self.pool();
+                shared = self.shared();
             } else {
                 self.idle.fetch_add(1, Ordering::Relaxed);
-                pool = self.changed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+                shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
                 self.idle.fetch_sub(1, Ordering::Relaxed);
             }
         }
@@ -339,10 +340,10 @@ impl Crew {
     /// Works on one part. What is left of it when it is to stop goes back.
     fn work_on(&self, (path, mut share): (Path, f64), code: &mut dyn Processes, onlooker: &mut Onlooker<'_>) {
         let mut search = Search::new(self.network, self.limits, path);
-        let pool = self.pool();
-        search.posters = pool.frontier.posters.clone();
-        let lessons = pool.lessons;
-        drop(pool);
+        let shared = self.shared();
+        search.posters = shared.frontier.posters.clone();
+        let lessons = shared.lessons;
+        drop(shared);
         let mut runs: u64 = 0;
         let mut tally = Tally::default();
         loop {
@@ -354,7 +355,7 @@ impl Crew {
             match run {
                 Ok(end) => self.account(&mut search, end, &mut tally, onlooker),
                 Err(refusal) => {
-                    self.pool().refusal = Some(refusal);
+                    self.shared().refusal = Some(refusal);
                     self.stop();
                 }
             }
@@ -365,7 +366,7 @@ impl Crew {
                 self.add(&mut tally);
             }
             if search.learned {
-                self.pool().anew = true;
+                self.shared().anew = true;
                 self.stop();
             }
             let more = interrupted || search.choose_next();
@@ -382,20 +383,20 @@ impl Crew {
                 continue;
             }
             self.add(&mut tally);
-            let mut pool = self.pool();
+            let mut shared = self.shared();
             if more {
                 let parts = search.rest();
                 let share = share / parts.len() as f64;
-                pool.put(parts, share);
+                shared.put(parts, share);
             } else {
-                pool.done += share;
+                shared.done += share;
             }
-            pool.take_lessons(&mut search, lessons);
-            if pool.anew {
+            shared.take_lessons(&mut search, lessons);
+            if shared.anew {
                 self.stop();
             }
-            pool.active -= 1;
-            drop(pool);
+            shared.active -= 1;
+            drop(shared);
             return self.changed.notify_all();
         }
     }
@@ -403,7 +404,7 @@ impl Crew {
     /// Adds what a worker has counted for itself: what all write for each execution would be a place where they wait.
     fn add(&self, tally: &mut Tally) {
         let Tally { executions, transitions, depth } = std::mem::take(tally);
-        let Frontier { found, depth: deepest, .. } = &mut self.pool().frontier;
+        let Frontier { found, depth: deepest, .. } = &mut self.shared().frontier;
         found.executions += executions;
         found.transitions += transitions;
         *deepest = depth.max(*deepest);
@@ -419,8 +420,8 @@ impl Crew {
         match end {
             End::Nowhere | End::Interrupted => {}
             End::TooDeep => {
-                let mut pool = self.pool();
-                let found = &mut pool.frontier.found;
+                let mut shared = self.shared();
+                let found = &mut shared.frontier.found;
                 found.cut += 1;
                 found.cut_schedule.get_or_insert_with(|| search.line_so_far());
                 if self.limits.stops_when_cut {
@@ -430,14 +431,14 @@ impl Crew {
             End::Execution(mut wrong) => {
                 tally.executions += 1;
                 if !onlooker(Shown::Execution(search, &wrong)) {
-                    self.pool().seen_enough = true;
+                    self.shared().seen_enough = true;
                     self.stop();
                 }
                 if !self.limits.all && !wrong.is_empty() {
                     wrong.truncate(1);
                     self.stop();
                 }
-                wrong.into_iter().for_each(|violation| self.pool().note(violation, search));
+                wrong.into_iter().for_each(|violation| self.shared().note(violation, search));
             }
         }
     }
@@ -449,7 +450,7 @@ impl Crew {
             return share;
         }
         let share = share / (parts.len() + 1) as f64;
-        self.pool().put(parts, share);
+        self.shared().put(parts, share);
         self.changed.notify_all();
         share
     }

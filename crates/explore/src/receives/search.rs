@@ -11,8 +11,8 @@ use super::choice::{Choice, Path, Pick, Picks};
 use super::future::{Need, Posters};
 use super::graph::{self, Graph, PostId};
 use super::order::Node;
+use super::reads_from::{Outcome, Place, ReadsFrom};
 use super::serve::Halt;
-use super::way::{Outcome, Place, Way};
 use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
 use crate::verdict::{Step, Violation};
 
@@ -447,14 +447,14 @@ impl Search {
     }
 
     /// The present execution as what came of each request.
-    pub fn way(&self) -> Way {
+    pub fn way(&self) -> ReadsFrom {
         let mut places = vec![Place { process: 0, post: 0 }; self.graph.posts.len()];
         for (process, record) in (0..).zip(&self.processes) {
             for (post, &id) in (0..).zip(record.posts.iter().flatten()) {
                 places[id as usize] = Place { process, post };
             }
         }
-        let mut way = Way::default();
+        let mut way = ReadsFrom::default();
         for record in &self.processes {
             let mut posts = record.posts.iter().flatten();
             way.processes.push(record.outcomes.clone());

@@ -8,8 +8,8 @@ use super::choice::{Pick, Picks};
 use super::future::Need;
 use super::graph::{self, PostId, admits};
 use super::order::Node;
+use super::reads_from::Outcome;
 use super::search::{ALONE, Refusal, Search, Stage};
-use super::way::Outcome;
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side};
 
 /// Two posts that were let meet, and how to take that back.

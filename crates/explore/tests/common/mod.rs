@@ -404,10 +404,10 @@ pub fn threes(groups: u32) -> Program {
 }
 
 /// Which send each receive got, and which choice each wait made.
-pub type Way = (Vec<(Post, Post)>, Vec<Step>);
+pub type ReadsFrom = (Vec<(Post, Post)>, Vec<Step>);
 
 /// The way that an execution took.
-pub fn way(system: &Played, trace: &[Transition]) -> Way {
+pub fn way(system: &Played, trace: &[Transition]) -> ReadsFrom {
     let mut meetings = system.meetings().to_vec();
     meetings.sort_unstable();
     let chose = |t: &&Transition| matches!(t.kind, Kind::Wait { single: false, .. });
@@ -420,7 +420,11 @@ pub fn way(system: &Played, trace: &[Transition]) -> Way {
 pub type Engine = fn(&mut Played, Options<'_, Played>) -> Exploration;
 
 /// All ways of a program that an engine sees, in at most so many executions.
-pub fn ways(mut system: Played, most: Option<u64>, engine: Engine) -> (BTreeSet<Way>, Exploration, bool) {
+pub fn ways(
+    mut system: Played,
+    most: Option<u64>,
+    engine: Engine,
+) -> (BTreeSet<ReadsFrom>, Exploration, bool) {
     let mut all = BTreeSet::new();
     let mut progress = Progress::default();
     let mut options = Options::all().visit(|system: &mut Played, trace: &[Transition]| {

@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use simurgh_models::ahead::fetch;
+use simurgh_models::prefetch::prefetch;
 
 use super::place::PANICKED;
-use super::port::{Door, HELD, Hand, Held, LENT, Port, with_port};
+use super::port::{Door, HELD, Held, LENT, Port, PortGuard, with_port};
 use crate::ids::ActorId;
 
 /// How the code of an actor ended: well, or with what it has to say.
@@ -110,11 +110,11 @@ fn unusual(polled: std::thread::Result<Resumed>, door: &mut Door) -> Resumed {
 impl Body {
     /// Asks the processor for what it will need when it goes on.
     #[inline]
-    pub(crate) fn fetch(&self) {
+    pub(crate) fn prefetch(&self) {
         match self {
-            Body::New(begin) => begin.iter().for_each(|begin| fetch(&**begin)),
-            Body::Future(future) => fetch(&**future),
-            Body::Coroutine(coroutine) => fetch(&**coroutine),
+            Body::New(begin) => begin.iter().for_each(|begin| prefetch(&**begin)),
+            Body::Future(future) => prefetch(&**future),
+            Body::Coroutine(coroutine) => prefetch(&**coroutine),
         }
     }
 
@@ -148,7 +148,7 @@ impl Body {
             Body::Future(future) => poll(future),
             Body::Coroutine(coroutine) => {
                 let _held = Held(HELD.replace(true));
-                coroutine.resume(Hand::take().port().expect(LENT))
+                coroutine.resume(PortGuard::take().port().expect(LENT))
             }
             Body::New(_) => unreachable!("it has begun"),
         }

@@ -9,14 +9,14 @@ mod body;
 mod place;
 mod port;
 mod quiet;
-mod trip;
+mod simcall_future;
 
 pub(crate) use body::panic_message;
 pub use body::{ActorFuture, Begin, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
 pub use place::{Place, panicked_at, remember_panic, stand_at};
 pub use port::{Door, Port, leave, with_port};
 pub use quiet::{Quiet, is_quiet, loud, quiet};
-pub use trip::{Call, Trip, call, call_at};
+pub use simcall_future::{Call, SimcallFuture, call, call_at};
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{Location, PanicHookInfo};
 
-use super::port::Hand;
+use super::port::PortGuard;
 
 /// A line of a program.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -58,7 +58,7 @@ fn keep(file: &str) -> &'static str {
 /// Says at which line the actor that runs is: one that finds that something is wrong, or that carries out what is
 /// written in a file and has just asked for it. Its next request is elsewhere.
 pub fn stand_at(place: impl Into<Place>) {
-    if let Some(port) = Hand::try_take().port() {
+    if let Some(port) = PortGuard::try_take().port() {
         port.stood = Some(place.into());
     }
 }

@@ -30,7 +30,7 @@ pub struct Port {
     /// Whether messages that nobody waits for may be left here, instead of being asked one by one.
     pub takes_posts: bool,
     /// Such messages, sent before its next simcall is served.
-    pub posts: Vec<SendRequest>,
+    pub detached_sends: Vec<SendRequest>,
     /// What is to be called when it ends.
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read, when its request is served.
@@ -83,7 +83,7 @@ impl Door {
             answer: None,
             notes: Vec::new(),
             takes_posts: false,
-            posts: Vec::new(),
+            detached_sends: Vec::new(),
             on_exit: Vec::new(),
             said: Vec::new(),
             stood: None,
@@ -133,16 +133,16 @@ impl DerefMut for Door {
 pub(super) const LENT: &str = "a port is lent only while an actor runs";
 
 thread_local! {
-    /// That of the actor that runs; none while somebody has it [in his hands](Hand).
+    /// That of the actor that runs; none while somebody has it [in his hands](PortGuard).
     static PORT: Cell<Lent> = const { Cell::new(None) };
     /// Whether code runs that is no future, and has it in its hands all the time.
     pub(super) static HELD: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The port of the actor that runs, taken in hand; it goes back to its place afterwards.
-pub(super) struct Hand(Lent);
+pub(super) struct PortGuard(Lent);
 
-impl Hand {
+impl PortGuard {
     #[inline]
     pub(super) fn take() -> Self {
         Self(PORT.take())
@@ -159,7 +159,7 @@ impl Hand {
     }
 }
 
-impl Drop for Hand {
+impl Drop for PortGuard {
     #[inline]
     fn drop(&mut self) {
         if self.0.is_some() {
@@ -179,10 +179,10 @@ impl Drop for Held {
 
 /// Looks at, or adds to, the port of the actor that runs. `None` outside of any actor.
 pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> Option<T> {
-    Hand::take().port().map(f)
+    PortGuard::take().port().map(f)
 }
 
 /// Leaves a note, if an actor runs; says whether it was taken.
 pub fn leave(note: Note) -> bool {
-    Hand::try_take().port().map(|port| port.notes.push(note)).is_some()
+    PortGuard::try_take().port().map(|port| port.notes.push(note)).is_some()
 }

@@ -143,14 +143,14 @@ impl<K> Actor<K> {
     pub(super) fn stop_waiting(
         &mut self,
         actor: ActorId,
-        late: bool,
+        lazy_timer_cancel: bool,
         timers: &mut Vec<(ActorId, Option<f64>)>,
     ) {
         debug_assert!(self.waiting != Waiting::Nothing, "only who waits can be woken");
         self.waiting = Waiting::Nothing;
         if self.timer == Timer::Set {
             self.timer = Timer::Stale;
-            if !late {
+            if !lazy_timer_cancel {
                 self.timer.take_back(actor, timers);
             }
         }

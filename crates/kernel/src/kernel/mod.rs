@@ -12,9 +12,9 @@
 //! - `ahead`: asking for records before they are needed.
 
 mod actor;
-mod ahead;
 mod lifecycle;
 mod network;
+mod prefetch;
 mod queue;
 mod synchronisation;
 mod view;
@@ -83,7 +83,7 @@ pub enum Effect {
 
 /// What [`Effect::Transfer`] tells.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Departure {
+pub(crate) struct PendingTransfer {
     pub(crate) activity: ActivityId,
     pub(crate) src: HostId,
     pub(crate) dst: HostId,
@@ -133,8 +133,8 @@ pub struct Kernel<K = ()> {
     exposure: Exposure,
     ready: Vec<ActorId>,
     /// What is to be done before `effects`: a message sets out.
-    departure: Option<Departure>,
-    /// What is to be done before `effects`: a computation begins. There is no departure then.
+    pending_transfer: Option<PendingTransfer>,
+    /// What is to be done before `effects`: a computation begins. There is no pending_transfer then.
     begun: Option<ActivityId>,
     effects: VecDeque<Effect>,
     /// Whose timers are to be set, and to what, or not needed any more.
@@ -142,8 +142,8 @@ pub struct Kernel<K = ()> {
     events: Vec<Event>,
     listening: bool,
     holding: bool,
-    straight: bool,
-    late: bool,
+    fuse_post_wait: bool,
+    lazy_timer_cancel: bool,
     random: Random,
     messages: u64,
     bytes: f64,
@@ -166,15 +166,15 @@ impl<K: Default> Kernel<K> {
             barriers: Vec::new(),
             exposure: Exposure::default(),
             ready: Vec::new(),
-            departure: None,
+            pending_transfer: None,
             begun: None,
             effects: VecDeque::new(),
             timers: Vec::new(),
             events: Vec::new(),
             listening: false,
             holding: false,
-            straight: false,
-            late: false,
+            fuse_post_wait: false,
+            lazy_timer_cancel: false,
             random: Random::new(seed, u64::MAX),
             messages: 0,
             bytes: 0.0,
@@ -196,7 +196,7 @@ impl<K: Default> Kernel<K> {
         self.barriers.clear();
         self.exposure.clear();
         self.ready.clear();
-        self.departure = None;
+        self.pending_transfer = None;
         self.begun = None;
         self.effects.clear();
         self.timers.clear();
@@ -213,7 +213,7 @@ impl<K: Default> Kernel<K> {
 
     /// Whether a send or receive that is waited for is served whole, instead of in two parts ([`Served::Then`]).
     pub fn wait_at_once(&mut self, on: bool) {
-        self.straight = on;
+        self.fuse_post_wait = on;
     }
 
     /// What the driver keeps with an actor.
@@ -230,8 +230,8 @@ impl<K: Default> Kernel<K> {
 
     /// Whether a timer that is not needed any more is taken back only when its actor waits again, or ends; most are
     /// replaced then. Actors that can run must do so before any timer runs out.
-    pub fn take_timers_back_late(&mut self, on: bool) {
-        self.late = on;
+    pub fn cancel_timers_lazily(&mut self, on: bool) {
+        self.lazy_timer_cancel = on;
     }
 
     /// The present date, as the driver told.
@@ -272,14 +272,14 @@ impl<K: Default> Kernel<K> {
     /// Whether something is to be done in the world.
     #[inline]
     pub fn has_effects(&self) -> bool {
-        self.departure.is_some() || self.begun.is_some() || !self.effects.is_empty()
+        self.pending_transfer.is_some() || self.begun.is_some() || !self.effects.is_empty()
     }
 
     /// The next thing to be done in the world.
     #[inline]
     pub fn next_effect(&mut self) -> Option<Effect> {
-        if let Some(departure) = self.departure.take() {
-            let Departure { activity, src, dst, bytes, rate } = departure;
+        if let Some(pending_transfer) = self.pending_transfer.take() {
+            let PendingTransfer { activity, src, dst, bytes, rate } = pending_transfer;
             return Some(Effect::Transfer { activity, src, dst, bytes, rate });
         }
         if let Some(begun) = self.begun.take() {
@@ -289,10 +289,10 @@ impl<K: Default> Kernel<K> {
     }
 
     /// The message that sets out, if that is the next thing to be done: [`next_effect`](Self::next_effect) without the way
-    /// round. It is read where it is; then [`departed`](Self::departed).
+    /// round. It is read where it is; then [`transfer_started`](Self::transfer_started).
     #[inline]
-    pub(crate) fn departure(&self) -> Option<&Departure> {
-        self.departure.as_ref()
+    pub(crate) fn pending_transfer(&self) -> Option<&PendingTransfer> {
+        self.pending_transfer.as_ref()
     }
 
     /// The computation that begins, if that is the next thing to be done.
@@ -303,8 +303,8 @@ impl<K: Default> Kernel<K> {
 
     /// The message that was to set out has.
     #[inline]
-    pub(crate) fn departed(&mut self) {
-        self.departure = None;
+    pub(crate) fn transfer_started(&mut self) {
+        self.pending_transfer = None;
     }
 
     /// The timers that are to be changed, in order: the actor is to be woken after so many seconds, with
@@ -322,9 +322,9 @@ impl<K: Default> Kernel<K> {
 
     /// Keeps a number with an activity, for the driver.
     #[inline]
-    pub fn note(&mut self, id: ActivityId, note: u64) {
+    pub fn set_driver_data(&mut self, id: ActivityId, data: u64) {
         if let Some(activity) = self.activities.get_mut(id) {
-            activity.note = note;
+            activity.driver_data = data;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use simurgh_platform::HostId;
 
-use super::{Actor, Departure, Effect, Kernel, Served, Several, Waiting};
+use super::{Actor, Effect, Kernel, PendingTransfer, Served, Several, Waiting};
 use crate::activity::{Activity, Comm, Held, Kind, State};
 use crate::event::{Event, Reason};
 use crate::ids::{ActivityId, ActorId};
@@ -54,7 +54,7 @@ impl<K: Default> Kernel<K> {
                 comm.detached = detached;
                 comm.set_message(Some(actor), envelope, request.bytes, request.payload.take(), now);
                 let met = Met::new(activity);
-                self.set_out(id, met);
+                self.start_transfer(id, met);
                 id
             }
             None => {
@@ -96,7 +96,7 @@ impl<K: Default> Kernel<K> {
                 comm.set_receive(actor, host, criteria);
                 comm.rate = comm.rate.min(request.rate.unwrap_or(f64::INFINITY));
                 let met = Met::new(activity);
-                self.set_out(id, met);
+                self.start_transfer(id, met);
                 id
             }
             None => {
@@ -118,7 +118,7 @@ impl<K: Default> Kernel<K> {
     #[inline(always)]
     fn wait_or_follow(&mut self, actor: ActorId, id: ActivityId, follow: Follow) -> Served {
         if let Follow::Wait(timeout) = follow
-            && self.straight
+            && self.fuse_post_wait
         {
             return self.wait_one(actor, id, timeout, OnTimeout::GiveUp, true);
         }
@@ -204,11 +204,11 @@ impl<K: Default> Kernel<K> {
 
     /// Sender and receiver have met: the message sets out.
     #[inline]
-    fn set_out(&mut self, id: ActivityId, met: Met) {
+    fn start_transfer(&mut self, id: ActivityId, met: Met) {
         let Met { sender, receiver, dst, bytes, rate, paused } = met;
         let src = self.actors[sender.index()].host;
         match self.has_effects() {
-            false => self.departure = Some(Departure { activity: id, src, dst, bytes, rate }),
+            false => self.pending_transfer = Some(PendingTransfer { activity: id, src, dst, bytes, rate }),
             true => self.effects.push_back(Effect::Transfer { activity: id, src, dst, bytes, rate }),
         }
         if paused {
@@ -311,7 +311,7 @@ impl<K: Default> Kernel<K> {
     /// The same, up to the first who waits for others as well; that one, and what is to be told, is the answer.
     #[inline]
     fn wake_single_waiters(&mut self, id: ActivityId) -> Option<(ActorId, Result<(), Failure>)> {
-        let Self { activities, actors, ready, timers, events, listening, late, .. } = self;
+        let Self { activities, actors, ready, timers, events, listening, lazy_timer_cancel, .. } = self;
         let activity = activities.get_mut(id)?;
         while let Some(actor) = activity.waiters.first() {
             let State::Over(result) = activity.state else {
@@ -333,7 +333,7 @@ impl<K: Default> Kernel<K> {
             if release {
                 let_go(activity, end, record);
             }
-            record.stop_waiting(actor, *late, timers);
+            record.stop_waiting(actor, *lazy_timer_cancel, timers);
             if *listening {
                 events.push(Event::Unblocked { actor });
             }
@@ -403,8 +403,8 @@ impl<K: Default> Kernel<K> {
             State::Over(_) => return,
             State::Running => {
                 activity.state = State::Over(Err(failure));
-                let note = Some(std::mem::replace(&mut activity.note, Activity::NO_NOTE));
-                self.effects.push_back(Effect::Stop(id, note.filter(|&note| note != Activity::NO_NOTE)));
+                let note = Some(std::mem::replace(&mut activity.driver_data, Activity::NO_DATA));
+                self.effects.push_back(Effect::Stop(id, note.filter(|&note| note != Activity::NO_DATA)));
                 self.tell(|_| Event::ActivityEnded { activity: id, result: Err(failure) });
             }
             State::UnderWay => activity.state = State::Over(Err(failure)),

@@ -38,7 +38,7 @@ impl<K: Default> Kernel<K> {
             return;
         }
         activity.state = State::Over(result);
-        activity.note = Activity::NO_NOTE;
+        activity.driver_data = Activity::NO_DATA;
         if let (Kind::Comm(comm), Ok(())) = (&activity.kind, result) {
             self.messages += 1;
             self.bytes += comm.bytes;
@@ -86,7 +86,7 @@ impl<K: Default> Kernel<K> {
     /// Ends the wait of an actor.
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, actor: ActorId) {
-        self.actors[actor.index()].stop_waiting(actor, self.late, &mut self.timers);
+        self.actors[actor.index()].stop_waiting(actor, self.lazy_timer_cancel, &mut self.timers);
         self.tell(|_| Event::Unblocked { actor });
     }
 

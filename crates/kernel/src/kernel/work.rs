@@ -65,7 +65,7 @@ impl<K: Default> Kernel<K> {
     /// What the actor does after it began some work. What it waits for to the end is known by that, and needs no owner;
     /// what goes on after a timeout does.
     fn wait_or_own(&mut self, actor: ActorId, id: ActivityId, follow: Follow) -> Served {
-        if follow == Follow::Wait(None) && self.straight {
+        if follow == Follow::Wait(None) && self.fuse_post_wait {
             return self.wait_one(actor, id, None, OnTimeout::GiveUp, true);
         }
         self.own(actor, id);

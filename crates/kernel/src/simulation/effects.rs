@@ -6,15 +6,15 @@ use super::{ActorFailure, Code, Error, KILL, Rare, Simulation, action_of};
 use crate::activity::Kind;
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
-use crate::kernel::{Departure, Effect};
+use crate::kernel::{Effect, PendingTransfer};
 use crate::simcall::{Failure, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
     #[inline(always)]
     pub(super) fn settle(&mut self) -> Result<(), Error> {
-        if let Some(&Departure { activity, src, dst, bytes, rate }) = self.kernel.departure() {
-            self.kernel.departed();
+        if let Some(&PendingTransfer { activity, src, dst, bytes, rate }) = self.kernel.pending_transfer() {
+            self.kernel.transfer_started();
             self.depart(activity, Transfer { src, dst, bytes, rate })?;
         } else if let Some(begun) = self.kernel.take_begun() {
             self.execute(begun)?;
@@ -92,7 +92,7 @@ impl Simulation {
         let Some(record) = self.kernel.running(activity) else { return Ok(()) };
         match self.models.transfer(what, activity.to_bits()) {
             Ok(action) => {
-                record.note = action.to_bits();
+                record.driver_data = action.to_bits();
                 Ok(())
             }
             refused => self.started(activity, refused),
@@ -123,7 +123,7 @@ impl Simulation {
 
     fn started(&mut self, activity: ActivityId, started: Result<ActionId, Refused>) -> Result<(), Error> {
         match started {
-            Ok(action) => self.kernel.note(activity, action.to_bits()),
+            Ok(action) => self.kernel.set_driver_data(activity, action.to_bits()),
             Err(Refused::Off(resource)) => self.kernel.finish(activity, Err(Failure::Resource(resource))),
             Err(Refused::NoRoute(source)) => {
                 let (sender, receiver) = self.ends_of(activity);

@@ -3,25 +3,25 @@
 //!
 //! - [`report`]: what a simulation tells.
 //! - `round`: what actors do within an instant.
-//! - `crew`: the threads that may run them.
-//! - `choice`: whether they do.
-//! - `steps`: how long a round takes, by which that is told.
+//! - `worker_pool`: the threads that may run them.
+//! - `parallelism`: whether they do.
+//! - `round_timer`: how long a round takes, by which that is told.
 //! - `effects`: from the kernel to the world.
-//! - `happenings`: from the world to the kernel.
+//! - `completions`: from the world to the kernel.
 //! - `invariants`: what must be true of what actors show.
-//! - `warm`: asking for records before they are needed.
+//! - `prefetch`: asking for records before they are needed.
 
-mod choice;
-mod crew;
+mod completions;
 mod effects;
-mod happenings;
 mod invariants;
+mod parallelism;
+mod prefetch;
 pub mod report;
 mod round;
-mod steps;
-mod warm;
+mod round_timer;
+mod worker_pool;
 
-pub use choice::Stopwatch;
+pub use parallelism::Stopwatch;
 pub use report::{
     ActorFailure, End, Error, InvariantFailure, Listener, Pacing, Report, Said, Shared, Status, Watcher,
 };
@@ -39,9 +39,9 @@ use crate::ids::{ActivityId, ActorId};
 use crate::kernel::Kernel;
 use crate::platform_requests;
 use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
-use choice::Choice;
-use crew::Crew;
+use parallelism::ParallelismController;
 use round::{Held, Rest, Slot};
+use worker_pool::WorkerPool;
 
 /// The code of an actor and what belongs to it, kept with the actor.
 #[derive(Default)]
@@ -111,8 +111,8 @@ struct Workers {
     /// How many threads may; none is as good as one.
     count: usize,
     stopwatch: Option<Stopwatch>,
-    choice: Choice,
-    crew: Option<Crew>,
+    parallelism: ParallelismController,
+    worker_pool: Option<WorkerPool>,
     /// How many rounds several threads ran.
     rounds: u64,
 }
@@ -138,8 +138,8 @@ pub fn activity_of(token: Token) -> Option<ActivityId> {
 /// What the models do for an activity: noted with it.
 #[inline]
 fn action_of(kernel: &Kernel<Code>, activity: ActivityId) -> Option<ActionId> {
-    let note = kernel.activities().get(activity)?.note;
-    (note != Activity::NO_NOTE).then(|| ActionId::from_bits(note))
+    let note = kernel.activities().get(activity)?.driver_data;
+    (note != Activity::NO_DATA).then(|| ActionId::from_bits(note))
 }
 
 fn purpose(token: Token) -> Purpose {
@@ -159,7 +159,7 @@ impl Simulation {
         models.mark_alarms(TIMER);
         let mut kernel = Kernel::new(seed);
         kernel.wait_at_once(true);
-        kernel.take_timers_back_late(true);
+        kernel.cancel_timers_lazily(true);
         Self {
             kernel,
             models,
@@ -189,16 +189,21 @@ impl Simulation {
     /// What several threads did until now.
     pub fn shared(&self) -> Shared {
         Shared {
-            workers: self.workers.crew.as_ref().map_or(1, Crew::size),
+            workers: self.workers.worker_pool.as_ref().map_or(1, WorkerPool::size),
             rounds: self.workers.rounds,
-            from: self.workers.choice.threshold(),
+            from: self.workers.parallelism.threshold(),
         }
     }
 
     /// Lets so many threads run the code of the actors, in rounds where it is faster by this clock; without a clock, in
     /// all rounds of two actors and more. What the simulation gives does not depend on it.
     pub fn set_workers(&mut self, count: usize, stopwatch: Option<Stopwatch>) {
-        self.workers = Workers { count, stopwatch, choice: Choice::new(count), ..Workers::default() };
+        self.workers = Workers {
+            count,
+            stopwatch,
+            parallelism: ParallelismController::new(count),
+            ..Workers::default()
+        };
     }
 
     /// After so many rounds in which no time passes, the simulation ends with [`Error::Stalled`]; 100 million if not said.
@@ -313,7 +318,7 @@ impl Simulation {
                     }
                     self.kernel.set_now(self.models.now());
                     self.publish();
-                    self.digest(&mut step)?;
+                    self.apply_step(&mut step)?;
                 }
             }
         };

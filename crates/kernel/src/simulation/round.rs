@@ -2,12 +2,12 @@
 //! actors (Rosa's thesis, 4.2). User code sees nothing but its own port, so the order in which it runs does not matter.
 
 use simurgh_models::Step;
-use simurgh_models::ahead::fetch;
+use simurgh_models::prefetch::prefetch as prefetch_all;
 
-use super::choice::{Plan, Seen, Way};
-use super::crew::Crew;
-use super::steps::Steps;
-use super::{Code, Error, Simulation, warm};
+use super::parallelism::{Mode, Plan, Seen};
+use super::round_timer::RoundTimer;
+use super::worker_pool::WorkerPool;
+use super::{Code, Error, Simulation, prefetch};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::{Served, Woken};
@@ -33,7 +33,7 @@ pub(super) struct Rest {
 /// A round of which it is to be learned how long it takes: when it began, or as good as, and how long its code took, and takes
 /// for sure.
 struct Timed {
-    way: Way,
+    mode: Mode,
     start: u64,
     code: u64,
     sure: f64,
@@ -55,8 +55,8 @@ impl Slot {
     }
 
     /// Asks the processor for what the code needs.
-    pub(super) fn fetch(&self) {
-        self.body.iter().for_each(Body::fetch);
+    pub(super) fn prefetch(&self) {
+        self.body.iter().for_each(Body::prefetch);
     }
 
     /// Runs the code up to its next request.
@@ -114,24 +114,24 @@ impl Simulation {
         let timed = if self.workers.count > 1 {
             self.run_as_chosen(actors, &mut slots)
         } else {
-            self.run_alone(actors, &mut slots, None);
+            self.run_sequentially(actors, &mut slots, None);
             None
         };
         let served = self.serve_slots(&mut slots[..actors.len()]);
         // What was there in the meantime has no memory.
         std::mem::forget(std::mem::replace(&mut self.slots, slots));
-        if let (Some(Timed { way, start, code, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
-            let seen = Seen { way, code, whole: watch().saturating_sub(start), sure };
-            self.workers.choice.learn(actors.len(), seen);
+        if let (Some(Timed { mode, start, code, sure }), Some(watch)) = (timed, self.workers.stopwatch) {
+            let seen = Seen { mode, code, whole: watch().saturating_sub(start), sure };
+            self.workers.parallelism.learn(actors.len(), seen);
         }
         served
     }
 
     /// Serves those who have run, in their order.
     fn serve_slots(&mut self, slots: &mut [Slot]) -> Result<(), Error> {
-        slots.chunks_mut(warm::TOGETHER).try_for_each(|slots| {
-            if slots.len() >= warm::FEW {
-                self.fetch_requested(slots);
+        slots.chunks_mut(prefetch::TOGETHER).try_for_each(|slots| {
+            if slots.len() >= prefetch::FEW {
+                self.prefetch_requested(slots);
             }
             slots.iter_mut().try_for_each(|slot| self.serve_slot(slot))
         })
@@ -143,7 +143,7 @@ impl Simulation {
         if let Some(actors) = round.get(self.rest.run..) {
             let mut slots = Vec::new();
             slots.resize_with(actors.len(), Slot::default);
-            self.run_alone(actors, &mut slots, None);
+            self.run_sequentially(actors, &mut slots, None);
             self.rest.slots = slots;
         }
     }
@@ -151,15 +151,15 @@ impl Simulation {
     /// Runs the actors by one thread or by all, as experience tells. What was chosen is judged after the requests were served
     /// too: what another thread has touched last is fetched from there.
     fn run_as_chosen(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>) -> Option<Timed> {
-        let Plan { way, timed, patience } = match self.workers.stopwatch {
-            None if actors.len() > 1 => Plan { way: Way::Together, timed: false, patience: None },
-            _ => self.workers.choice.next(actors.len()),
+        let Plan { mode, timed, patience } = match self.workers.stopwatch {
+            None if actors.len() > 1 => Plan { mode: Mode::Parallel, timed: false, patience: None },
+            _ => self.workers.parallelism.next(actors.len()),
         };
         let mut steps =
-            self.workers.stopwatch.zip(patience).map(|(watch, patience)| Steps::begin(watch, patience));
-        let cut = match way {
-            Way::Alone => self.run_alone(actors, slots, steps.as_mut()),
-            Way::Together => {
+            self.workers.stopwatch.zip(patience).map(|(watch, patience)| RoundTimer::begin(watch, patience));
+        let cut = match mode {
+            Mode::Sequential => self.run_sequentially(actors, slots, steps.as_mut()),
+            Mode::Parallel => {
                 self.share(actors, slots, 0);
                 None
             }
@@ -167,31 +167,34 @@ impl Simulation {
         cut.or_else(|| {
             let mut steps = steps.filter(|_| timed)?;
             steps.look(actors.len());
-            Some(Timed { way, start: steps.start(), code: steps.taken(), sure: steps.cost() })
+            Some(Timed { mode, start: steps.start(), code: steps.taken(), sure: steps.cost() })
         })
     }
 
     /// Runs the actors one after the other. If that takes longer than one has patience for, the rest is shared; then what
     /// it would have taken alone is known.
-    fn run_alone(
+    fn run_sequentially(
         &mut self,
         actors: &[ActorId],
         slots: &mut Vec<Slot>,
-        mut steps: Option<&mut Steps>,
+        mut steps: Option<&mut RoundTimer>,
     ) -> Option<Timed> {
         for (place, &actor) in actors.iter().enumerate() {
-            if actors.len() > warm::CODE_BEFOREHAND && place.is_multiple_of(warm::CODE_TOGETHER) {
-                self.fetch_ready(actors.get(place + warm::CODE_TOGETHER..).unwrap_or_default());
-                self.fetch_code(&actors[place..]);
+            if actors.len() > prefetch::CODE_BEFOREHAND && place.is_multiple_of(prefetch::CODE_TOGETHER) {
+                self.prefetch_ready(actors.get(place + prefetch::CODE_TOGETHER..).unwrap_or_default());
+                self.prefetch_code(&actors[place..]);
                 actors[place..]
                     .iter()
-                    .take(warm::CODE_TOGETHER)
-                    .for_each(|&actor| self.kernel.fetch_answer(actor));
-                slots[place..].iter().take(warm::CODE_TOGETHER).for_each(|slot| fetch(slot.port()));
+                    .take(prefetch::CODE_TOGETHER)
+                    .for_each(|&actor| self.kernel.prefetch_answer(actor));
+                slots[place..]
+                    .iter()
+                    .take(prefetch::CODE_TOGETHER)
+                    .for_each(|slot| prefetch_all(slot.port()));
             }
             self.run_in_place(actor, &mut slots[place]);
-            if actors.len() >= warm::FEW {
-                self.fetch_mailboxes(slots[place].port());
+            if actors.len() >= prefetch::FEW {
+                self.prefetch_mailboxes(slots[place].port());
             }
             let done = place + 1;
             if let Some(steps) = &mut steps
@@ -205,7 +208,7 @@ impl Simulation {
                     self.share(actors, slots, done);
                     let code = (sure * actors.len() as f64) as u64;
                     let start = steps.now().saturating_sub(code);
-                    return Some(Timed { way: Way::Alone, start, code, sure });
+                    return Some(Timed { mode: Mode::Sequential, start, code, sure });
                 }
             }
         }
@@ -215,16 +218,16 @@ impl Simulation {
     /// Lets all threads run the actors from a place on.
     fn share(&mut self, actors: &[ActorId], slots: &mut Vec<Slot>, from: usize) {
         for (place, (&actor, slot)) in actors[from..].iter().zip(&mut slots[from..]).enumerate() {
-            if place.is_multiple_of(warm::CODE_TOGETHER) {
-                self.fetch_ready(&actors[from + place..]);
+            if place.is_multiple_of(prefetch::CODE_TOGETHER) {
+                self.prefetch_ready(&actors[from + place..]);
             }
             if let Some(code) = prepare(self, actor, slot) {
                 slot.body = code.body.take();
             }
         }
         let count = self.workers.count;
-        let crew = self.workers.crew.get_or_insert_with(|| Crew::new(count));
-        crew.run(slots, from..actors.len());
+        let pool = self.workers.worker_pool.get_or_insert_with(|| WorkerPool::new(count));
+        pool.run(slots, from..actors.len());
         for slot in &mut slots[from..actors.len()] {
             self.put_back(slot);
         }
@@ -278,8 +281,8 @@ impl Simulation {
             self.hold(actor, Held { simcall, turns: turns - 1, notes });
             return Ok(());
         }
-        if !port.posts.is_empty() {
-            self.serve_posts(actor, &mut port.posts)?;
+        if !port.detached_sends.is_empty() {
+            self.serve_detached_sends(actor, &mut port.detached_sends)?;
         }
         if !port.notes.is_empty() {
             self.serve_notes(actor, &mut port.notes)?;
@@ -345,7 +348,7 @@ impl Simulation {
     }
 
     /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.
-    fn serve_posts(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
+    fn serve_detached_sends(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
         for post in &mut *posts {
             self.kernel.post_send(actor, post, Follow::Detach);
             self.settle()?;
@@ -393,7 +396,7 @@ impl Simulation {
                 let mut news = Step::default();
                 while self.models.has_news() {
                     self.models.step(None, &mut news);
-                    self.digest(&mut news)?;
+                    self.apply_step(&mut news)?;
                 }
                 self.kernel.answer(actor, answer);
                 return Ok(());

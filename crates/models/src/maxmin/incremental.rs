@@ -264,7 +264,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         found += usize::from(variable.mark != mark);
         variable.mark = mark;
         variable.fixed = false;
-        system.elements.fetch(variable.first);
+        system.elements.prefetch(variable.first);
     }
     scratch.variables.truncate(found);
     for &number in &scratch.variables[known..] {

@@ -9,27 +9,27 @@
 //! 1. `mod.rs`: the [`System`], how it is changed and read;
 //! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
 //! 3. `incremental.rs`: only what is reachable from a change;
-//! 4. `alone.rs`: a variable that shares nothing;
-//! 5. `lending.rs`: one that shares nothing, and so needs no variable;
+//! 4. `single_user.rs`: a variable that shares nothing;
+//! 5. `reservation.rs`: one that shares nothing, and so needs no variable;
 //! 6. `bottleneck.rs`: the other fairness, that of parallel tasks;
 //! 7. `storage.rs`: lists in flat arrays.
 
-mod alone;
 mod bottleneck;
 mod incremental;
-mod lending;
 mod obvious;
+mod reservation;
+mod single_user;
 mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use lending::{Wanted, value};
+pub use reservation::{Wanted, value};
 pub use storage::{Capacity, ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
-use crate::ahead::fetch_from;
 use crate::config::Solver;
+use crate::prefetch::prefetch_from;
 use incremental::Scratch;
-use lending::VARIABLES;
+use reservation::VARIABLES;
 use storage::{Constraint, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
@@ -38,8 +38,8 @@ pub struct System {
     constraints: Vec<Constraint>,
     /// What solutions keep of each constraint.
     works: Vec<Work>,
-    /// By constraint: who has it, if anybody (see `lending.rs`). So little is looked at by each message of a large system.
-    holders: Vec<u32>,
+    /// By constraint: who has it, if anybody (see `reservation.rs`). So little is looked at by each message of a large system.
+    owners: Vec<u32>,
     variables: Vec<Variable>,
     /// What is known of each variable while it takes no part.
     idleness: Vec<Idleness>,
@@ -62,12 +62,12 @@ pub struct System {
     /// Whether `touched` must name every constraint whose load may have changed.
     watched: bool,
     changed: Vec<VariableId>,
-    /// Variables that were alone when they became active, and have their value already (see `alone.rs`).
+    /// Variables that were alone when they became active, and have their value already (see `single_user.rs`).
     settled: Vec<VariableId>,
-    /// Those to whom constraints were lent since the last solution, with their values (see `lending.rs`).
-    lent: Vec<(u32, f64)>,
-    /// How many borrowers there are.
-    on_loan: u32,
+    /// Those to whom constraints were reserved since the last solution, with their values (see `reservation.rs`).
+    reserved: Vec<(u32, f64)>,
+    /// How many owners there are.
+    reservations: u32,
     /// Whether somewhere only so many may be active at once.
     limited: bool,
     touched: Vec<ConstraintId>,
@@ -93,7 +93,7 @@ impl System {
         System {
             constraints: Vec::new(),
             works: Vec::new(),
-            holders: Vec::new(),
+            owners: Vec::new(),
             variables: Vec::new(),
             idleness: Vec::new(),
             elements: Elements::default(),
@@ -108,8 +108,8 @@ impl System {
             watched: false,
             changed: Vec::new(),
             settled: Vec::new(),
-            lent: Vec::new(),
-            on_loan: 0,
+            reserved: Vec::new(),
+            reservations: 0,
             limited: false,
             touched: Vec::new(),
             method,
@@ -126,7 +126,7 @@ impl System {
         self.limited |= limit.is_some();
         self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
         self.works.push(Work::default());
-        self.holders.push(NONE);
+        self.owners.push(NONE);
         ConstraintId(id)
     }
 
@@ -163,7 +163,7 @@ impl System {
 
     /// Forgets a variable. Its slots go to those that wait for them.
     pub fn remove_variable(&mut self, id: VariableId) {
-        let is_out = self.variables[id.index()].state == State::Active && self.leave_alone(id.0);
+        let is_out = self.variables[id.index()].state == State::Active && self.leave_single_user(id.0);
         if !is_out {
             self.deactivate(id.0);
             self.leave_idle(id.0);
@@ -195,24 +195,24 @@ impl System {
 
     /// Asks the processor for a variable.
     #[inline]
-    pub(crate) fn fetch_variable(&self, id: VariableId) {
-        fetch_from(&self.variables, id.index());
+    pub(crate) fn prefetch_variable(&self, id: VariableId) {
+        prefetch_from(&self.variables, id.index());
     }
 
     /// Asks the processor for the constraints of a variable; nothing if there is none, or none any more.
     #[inline]
-    pub(crate) fn fetch_used(&self, id: VariableId) {
+    pub(crate) fn prefetch_used(&self, id: VariableId) {
         if let Some(&Variable { first, count, .. }) = self.variables.get(id.index()) {
             for element in self.elements.some_block(first, count) {
-                fetch_from(&self.constraints, element.constraint as usize);
+                prefetch_from(&self.constraints, element.constraint as usize);
             }
         }
     }
 
     /// Asks the processor for a constraint.
     #[inline]
-    pub(crate) fn fetch_constraint(&self, id: ConstraintId) {
-        fetch_from(&self.constraints, id.index());
+    pub(crate) fn prefetch_constraint(&self, id: ConstraintId) {
+        prefetch_from(&self.constraints, id.index());
     }
 
     /// Sets the penalty of a variable that was created idle: as [`set_penalty`](Self::set_penalty), quick where it is alone.
@@ -221,7 +221,7 @@ impl System {
         let variable = &mut self.variables[id.index()];
         if variable.state == State::Idle && penalty > 0.0 && penalty < f64::INFINITY {
             variable.penalty = penalty;
-            if self.settle_alone(id.0) {
+            if self.settle_single_user(id.0) {
                 self.leave_idle(id.0);
                 self.variables[id.index()].state = State::Active;
                 return;
@@ -300,7 +300,7 @@ impl System {
         self.touched.clear();
         self.tell_settled();
         if self.dirty.is_empty() && self.unsettled.is_empty() {
-            let told = !self.changed.is_empty() || !self.lent.is_empty();
+            let told = !self.changed.is_empty() || !self.reserved.is_empty();
             self.solves += u64::from(told);
             return told;
         }
@@ -335,7 +335,7 @@ impl System {
         self.changed.clear();
         self.touched.clear();
         self.tell_settled();
-        self.solves += u64::from(!self.changed.is_empty() || !self.lent.is_empty());
+        self.solves += u64::from(!self.changed.is_empty() || !self.reserved.is_empty());
         true
     }
 
@@ -423,7 +423,7 @@ impl System {
     /// Whether some variable, active or not, uses a constraint.
     pub fn is_used(&self, id: ConstraintId) -> bool {
         let is_active = self.constraints[id.index()].active.head != NONE;
-        is_active || self.borrower(id).is_some() || self.idle_users(id).next().is_some()
+        is_active || self.owner(id).is_some() || self.idle_users(id).next().is_some()
     }
 
     /// How much of a constraint is taken by variables (of a fat pipe: by the one that takes most).
@@ -449,7 +449,7 @@ impl System {
     }
 
     fn soil(&mut self, constraint: u32) {
-        debug_assert!(self.borrower(ConstraintId(constraint)).is_none(), "nothing is done to what is lent");
+        debug_assert!(self.owner(ConstraintId(constraint)).is_none(), "nothing is done to what is reserved");
         if !self.constraints[constraint as usize].dirty {
             self.constraints[constraint as usize].dirty = true;
             self.dirty.push(constraint);
@@ -568,14 +568,14 @@ impl System {
         self.unlink_staged(index);
         self.leave_idle(index);
         self.variables[index as usize].state = State::Active;
-        if self.settle_alone(index) {
+        if self.settle_single_user(index) {
             return;
         }
         let Variable { first, count, bound, .. } = self.variables[index as usize];
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
             self.elements.push_back(&mut constraint.active, element);
-            self.holders[self.elements.constraint(element) as usize] = VARIABLES;
+            self.owners[self.elements.constraint(element) as usize] = VARIABLES;
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
         }
@@ -606,7 +606,7 @@ impl System {
             return;
         }
         self.become_idle(index);
-        if self.leave_alone(index) {
+        if self.leave_single_user(index) {
             return;
         }
         self.threshold = self.threshold.min(level);

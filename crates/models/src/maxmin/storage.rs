@@ -1,6 +1,6 @@
 //! Lists in flat arrays: the elements of a variable are neighbours, those of a constraint are linked.
 
-use crate::ahead::fetch_from;
+use crate::prefetch::prefetch_from;
 
 /// A capacity of a [`System`](super::System).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -367,8 +367,8 @@ impl Elements {
 
     /// Asks the processor for a block.
     #[inline]
-    pub fn fetch(&self, first: u32) {
-        fetch_from(&self.all, first as usize);
+    pub fn prefetch(&self, first: u32) {
+        prefetch_from(&self.all, first as usize);
     }
 
     #[inline]

@@ -103,7 +103,7 @@ impl Models {
             self.statistics.steps += 1;
             while let Some(index) = self.network_dates.pop_wait_before(end) {
                 self.statistics.events += 1;
-                self.fetch_coming(Lane::Waits);
+                self.prefetch_coming(Lane::Waits);
                 self.begin_moving(index);
             }
             // An empty message ends with its wait, and whoever is told may change what there is to be solved.
@@ -121,42 +121,42 @@ impl Models {
 
     /// Where many messages are under way, asks the processor for what those that come soon will need.
     #[inline]
-    fn fetch_coming(&self, lane: Lane) {
+    fn prefetch_coming(&self, lane: Lane) {
         if self.network_dates.coming(lane).len() >= MANY {
-            self.fetch_some(lane);
+            self.prefetch_some(lane);
         }
     }
 
     #[inline(never)]
-    fn fetch_some(&self, lane: Lane) {
+    fn prefetch_some(&self, lane: Lane) {
         let coming = self.network_dates.coming(lane);
         if let Some(soon) = self.actions.get(coming[SOON].thing) {
-            self.fetch_links_of(soon);
+            self.prefetch_links_of(soon);
         }
         if let Some(later) = self.actions.get(coming[LATER].thing)
-            && later.engine != Engine::Lone
+            && later.engine != Engine::Uncontended
         {
-            self.network.system.fetch_variable(VariableId(later.variable));
+            self.network.system.prefetch_variable(VariableId(later.variable));
         }
-        self.actions.fetch(coming[LAST].thing);
+        self.actions.prefetch(coming[LAST].thing);
     }
 
     /// Asks the processor for the links of a flow.
     #[inline]
-    fn fetch_links_of(&self, action: &Action) {
+    fn prefetch_links_of(&self, action: &Action) {
         match action.engine {
-            Engine::Lone => self.network.fetch_lone(action.lone()),
-            _ => self.network.system.fetch_used(VariableId(action.variable)),
+            Engine::Uncontended => self.network.prefetch_uncontended(action.uncontended()),
+            _ => self.network.system.prefetch_used(VariableId(action.variable)),
         }
     }
 
     /// The same for those whose dates are in no order: the first of them.
     #[inline]
-    fn fetch_first(&self) {
+    fn prefetch_first(&self) {
         let others = self.network_dates.others();
         if others.len() >= VERY_MANY {
             for entry in &others[..FIRST] {
-                self.fetch_links_of(self.actions.at(entry.thing));
+                self.prefetch_links_of(self.actions.at(entry.thing));
             }
         }
     }
@@ -219,10 +219,10 @@ impl Models {
         let Models { network, actions, network_dates, now, .. } = self;
         network_dates.begin_together();
         // Those that share with nobody come first: they end no later than others of their size, and in order.
-        for &(index, share) in network.system.lent() {
+        for &(index, share) in network.system.reserved() {
             let action = actions.at_mut(index);
             // It may be over, or among the others, by now.
-            if action.engine == Engine::Lone && action.phase == Phase::Moving {
+            if action.engine == Engine::Uncontended && action.phase == Phase::Moving {
                 action.set_share(index, share, *now, network_dates);
             }
         }
@@ -230,13 +230,13 @@ impl Models {
         for (place, &variable) in changed.iter().enumerate() {
             if let Some(&later) = changed.get(place + AHEAD) {
                 let index = network.system.tag(later);
-                actions.fetch(index);
-                network_dates.fetch(index);
+                actions.prefetch(index);
+                network_dates.prefetch(index);
             }
             let index = network.system.tag(variable);
             actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
-        network.system.clear_lent();
+        network.system.clear_reserved();
     }
 
     fn solve_changed(&mut self) {
@@ -382,8 +382,8 @@ impl Models {
         }
         self.tell_failed(Class::Network, step);
         while let Some(index) = self.network_dates.pop_before(limit) {
-            self.fetch_coming(Lane::Ends);
-            self.fetch_first();
+            self.prefetch_coming(Lane::Ends);
+            self.prefetch_first();
             self.reach_date(index, step);
         }
         self.tell_failed(Class::Disk, step);

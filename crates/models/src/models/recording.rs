@@ -23,7 +23,7 @@ impl Models {
     /// Records the load of each resource each time it changes, from now on.
     pub fn record_usage(&mut self, on: bool) {
         if on {
-            self.end_lone();
+            self.end_uncontended();
         }
         self.usage = on.then(|| self.usage.take().unwrap_or_default());
         self.watch_loads();
@@ -37,7 +37,7 @@ impl Models {
     /// Records what limits each piece of work started from now on.
     pub fn record_explanations(&mut self, on: bool) {
         if on {
-            self.end_lone();
+            self.end_uncontended();
         }
         self.explainer = on.then(|| self.explainer.take().unwrap_or_default());
     }
@@ -255,7 +255,7 @@ impl Models {
             Engine::Network => &self.network.system,
             Engine::Disk => &self.disks.system,
             Engine::Parallel => &self.parallel.system,
-            Engine::Timer | Engine::Lone => unreachable!("it shares nothing"),
+            Engine::Timer | Engine::Uncontended => unreachable!("it shares nothing"),
         }
     }
 
@@ -265,7 +265,7 @@ impl Models {
             Engine::Network => Resource::Link(self.network.links[constraint.index()].id),
             Engine::Disk => Resource::Disk(self.disks.owner(constraint)),
             Engine::Parallel => self.parallel.owner(constraint),
-            Engine::Timer | Engine::Lone => unreachable!("it shares nothing"),
+            Engine::Timer | Engine::Uncontended => unreachable!("it shares nothing"),
         }
     }
 
@@ -280,7 +280,7 @@ impl Models {
                 (_, true) => Limit::TcpWindow,
                 _ => Limit::OneCore,
             },
-            Engine::Disk | Engine::Timer | Engine::Lone => Limit::Nothing,
+            Engine::Disk | Engine::Timer | Engine::Uncontended => Limit::Nothing,
         }
     }
 }

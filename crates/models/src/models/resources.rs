@@ -101,8 +101,8 @@ impl Models {
 
     /// How much of a link is used, in B/s (wifi: the part of the time), as of the last step.
     pub fn link_load(&self, link: LinkId) -> f64 {
-        let own = self.network.constraint(link).map_or(0.0, |id| match self.network.system.borrower(id) {
-            Some(index) => self.load_of_lone(index, id),
+        let own = self.network.constraint(link).map_or(0.0, |id| match self.network.system.owner(id) {
+            Some(index) => self.load_of_uncontended(index, id),
             None => self.network.system.load(id),
         });
         let together = self.parallel.constraint(Resource::Link(link));
@@ -115,7 +115,7 @@ impl Models {
         if self.network.links[slot].bandwidth == bandwidth {
             return;
         }
-        self.end_lone();
+        self.end_uncontended();
         self.network.set_bandwidth(slot, bandwidth);
         self.parallel.set_capacity(Resource::Link(link), bandwidth, &self.cpu);
         self.changes.push(Change::LinkBandwidth(link));
@@ -128,7 +128,7 @@ impl Models {
         if self.network.links[slot].latency == latency {
             return;
         }
-        self.end_lone();
+        self.end_uncontended();
         self.network.set_latency(slot, latency);
         self.changes.push(Change::LinkLatency(link));
     }
@@ -140,7 +140,7 @@ impl Models {
         if self.network.links[slot].on == on {
             return;
         }
-        self.end_lone();
+        self.end_uncontended();
         self.network.set_on(slot, on);
         self.changes.push(if on { Change::LinkOn(link) } else { Change::LinkOff(link) });
         if !on {
@@ -168,7 +168,7 @@ impl Models {
         if level >= count {
             return Err(Error::NoSuchRate { link: facts.name.to_string(), level, count });
         }
-        self.end_lone();
+        self.end_uncontended();
         self.network.set_station(link, host, level);
         Ok(())
     }

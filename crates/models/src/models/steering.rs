@@ -18,7 +18,7 @@ impl Models {
         if self.actions.at(index).suspended {
             return;
         }
-        self.join_if_lone(index);
+        self.promote_if_uncontended(index);
         let now = self.now;
         let variable = self.variable_of(index);
         let date = self.dates_of(index).date(index);
@@ -38,7 +38,7 @@ impl Models {
             Engine::Timer => {}
             Engine::Cpu => self.cpu.system.set_penalty(variable, 0.0),
             Engine::Network => self.network.system.set_penalty(variable, 0.0),
-            Engine::Lone => unreachable!("it joined the others"),
+            Engine::Uncontended => unreachable!("it joined the others"),
             Engine::Disk => self.disks.system.set_penalty(variable, 0.0),
             Engine::Parallel => self.parallel.system.set_penalty(variable, 0.0),
         }
@@ -73,12 +73,12 @@ impl Models {
     /// several threads, have no priority.
     pub fn set_priority(&mut self, action: ActionId, priority: f64) {
         let Some(index) = self.actions.find(action) else { return };
-        self.join_if_lone(index);
+        self.promote_if_uncontended(index);
         let variable = self.variable_of(index);
         let action = self.actions.at(index);
         let active = !action.suspended && action.phase == Phase::Moving && action.remaining > 0.0;
         match action.engine {
-            Engine::Timer | Engine::Parallel | Engine::Lone => {}
+            Engine::Timer | Engine::Parallel | Engine::Uncontended => {}
             Engine::Cpu => self.cpu.set_priority(variable, priority, !active),
             Engine::Network => self.network.set_priority(variable, priority, active),
             Engine::Disk => self.disks.set_priority(variable, priority, !active),
@@ -89,10 +89,10 @@ impl Models {
     /// threads, have no bound.
     pub fn set_bound(&mut self, action: ActionId, bound: Option<f64>) {
         let Some(index) = self.actions.find(action) else { return };
-        self.join_if_lone(index);
+        self.promote_if_uncontended(index);
         let variable = self.variable_of(index);
         match self.actions.at(index).engine {
-            Engine::Timer | Engine::Disk | Engine::Lone => {}
+            Engine::Timer | Engine::Disk | Engine::Uncontended => {}
             Engine::Cpu => self.cpu.set_bound(variable, bound),
             Engine::Network => self.network.set_rate(variable, bound),
             Engine::Parallel => self.parallel.set_bound(variable, bound, &self.cpu),

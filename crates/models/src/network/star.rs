@@ -1,12 +1,12 @@
 //! Messages within a star: what most messages of large systems are.
 //!
-//! Such a message needs no route: where the links of a host to the centre and back are is known (see `legs.rs`), and
+//! Such a message needs no route: where the links of a host to the centre and back are is known (see `access_links.rs`), and
 //! often all that it asks of them too.
 
 use simurgh_platform::Platform;
 
-use super::legs::{Facts, Leg};
-use super::{Flow, Lone, Network, Started, begin, part};
+use super::access_links::{AccessLink, PairParams};
+use super::{Flow, Network, Started, UncontendedFlow, begin, part};
 use crate::maxmin::{ConstraintId, Use};
 use crate::work::Transfer;
 
@@ -21,16 +21,17 @@ impl Network {
         bytes: f64,
         tag: u32,
     ) -> Option<Started> {
-        let (from, to) = (self.leg(platform, what.src), self.leg(platform, what.dst));
+        let (from, to) = (self.access_link(platform, what.src), self.access_link(platform, what.dst));
         let shared = from.up == to.up || from.up == to.down || from.down == to.up || from.down == to.down;
         let both_ways = from.up == from.down;
-        if from.zone != to.zone || from.zone == Leg::NONE || shared || both_ways != (to.up == to.down) {
+        if from.zone != to.zone || from.zone == AccessLink::NONE || shared || both_ways != (to.up == to.down)
+        {
             return None;
         }
         let id = ConstraintId;
-        let row = self.common_row(what.src, what.dst);
-        let Facts { up, down } = match row.and_then(|row| self.facts_of_row(row)) {
-            Some(facts) => facts,
+        let range = self.common_range(what.src, what.dst);
+        let PairParams { up, down } = match range.and_then(|range| self.params_of_range(range)) {
+            Some(params) => params,
             None => self.look_up(from, to)?,
         };
         let Network { numbers, system, flows, .. } = self;
@@ -47,19 +48,20 @@ impl Network {
             uses[1].weight = 1.0 + back;
         } else if back > 0.0 {
             let is_plain = |slot| system.noted(id(slot)).1.plain;
-            if row.is_none() && !(is_plain(to.up) && is_plain(from.down)) {
+            if range.is_none() && !(is_plain(to.up) && is_plain(from.down)) {
                 return None;
             }
             count = 4;
         }
         let latency = up.latency + down.latency;
-        if self.may_be_lone && system.lends() {
-            let lone = match (both_ways, row) {
-                (true, Some(row)) => Lone::links_of_row(from.up, to.down, row as u32),
-                (true, None) => Lone::links(from.up, to.down),
-                (false, _) => Lone::hosts(what.src, what.dst),
+        if self.may_be_uncontended && system.reserves() {
+            let uncontended = match (both_ways, range) {
+                (true, Some(range)) => UncontendedFlow::links_of_range(from.up, to.down, range as u32),
+                (true, None) => UncontendedFlow::links(from.up, to.down),
+                (false, _) => UncontendedFlow::hosts(what.src, what.dst),
             };
-            let started = lone.and_then(|lone| numbers.start_lone(lone, what, latency, bytes));
+            let started = uncontended
+                .and_then(|uncontended| numbers.start_uncontended(uncontended, what, latency, bytes));
             if started.is_some() {
                 return started;
             }
@@ -83,9 +85,10 @@ impl Network {
 
     /// What a message asks of its links, if there is nothing special about them.
     #[inline]
-    fn look_up(&self, from: Leg, to: Leg) -> Option<Facts> {
+    fn look_up(&self, from: AccessLink, to: AccessLink) -> Option<PairParams> {
         let (up, down) = (ConstraintId(from.up), ConstraintId(to.down));
         let is_plain = |link| self.system.noted(link).1.plain;
-        (is_plain(up) && is_plain(down)).then(|| Facts { up: self.fact(up), down: self.fact(down) })
+        (is_plain(up) && is_plain(down))
+            .then(|| PairParams { up: self.link_params(up), down: self.link_params(down) })
     }
 }

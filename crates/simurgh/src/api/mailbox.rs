@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use simurgh_kernel::context::{Call, Trip, call_at, with_port};
+use simurgh_kernel::context::{Call, SimcallFuture, call_at, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::simcall::{
     Answer, Criteria, Envelope, Follow, Payload, RecvRequest, Repeatable, SendRequest, Simcall,
@@ -96,7 +96,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
         Send {
             message: Message { mailbox: self.id, tag: 0, bytes, rate: f64::INFINITY, payload },
             timeout: f64::NAN,
-            trip: Trip::new(Location::caller()),
+            simcall: SimcallFuture::new(Location::caller()),
             carries: PhantomData,
         }
     }
@@ -115,7 +115,7 @@ impl<T: std::marker::Send + 'static> Mailbox<T> {
                 rate: f64::INFINITY,
                 timeout: f64::NAN,
             },
-            trip: Trip::new(Location::caller()),
+            simcall: SimcallFuture::new(Location::caller()),
         }
     }
 
@@ -163,7 +163,7 @@ pub struct Send<T> {
     message: Message,
     /// Not a number if there is none.
     timeout: f64,
-    trip: Trip,
+    simcall: SimcallFuture,
     carries: PhantomData<fn(T)>,
 }
 
@@ -237,13 +237,13 @@ impl<T> Send<T> {
     pub fn start(mut self) -> Start<()> {
         let sender = with_port(|port| port.actor).unwrap_or(ActorId(0));
         let simcall = Simcall::Send(self.message.request(sender), Follow::Return);
-        Start::new(call_at(simcall, self.trip.place()), |_, _| Ok(()))
+        Start::new(call_at(simcall, self.simcall.place()), |_, _| Ok(()))
     }
 
     /// Sends in the background, and nobody waits for it.
     #[inline]
     pub fn detach(self) -> Detach {
-        Detach { message: self.message, trip: self.trip }
+        Detach { message: self.message, simcall: self.simcall }
     }
 }
 
@@ -252,9 +252,9 @@ impl<T> Future for Send<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let Send { message, timeout, trip, .. } = &mut *self;
+        let Send { message, timeout, simcall, .. } = &mut *self;
         let request = |sender| Simcall::Send(message.request(sender), Follow::Wait(limit(*timeout)));
-        trip.poll_with(request, |answer| take_completed(answer).map(drop)).map_err(Error::from)
+        simcall.poll_with(request, |answer| take_completed(answer).map(drop)).map_err(Error::from)
     }
 }
 
@@ -263,7 +263,7 @@ impl<T> Future for Send<T> {
 #[must_use = "nothing is sent until it is awaited"]
 pub struct Detach {
     message: Message,
-    trip: Trip,
+    simcall: SimcallFuture,
 }
 
 impl Future for Detach {
@@ -271,12 +271,12 @@ impl Future for Detach {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        let Detach { message, trip } = &mut *self;
-        if trip.poll_post(|sender| message.request(sender)).is_ready() {
+        let Detach { message, simcall } = &mut *self;
+        if simcall.poll_post(|sender| message.request(sender)).is_ready() {
             return Poll::Ready(());
         }
         let request = |sender| Simcall::Send(message.request(sender), Follow::Detach);
-        trip.poll_with(request, |answer| super::nothing(answer.take().expect("it is there")))
+        simcall.poll_with(request, |answer| super::nothing(answer.take().expect("it is there")))
     }
 }
 
@@ -290,7 +290,7 @@ impl Future for Detach {
 pub struct Recv<T> {
     mailbox: Mailbox<T>,
     wanted: Wanted,
-    trip: Trip,
+    simcall: SimcallFuture,
 }
 
 /// What is received, and for how long it is waited. It is short: each actor that waits has one.
@@ -368,7 +368,7 @@ impl<T: std::marker::Send + 'static> Recv<T> {
     }
 
     fn call(&self) -> Call {
-        call_at(Simcall::Recv(self.wanted.request(self.mailbox.id), Follow::Return), self.trip.place())
+        call_at(Simcall::Recv(self.wanted.request(self.mailbox.id), Follow::Return), self.simcall.place())
     }
 }
 
@@ -377,9 +377,9 @@ impl<T: std::marker::Send + 'static> Future for Recv<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let Recv { mailbox, wanted, trip } = &mut *self;
+        let Recv { mailbox, wanted, simcall } = &mut *self;
         let request = |_| Simcall::Recv(wanted.request(mailbox.id), Follow::Wait(limit(wanted.timeout)));
-        let message = std::task::ready!(trip.poll_with(request, take_completed));
+        let message = std::task::ready!(simcall.poll_with(request, take_completed));
         Poll::Ready(message.map_err(Error::from).and_then(|payload| mailbox.open(payload)))
     }
 }

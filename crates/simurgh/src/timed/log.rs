@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use simurgh_explore::receives::way::{Outcome, Place, Way};
+use simurgh_explore::receives::reads_from::{Outcome, Place, ReadsFrom};
 use simurgh_kernel::ids::{MailboxId, SemaphoreId};
 use simurgh_kernel::operation::{Side, Token};
 use simurgh_models::SimTime;
@@ -246,12 +246,12 @@ impl Log {
     }
 
     /// The way that the run took.
-    pub(super) fn way(&self) -> Way {
-        Way { processes: self.state().actors.iter().map(|actor| actor.outcomes.clone()).collect() }
+    pub(super) fn way(&self) -> ReadsFrom {
+        ReadsFrom { processes: self.state().actors.iter().map(|actor| actor.outcomes.clone()).collect() }
     }
 
     /// The first actor that has not done all that a way says of it. Daemons end with the others, wherever they are.
-    pub(super) fn behind(&self, way: &Way) -> Option<String> {
+    pub(super) fn behind(&self, way: &ReadsFrom) -> Option<String> {
         let state = self.state();
         let mut actors = state.actors.iter().zip(&way.processes);
         actors

@@ -65,8 +65,8 @@ use std::cmp::Ordering;
 use simurgh_explore::receives::actors::Actors;
 use simurgh_explore::receives::again::diverged;
 use simurgh_explore::receives::parts::explore_ways as all_ways;
+pub use simurgh_explore::receives::reads_from::{Outcome as Came, Place, ReadsFrom};
 use simurgh_explore::receives::search::{Limits, Refusal};
-pub use simurgh_explore::receives::way::{Outcome as Came, Place, Way};
 use simurgh_explore::{Network, Verdict, Violation};
 
 pub use exploration::{Explore, explore};
@@ -141,7 +141,7 @@ pub fn explore_ways(
     let first = subject.actor_count()?;
     let plain = found.simulated.as_ref().map(|run| run.way.renumbered(first));
     let (mut error, mut stopped, mut seen) = (None, false, false);
-    let mut visit = |way: Option<(&Way, &[Violation])>| {
+    let mut visit = |way: Option<(&ReadsFrom, &[Violation])>| {
         let Some((way, wrong)) = way else {
             stopped |= !watch(None, &found);
             return !stopped;

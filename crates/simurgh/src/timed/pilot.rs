@@ -12,8 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use simurgh_explore::receives::reads_from::{Outcome, Place, ReadsFrom};
 use simurgh_explore::receives::unsupported;
-use simurgh_explore::receives::way::{Outcome, Place, Way};
 use simurgh_kernel::context::{Body, Door, Ending, Resumed, call, leave, with_port};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::operation::{Noted, Operation, Patience, Side};
@@ -27,7 +27,7 @@ use crate::program::Program;
 pub(super) const ASTRAY: &str = "it does not go the way that was prescribed";
 
 /// Gives every actor of a program a pilot. Without a way, the pilots only write down what happens.
-pub(super) fn board(program: Program, way: Option<Arc<Way>>) -> (Program, Arc<Log>) {
+pub(super) fn board(program: Program, way: Option<Arc<ReadsFrom>>) -> (Program, Arc<Log>) {
     let log = Arc::new(Log::new(program.shared()));
     let program = program.convert(
         |process, request| {
@@ -55,7 +55,7 @@ pub(super) fn now() -> SimTime {
 /// Who steers one actor.
 pub(super) struct Pilot {
     pub(super) process: u32,
-    pub(super) way: Option<Arc<Way>>,
+    pub(super) way: Option<Arc<ReadsFrom>>,
     pub(super) log: Arc<Log>,
     /// The messages and receives that were started and can be waited for.
     pub(super) started: BTreeMap<ActivityId, Place>,
@@ -66,7 +66,7 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    pub(super) fn new(process: u32, way: &Option<Arc<Way>>, log: &Arc<Log>) -> Self {
+    pub(super) fn new(process: u32, way: &Option<Arc<ReadsFrom>>, log: &Arc<Log>) -> Self {
         let (way, log) = (way.clone(), Arc::clone(log));
         Self { process, way, log, started: BTreeMap::new(), begun: Vec::new(), withdrawn: BTreeSet::new() }
     }

@@ -1,6 +1,6 @@
 //! What a pilot asks in place of what its actor asks, request by request.
 
-use simurgh_explore::receives::way::{Outcome, Place};
+use simurgh_explore::receives::reads_from::{Outcome, Place};
 use simurgh_kernel::context::call;
 use simurgh_kernel::ids::{ActivityId, MailboxId};
 use simurgh_kernel::operation::{Patience, Side, Token};

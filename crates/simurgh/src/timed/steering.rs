@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use simurgh_explore::receives::way::Way;
+use simurgh_explore::receives::reads_from::ReadsFrom;
 
 use super::log::{Log, Trouble};
 use super::{pilot, unknown};
@@ -14,12 +14,12 @@ use crate::scenario::file::read_text;
 /// A program that takes a given way.
 #[derive(Debug)]
 pub struct Steering {
-    way: Arc<Way>,
+    way: Arc<ReadsFrom>,
     log: Arc<Log>,
 }
 
 /// Makes a program into one that takes a given way.
-pub fn steer(program: Program, way: Way) -> (Program, Steering) {
+pub fn steer(program: Program, way: ReadsFrom) -> (Program, Steering) {
     let way = Arc::new(way);
     let (program, log) = pilot::board(program, Some(Arc::clone(&way)));
     (program, Steering { way, log })

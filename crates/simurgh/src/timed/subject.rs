@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
-use simurgh_explore::receives::way::Way;
+use simurgh_explore::receives::reads_from::ReadsFrom;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
 use simurgh_kernel::simulation::End;
 use simurgh_platform::Platform;
@@ -84,7 +84,7 @@ pub struct Run {
     /// All that was measured.
     pub measures: Measures,
     /// The way that it took.
-    pub way: Way,
+    pub way: ReadsFrom,
     /// What each actor did.
     pub stories: Vec<Story>,
     /// Of a run that is left to itself: why it takes none of the ways, if it does not. To the exploration a message is
@@ -112,7 +112,7 @@ impl Subject<'_> {
     /// nothing about the objective.
     pub fn simulate(
         &self,
-        way: Option<&Way>,
+        way: Option<&ReadsFrom>,
         objective: Objective,
         prepare: impl FnOnce(&mut Settings),
     ) -> Result<Attempt> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use simurgh::Platform;
 use simurgh::prelude::Random;
 use simurgh::scenario::{Operation, Scenario, play};
-use simurgh::timed::{Attempt, Came, Limit, Objective, Place, Way};
+use simurgh::timed::{Attempt, Came, Limit, Objective, Place, ReadsFrom};
 use simurgh_explore::Network;
 
 use crate::{attempts, explored, scenario, settings, values, with};
@@ -22,7 +22,7 @@ fn makespan(scenario: &Scenario, platform: &Arc<Platform>) -> Option<f64> {
 }
 
 /// The scenario of one way: each pair that meets has a mailbox of its own, named after its send.
-fn renamed(original: &Scenario, way: &Way) -> Scenario {
+fn renamed(original: &Scenario, way: &ReadsFrom) -> Scenario {
     let mut scenario = original.clone();
     for (process, (actor, outcomes)) in (0..).zip(scenario.actors.iter_mut().zip(&way.processes)) {
         let mut partners = outcomes.iter().filter_map(|outcome| match outcome {

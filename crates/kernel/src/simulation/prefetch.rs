@@ -1,4 +1,4 @@
-//! Asking for records before they are needed ([`simurgh_models::ahead`]): those of the actors that something happens to at
+//! Asking for records before they are needed ([`simurgh_models::prefetch`]): those of the actors that something happens to at
 //! one instant, of the code that runs next, and of whom the requests of a round concern. Each pass over a few of them
 //! asks for what the pass before has found.
 
@@ -23,11 +23,11 @@ pub(super) const CODE_BEFOREHAND: usize = 128;
 
 impl Simulation {
     /// Asks for those whom the next ends concern: the first of a list.
-    pub(super) fn fetch_ended(&self, all: &[Ended]) {
+    pub(super) fn prefetch_ended(&self, all: &[Ended]) {
         let next = &all[..all.len().min(TOGETHER)];
         for ended in next {
             if let Purpose::Activity(id) = purpose(ended.token) {
-                self.kernel.activities().fetch(id.slot());
+                self.kernel.activities().prefetch(id.slot());
             }
         }
         let waiter =
@@ -39,18 +39,18 @@ impl Simulation {
                 Purpose::Kill(_) | Purpose::Start(_) => None,
             };
             if let Some(actor) = actor {
-                self.kernel.fetch_actor(actor);
+                self.kernel.prefetch_actor(actor);
             }
         }
         for ended in next {
             let actor = match purpose(ended.token) {
                 Purpose::Activity(id) => {
-                    self.kernel.activities().fetch_payload(id);
+                    self.kernel.activities().prefetch_payload(id);
                     waiter(id)
                 }
                 Purpose::Timer(actor) => {
                     // What a wait that is over was for.
-                    self.kernel.fetch_awaited(actor);
+                    self.kernel.prefetch_awaited(actor);
                     Some(actor)
                 }
                 Purpose::Kill(_) | Purpose::Start(_) => None,
@@ -58,39 +58,39 @@ impl Simulation {
             if let Some(actor) = actor
                 && all.len() <= CODE_BEFOREHAND
             {
-                self.fetch_code(&[actor]);
+                self.prefetch_code(&[actor]);
             }
         }
     }
 
     /// Asks for the code of those that run next: the first of a list.
     #[inline]
-    pub(super) fn fetch_code(&self, all: &[ActorId]) {
+    pub(super) fn prefetch_code(&self, all: &[ActorId]) {
         let next = &all[..all.len().min(CODE_TOGETHER)];
         for &actor in next {
             if let Some(body) = &self.kernel.kept(actor).body {
-                body.fetch();
+                body.prefetch();
             }
         }
     }
 
     /// Asks for the records of those that run next: the first of a list.
-    pub(super) fn fetch_ready(&self, all: &[ActorId]) {
+    pub(super) fn prefetch_ready(&self, all: &[ActorId]) {
         for &actor in all.iter().take(CODE_TOGETHER) {
-            self.kernel.fetch_actor(actor);
+            self.kernel.prefetch_actor(actor);
         }
     }
 
     /// Asks for the mailboxes that an actor has just named.
     #[inline]
-    pub(super) fn fetch_mailboxes(&self, port: &Port) {
+    pub(super) fn prefetch_mailboxes(&self, port: &Port) {
         for mailbox in mailboxes(port) {
-            self.kernel.fetch_mailbox(mailbox);
+            self.kernel.prefetch_mailbox(mailbox);
         }
     }
 
     /// Asks for those whom the next requests of a round concern: the first of a list.
-    pub(super) fn fetch_requested(&self, all: &[Slot]) {
+    pub(super) fn prefetch_requested(&self, all: &[Slot]) {
         let next = &all[..all.len().min(TOGETHER)];
         let mut wanted = SmallVec::<[MailboxId; 2 * TOGETHER]>::new();
         let is_large = next.len() == TOGETHER;
@@ -98,29 +98,29 @@ impl Simulation {
         for port in next.iter().map(|slot| slot.port()) {
             if self.models.looks_at(port.host) {
                 looks = true;
-                self.models.fetch_host(port.host);
+                self.models.prefetch_host(port.host);
             }
-            self.models.fetch_alarm(port.actor.0);
+            self.models.prefetch_alarm(port.actor.0);
             if is_large {
-                self.kernel.fetch_actor(port.actor);
+                self.kernel.prefetch_actor(port.actor);
             }
             wanted.extend(mailboxes(port));
         }
         if is_large {
-            self.kernel.activities().fetch_free(TOGETHER);
+            self.kernel.activities().prefetch_free(TOGETHER);
         }
         // Only those go on to which somebody waits for a message.
-        wanted.retain(|mailbox| self.kernel.fetch_receive(*mailbox));
+        wanted.retain(|mailbox| self.kernel.prefetch_receive(*mailbox));
         if !looks {
             return;
         }
         for slot in next {
-            self.models.fetch_links(slot.port().host);
+            self.models.prefetch_links(slot.port().host);
         }
         let mut destinations = SmallVec::<[HostId; 2 * TOGETHER]>::new();
         destinations.extend(wanted.iter().filter_map(|&mailbox| self.kernel.first_destination(mailbox)));
-        destinations.iter().for_each(|&host| self.models.fetch_host(host));
-        destinations.iter().for_each(|&host| self.models.fetch_links(host));
+        destinations.iter().for_each(|&host| self.models.prefetch_host(host));
+        destinations.iter().for_each(|&host| self.models.prefetch_links(host));
     }
 }
 
@@ -132,5 +132,5 @@ fn mailboxes(port: &Port) -> impl Iterator<Item = MailboxId> + '_ {
         Some(Simcall::Recv(request, _)) => Some(request.mailbox),
         _ => None,
     };
-    port.posts.iter().map(|post| post.mailbox).chain(asked)
+    port.detached_sends.iter().map(|post| post.mailbox).chain(asked)
 }

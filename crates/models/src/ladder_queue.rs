@@ -1,12 +1,12 @@
-//! Things to come, the nearest first, when most of them lie far ahead.
+//! A ladder queue: a priority queue for events most of which are far in the future.
 //!
-//! One heap of them all is touched all over by each change. Here only the nearest few are in order, which stays in the
-//! cache. The others lie on shelves in no order, each shelf with all that come up to some date and are on no nearer
-//! shelf; when there is nothing in order any more the nearest shelf is gone through, and what comes first on it is the
-//! next shelf, or is put in order. So each thing is moved a few times, and memory is read from one end to the other. What
-//! comes into the order later is in a small heap beside it.
+//! After Tang, Goh, Thng, "Ladder queue: an O(1) priority queue structure for large-scale discrete event simulation" (ACM TOMACS,
+//! 2005). A heap of all events is touched all over by each change. Here only the nearest few are sorted (the bottom), which stays in
+//! the cache. The others are on rungs, unsorted: a rung has all events up to its date that are on no nearer rung. When the
+//! bottom is empty, the nearest rung is split: its first sixteenth is the next rung, or is sorted. So each event is moved a few
+//! times, and memory is read in sequence. What is inserted into the bottom later is in a small heap beside it.
 //!
-//! What lies on a shelf may be out of date: before it is put in order, whoever knows is asked ([`Current`]).
+//! An entry on a rung may be out of date: before it is sorted, its owner is asked ([`Current`]).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -78,13 +78,13 @@ impl Entry {
     }
 }
 
-/// A shelf of no more than this is put in order.
+/// A rung of no more than this is put in order.
 const FEW: usize = 96;
-/// A heap of more than this is put on a shelf, unless dates are so equal that it was of little use the last time.
+/// A heap of more than this is put on a rung, unless dates are so equal that it was of little use the last time.
 const MANY: usize = 1024;
-/// So many dates of a shelf are looked at to find out which come first,
+/// So many dates of a rung are looked at to find out which come first,
 const SAMPLE: usize = 64;
-/// and this one of them is up to where the next shelf goes: a sixteenth.
+/// and this one of them is up to where the next rung goes: a sixteenth.
 const NEXT: usize = SAMPLE / 16;
 
 /// So many things come before one of which the processor is asked what is known.
@@ -93,7 +93,7 @@ const AHEAD: usize = 8;
 /// Who knows when things happen.
 pub(crate) trait Current {
     /// Asks the processor for what is known of a thing.
-    fn fetch(&self, thing: u32);
+    fn prefetch(&self, thing: u32);
 
     /// The entry that takes the place of this one: no earlier, and itself if nothing has changed. None if nothing is to
     /// happen any more.
@@ -102,7 +102,7 @@ pub(crate) trait Current {
 
 /// Entries in order of their moments.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelves {
+pub(crate) struct LadderQueue {
     /// The nearest when this was put in order: the first is the last.
     run: Vec<Reverse<Entry>>,
     /// Those as near that came since then.
@@ -112,27 +112,27 @@ pub(crate) struct Shelves {
     /// How many may be in `near`.
     limit: usize,
     /// The farthest first.
-    far: Vec<Shelf>,
+    far: Vec<Rung>,
     /// The memory of one that was emptied, to be used again.
     spare: Vec<Reverse<Entry>>,
     count: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Shelf {
+struct Rung {
     /// What comes later is on the one before.
     until: f64,
     entries: Vec<Reverse<Entry>>,
 }
 
-impl Default for Shelves {
-    fn default() -> Shelves {
+impl Default for LadderQueue {
+    fn default() -> LadderQueue {
         let (run, near, far, spare) = (Vec::new(), BinaryHeap::new(), Vec::new(), Vec::new());
-        Shelves { run, near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
+        LadderQueue { run, near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
     }
 }
 
-impl Shelves {
+impl LadderQueue {
     /// Whether there is nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -150,8 +150,8 @@ impl Shelves {
     fn put(&mut self, entry: Entry) {
         debug_assert!(entry.moment.date >= 0.0, "a date is not below 0");
         if entry.moment.date > self.edge {
-            let shelf = self.far.iter_mut().rev().find(|shelf| entry.moment.date <= shelf.until);
-            shelf.expect("the farthest shelf has no end").entries.push(Reverse(entry));
+            let rung = self.far.iter_mut().rev().find(|rung| entry.moment.date <= rung.until);
+            rung.expect("the farthest rung has no end").entries.push(Reverse(entry));
             return;
         }
         self.near.push(Reverse(entry));
@@ -160,12 +160,12 @@ impl Shelves {
         }
     }
 
-    /// Puts what is near on a shelf, but for what comes first.
+    /// Puts what is near on a rung, but for what comes first.
     #[cold]
     fn put_away(&mut self) {
         let mut entries = std::mem::take(&mut self.near).into_vec();
         entries.append(&mut self.run);
-        self.far.push(Shelf { until: self.edge, entries });
+        self.far.push(Rung { until: self.edge, entries });
         self.edge = f64::NEG_INFINITY;
     }
 
@@ -224,7 +224,7 @@ impl Shelves {
     #[cold]
     fn refill(&mut self, current: &mut impl Current) {
         while self.run.is_empty()
-            && let Some(Shelf { until, mut entries }) = self.far.pop()
+            && let Some(Rung { until, mut entries }) = self.far.pop()
         {
             if entries.len() > FEW
                 && let limit = early_date(&entries)
@@ -232,8 +232,8 @@ impl Shelves {
             {
                 let mut first = std::mem::take(&mut self.spare);
                 first.extend(entries.extract_if(.., |Reverse(entry)| entry.moment.date <= limit));
-                self.far.push(Shelf { until, entries });
-                self.far.push(Shelf { until: limit, entries: first });
+                self.far.push(Rung { until, entries });
+                self.far.push(Rung { until: limit, entries: first });
                 continue;
             }
             self.edge = until;
@@ -245,18 +245,18 @@ impl Shelves {
     }
 }
 
-impl Shelves {
+impl LadderQueue {
     /// Those of some entries that still come up to the edge; the others are put where they belong.
     fn brought_up_to_date(
         &mut self,
         mut entries: Vec<Reverse<Entry>>,
         current: &mut impl Current,
     ) -> Vec<Reverse<Entry>> {
-        entries.iter().take(AHEAD).for_each(|Reverse(entry)| current.fetch(entry.thing));
+        entries.iter().take(AHEAD).for_each(|Reverse(entry)| current.prefetch(entry.thing));
         let mut kept = 0;
         for place in 0..entries.len() {
             if let Some(Reverse(next)) = entries.get(place + AHEAD) {
-                current.fetch(next.thing);
+                current.prefetch(next.thing);
             }
             match current.current(entries[place].0) {
                 Some(entry) if entry.moment.date <= self.edge => {
@@ -291,7 +291,7 @@ mod tests {
     struct AsTheyAre;
 
     impl Current for AsTheyAre {
-        fn fetch(&self, _: u32) {}
+        fn prefetch(&self, _: u32) {}
 
         fn current(&mut self, entry: Entry) -> Option<Entry> {
             Some(entry)
@@ -301,17 +301,17 @@ mod tests {
     /// Of many at one date none can be put off: then it is not tried again and again.
     #[test]
     fn equal_dates_are_not_moved_more_and_more_often() {
-        let mut shelves = Shelves::default();
+        let mut ladder_queue = LadderQueue::default();
         let entry =
             |thing: u32| Entry { moment: Moment { date: 7.0, sequence: u64::from(thing) }, thing, rank: 0 };
         for thing in 0..100_000 {
-            shelves.push(entry(thing));
+            ladder_queue.push(entry(thing));
         }
-        assert_eq!(shelves.first(&mut AsTheyAre), Some(entry(0)));
-        assert!(shelves.limit >= 100_000, "the next time is far away");
+        assert_eq!(ladder_queue.first(&mut AsTheyAre), Some(entry(0)));
+        assert!(ladder_queue.limit >= 100_000, "the next time is far away");
         for thing in 0..100_000 {
-            assert_eq!(shelves.first(&mut AsTheyAre), Some(entry(thing)));
-            shelves.pop();
+            assert_eq!(ladder_queue.first(&mut AsTheyAre), Some(entry(thing)));
+            ladder_queue.pop();
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
         /// Against a plain list that is sorted: bursts of many, near and far, with equal dates among them.
         #[test]
         fn shelves_are_a_sorted_list(bursts in prop::collection::vec((0..3000usize, 0..4000usize, 1..100_000u32), 1..8)) {
-            let mut shelves = Shelves::default();
+            let mut ladder_queue = LadderQueue::default();
             let mut list: Vec<(u64, u64, u32)> = Vec::new();
             let (mut sequence, mut now, mut mixed) = (0, 0u64, 1u64);
             for (pushes, pops, spread) in bursts {
@@ -329,29 +329,29 @@ mod tests {
                     sequence += 1;
                     mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let date = now + (mixed >> 33) % u64::from(spread);
-                    shelves.push(Entry { moment: Moment { date: date as f64, sequence }, thing: sequence as u32, rank: 0 });
+                    ladder_queue.push(Entry { moment: Moment { date: date as f64, sequence }, thing: sequence as u32, rank: 0 });
                     list.push((date, sequence, sequence as u32));
                 }
                 list.sort_unstable();
                 let mut taken = 0;
                 while taken < pops.min(list.len()) {
                     let (date, order, thing) = list[taken];
-                    let first = shelves.first(&mut AsTheyAre).map(|entry| (entry.moment.date as u64, entry.moment.sequence, entry.thing));
+                    let first = ladder_queue.first(&mut AsTheyAre).map(|entry| (entry.moment.date as u64, entry.moment.sequence, entry.thing));
                     prop_assert_eq!(first, Some((date, order, thing)));
                     now = date;
                     taken += 1;
                     if order % 5 == 0 {
                         sequence += 1;
                         let later = (date + u64::from(spread) / 3, sequence, thing);
-                        shelves.replace(Entry { moment: Moment { date: later.0 as f64, sequence }, thing, rank: 0 });
+                        ladder_queue.replace(Entry { moment: Moment { date: later.0 as f64, sequence }, thing, rank: 0 });
                         let place = list[taken..].partition_point(|other| *other < later) + taken;
                         list.insert(place, later);
                     } else {
-                        shelves.pop();
+                        ladder_queue.pop();
                     }
                 }
                 list.drain(..taken);
-                prop_assert_eq!(shelves.is_empty(), list.is_empty());
+                prop_assert_eq!(ladder_queue.is_empty(), list.is_empty());
             }
         }
     }

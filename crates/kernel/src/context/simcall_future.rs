@@ -5,13 +5,13 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use super::port::Hand;
+use super::port::PortGuard;
 use crate::ids::ActorId;
 use crate::simcall::{Answer, SendRequest, Simcall};
 
-/// A trip through the kernel's door: the request is made when first polled, and the trip is over when it is answered.
+/// A simcall as a future: the request is made when it is first polled, and it is ready when that is answered.
 #[derive(Debug)]
-pub struct Trip {
+pub struct SimcallFuture {
     stage: Stage,
     place: &'static Location<'static>,
 }
@@ -23,7 +23,7 @@ enum Stage {
     Over,
 }
 
-impl Trip {
+impl SimcallFuture {
     /// One that begins at this line.
     pub fn new(place: &'static Location<'static>) -> Self {
         Self { stage: Stage::New, place }
@@ -45,7 +45,7 @@ impl Trip {
         request: impl FnOnce(ActorId) -> Simcall,
         read: impl FnOnce(&mut Option<Answer>) -> T,
     ) -> Poll<T> {
-        let mut hand = Hand::take();
+        let mut hand = PortGuard::take();
         let port = hand.port();
         match self.stage {
             Stage::New => {
@@ -77,10 +77,10 @@ impl Trip {
         if self.stage != Stage::New {
             return Poll::Pending;
         }
-        match Hand::take().port() {
+        match PortGuard::take().port() {
             Some(port) if port.takes_posts => {
                 let request = request(port.actor);
-                port.posts.push(request);
+                port.detached_sends.push(request);
                 self.stage = Stage::Over;
                 Poll::Ready(())
             }
@@ -102,7 +102,7 @@ fn several_at_once() -> ! {
     )
 }
 
-impl Drop for Trip {
+impl Drop for SimcallFuture {
     fn drop(&mut self) {
         if self.stage == Stage::Asked {
             give_up();
@@ -113,7 +113,7 @@ impl Drop for Trip {
 /// Given up before it was served (by a `select!`, say): then it is not asked at all.
 #[cold]
 fn give_up() {
-    if let Some(port) = Hand::try_take().port() {
+    if let Some(port) = PortGuard::try_take().port() {
         (port.simcall, port.answer) = (None, None);
     }
 }
@@ -124,7 +124,7 @@ fn give_up() {
 pub struct Call {
     /// The request, while it has not been made yet.
     simcall: Option<Simcall>,
-    trip: Trip,
+    trip: SimcallFuture,
 }
 
 /// Asks the kernel, on behalf of the line that calls this.
@@ -135,7 +135,7 @@ pub fn call(simcall: Simcall) -> Call {
 
 /// Asks the kernel, on behalf of this line.
 pub fn call_at(simcall: Simcall, place: &'static Location<'static>) -> Call {
-    Call { simcall: Some(simcall), trip: Trip::new(place) }
+    Call { simcall: Some(simcall), trip: SimcallFuture::new(place) }
 }
 
 impl Call {

@@ -4,11 +4,11 @@
 //! hardly ever happens in two steps of one round. So the slowest step does not count. Where it was the code of one actor that
 //! took long, nothing is lost: other threads would not have made that shorter.
 
-use super::choice::Stopwatch;
+use super::parallelism::Stopwatch;
 
 /// The steps of a round up to now.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Steps {
+pub(super) struct RoundTimer {
     watch: Stopwatch,
     /// For so many nanoseconds one thread goes on before the others are woken after all.
     patience: u64,
@@ -21,7 +21,7 @@ pub(super) struct Steps {
     of_slowest: usize,
 }
 
-impl Steps {
+impl RoundTimer {
     /// A round begins.
     pub(super) fn begin(watch: Stopwatch, patience: u64) -> Self {
         let start = watch();
@@ -80,8 +80,8 @@ mod tests {
     }
 
     /// The steps of a round in which each of these numbers of actors took so long.
-    fn steps(of: &[(usize, u64)]) -> Steps {
-        let mut steps = Steps::begin(|| NOW.get(), 100_000);
+    fn steps(of: &[(usize, u64)]) -> RoundTimer {
+        let mut steps = RoundTimer::begin(|| NOW.get(), 100_000);
         let mut done = 0;
         for &(actors, took) in of {
             NOW.set(NOW.get() + took);

@@ -1,15 +1,15 @@
-//! Constraints that are lent: to someone who has all of them to himself, and so needs no variable.
+//! Constraints that are reserved: to an owner who has all of them to itself, and so needs no variable.
 //!
-//! A borrower is known by a number of the caller. Its value is that of `alone.rs`, by the same operations on the same
-//! numbers. Nobody may enter a constraint that is lent: whoever wants to asks first who is [in the way](System::in_the_way),
-//! and that one [gives back](System::give_back) what it has and enters as a variable.
+//! An owner is known by a number of the caller. Its value is that of `single_user.rs`, by the same operations on the same
+//! numbers. Nobody may enter a constraint that is reserved: whoever wants to asks first who is [in the way](System::in_the_way),
+//! and that one [releases](System::release) what it has and enters as a variable.
 
 use super::storage::{Constraint, NONE, State};
 use super::{Capacity, ConstraintId, Method, System, Use, VariableId};
-use crate::ahead::fetch_from;
 use crate::config::Solver;
+use crate::prefetch::prefetch_from;
 
-/// The holder of a constraint that variables use, or used since it was lent last.
+/// The owner of a constraint that variables use, or used since it was reserved last.
 pub(super) const VARIABLES: u32 = NONE - 1;
 
 /// A constraint that somebody wants to himself, and what he knows of it.
@@ -24,9 +24,9 @@ pub struct Wanted {
 }
 
 impl System {
-    /// Whether constraints can be lent at all. Once somebody watches or slots are limited they cannot.
+    /// Whether constraints can be reserved at all. Once somebody watches or slots are limited they cannot.
     #[inline]
-    pub fn lends(&self) -> bool {
+    pub fn reserves(&self) -> bool {
         !self.watched && !self.limited && self.method == Method::MaxMin(Solver::Incremental)
     }
 
@@ -43,36 +43,36 @@ impl System {
         self.idled
     }
 
-    /// Lends constraints to a borrower who gets this [`value`] of them, if nobody uses them, and nobody did since the last
-    /// solution; that is told by [`lent`](System::lent) after the next one. False, and nothing is done, if somebody does.
+    /// Reserves constraints to an owner who gets this [`value`] of them, if nobody uses them, and nobody did since the last
+    /// solution; that is told by [`reserved`](System::reserved) after the next one. False, and nothing is done, if somebody does.
     #[inline]
-    pub fn lend<All: AsRef<[ConstraintId]>>(&mut self, all: All, value: f64, borrower: u32) -> bool {
+    pub fn reserve<All: AsRef<[ConstraintId]>>(&mut self, all: All, value: f64, owner: u32) -> bool {
         let all = all.as_ref();
-        if !self.lends() || all.iter().any(|&id| self.is_taken(id)) {
+        if !self.reserves() || all.iter().any(|&id| self.is_taken(id)) {
             return false;
         }
         for id in all {
-            self.holders[id.index()] = borrower;
+            self.owners[id.index()] = owner;
         }
-        self.on_loan += 1;
-        self.lent.push((borrower, value));
+        self.reservations += 1;
+        self.reserved.push((owner, value));
         self.pending = true;
         true
     }
 
-    /// Whether a constraint is as a borrower thinks, and who has it is known.
+    /// Whether a constraint is as an owner thinks, and who has it is known.
     pub fn has(&self, wanted: &Wanted) -> bool {
         let place = wanted.constraint.index();
         let Constraint { capacity, sharing, dirty, active, .. } = self.constraints[place];
-        let is_free = self.holders[place] == NONE;
+        let is_free = self.owners[place] == NONE;
         wanted.capacity == Capacity { amount: capacity, sharing }
             && !(is_free && (dirty || active.head != NONE))
     }
 
-    /// Whether a constraint cannot be lent.
+    /// Whether a constraint cannot be reserved.
     #[inline]
     fn is_taken(&self, id: ConstraintId) -> bool {
-        match self.holders[id.index()] {
+        match self.owners[id.index()] {
             NONE => false,
             // It may be some time ago.
             VARIABLES => {
@@ -83,32 +83,32 @@ impl System {
         }
     }
 
-    /// To whom a constraint is lent, if it is.
+    /// To whom a constraint is reserved, if it is.
     #[inline]
-    pub fn borrower(&self, id: ConstraintId) -> Option<u32> {
-        Some(self.holders[id.index()]).filter(|&holder| holder != NONE && holder != VARIABLES)
+    pub fn owner(&self, id: ConstraintId) -> Option<u32> {
+        Some(self.owners[id.index()]).filter(|&owner| owner != NONE && owner != VARIABLES)
     }
 
     /// Asks the processor for who has a constraint.
     #[inline]
-    pub(crate) fn fetch_holder(&self, id: ConstraintId) {
-        fetch_from(&self.holders, id.index());
+    pub(crate) fn prefetch_owner(&self, id: ConstraintId) {
+        prefetch_from(&self.owners, id.index());
     }
 
-    /// A borrower leaves.
+    /// An owner leaves.
     #[inline]
-    pub fn give_back(&mut self, uses: impl Iterator<Item = ConstraintId>) {
-        self.on_loan -= 1;
+    pub fn release(&mut self, uses: impl Iterator<Item = ConstraintId>) {
+        self.reservations -= 1;
         for id in uses {
-            debug_assert!(self.borrower(id).is_some(), "what is given back was lent");
-            debug_assert!(!self.constraints[id.index()].dirty, "nothing is done to what is lent");
-            self.holders[id.index()] = NONE;
+            debug_assert!(self.owner(id).is_some(), "what is given back was reserved");
+            debug_assert!(!self.constraints[id.index()].dirty, "nothing is done to what is reserved");
+            self.owners[id.index()] = NONE;
         }
     }
 
-    /// A borrower that gave back what it had goes on as a variable, which was created idle and without a value. If its
+    /// An owner that gave back what it had goes on as a variable, which was created idle and without a value. If its
     /// value was told before, that is not told again.
-    pub fn enter_from_loan(&mut self, id: VariableId, penalty: f64, was_told: bool) {
+    pub fn enter_promoted(&mut self, id: VariableId, penalty: f64, was_told: bool) {
         self.wake(id, penalty);
         let variable = &mut self.variables[id.index()];
         debug_assert!(variable.state == State::Active, "nobody else was there");
@@ -116,7 +116,7 @@ impl System {
             variable.settled = false;
             self.settled.pop();
             self.pending = !(self.settled.is_empty()
-                && self.lent.is_empty()
+                && self.reserved.is_empty()
                 && self.dirty.is_empty()
                 && self.unsettled.is_empty());
         }
@@ -127,40 +127,40 @@ impl System {
         self.idleness[id.index()].since = place;
     }
 
-    /// A borrower of one of the constraints that a variable uses.
+    /// An owner of one of the constraints that a variable uses.
     #[inline]
     pub fn in_the_way(&self, id: VariableId) -> Option<u32> {
-        if self.on_loan == 0 {
+        if self.reservations == 0 {
             return None;
         }
         let variable = &self.variables[id.index()];
         let block = self.elements.block(variable.first, variable.count);
-        block.iter().find_map(|element| self.borrower(ConstraintId(element.constraint)))
+        block.iter().find_map(|element| self.owner(ConstraintId(element.constraint)))
     }
 
-    /// A borrower of one of some constraints.
+    /// An owner of one of some constraints.
     pub fn in_the_way_of(&self, uses: &[Use]) -> Option<u32> {
-        if self.on_loan == 0 {
+        if self.reservations == 0 {
             return None;
         }
-        uses.iter().find_map(|used| self.borrower(used.constraint))
+        uses.iter().find_map(|used| self.owner(used.constraint))
     }
 
-    /// The borrowers whose value was not told yet, with their values. They may have left since, or entered.
+    /// The owners whose value was not told yet, with their values. They may have left since, or entered.
     #[inline]
-    pub fn lent(&self) -> &[(u32, f64)] {
-        &self.lent
+    pub fn reserved(&self) -> &[(u32, f64)] {
+        &self.reserved
     }
 
     /// They were told.
     #[inline]
-    pub fn clear_lent(&mut self) {
-        self.variables_solved += self.lent.len() as u64;
-        self.lent.clear();
+    pub fn clear_reserved(&mut self) {
+        self.variables_solved += self.reserved.len() as u64;
+        self.reserved.clear();
     }
 }
 
-/// What a borrower gets.
+/// What an owner gets.
 #[inline]
 pub fn value(all: &[Wanted], penalty: f64, bound: f64) -> f64 {
     let (mut least, mut fullest) = (f64::INFINITY, u32::MAX);

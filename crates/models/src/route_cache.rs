@@ -1,17 +1,17 @@
-//! Ways between hosts that were found before: many programs send along the same few again and again.
+//! A cache of routes between hosts: many programs send along the same few again and again.
 //!
-//! A table that forgets: each pair of hosts has one place in it, which the last pair that was found there has. It grows
-//! while it is of too little use, and where it stays so (everybody writes to everybody) it is left alone for a while.
+//! Direct-mapped: each pair of hosts has one place, where the last pair that was looked up there is kept. It grows while the hit rate is
+//! low, and where it stays so (everybody sends to everybody) it is switched off for a while.
 
 use simurgh_platform::HostId;
 use smallvec::SmallVec;
 
 use crate::maxmin::Use;
-use crate::network::Lone;
+use crate::network::UncontendedFlow;
 
 /// What a message from a host to another needs to know of the links between them.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct CachedRoute {
     pub src: HostId,
     pub dst: HostId,
     pub latency: f64,
@@ -23,26 +23,26 @@ pub(crate) struct Way {
     /// Whether there is no link at all.
     pub is_empty: bool,
     /// How the links are known of a message that has them to itself, if they can be.
-    pub lone: Option<Lone>,
+    pub uncontended: Option<UncontendedFlow>,
     /// The links, each once, there and back.
     pub uses: SmallVec<[Use; 4]>,
 }
 
-impl Way {
+impl CachedRoute {
     const NOWHERE: HostId = HostId(u32::MAX);
 }
 
-impl Default for Way {
-    fn default() -> Way {
-        Way {
-            src: Way::NOWHERE,
-            dst: Way::NOWHERE,
+impl Default for CachedRoute {
+    fn default() -> CachedRoute {
+        CachedRoute {
+            src: CachedRoute::NOWHERE,
+            dst: CachedRoute::NOWHERE,
             latency: 0.0,
             narrowest: f64::INFINITY,
             narrowest_at: 0,
             penalty: 0.0,
             is_empty: true,
-            lone: None,
+            uncontended: None,
             uses: SmallVec::new(),
         }
     }
@@ -59,15 +59,15 @@ const REST: u32 = 1 << 15;
 
 /// The table.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
-    entries: Vec<Way>,
+pub(crate) struct RouteCache {
+    entries: Vec<CachedRoute>,
     asked: u32,
     answered: u32,
     rest: u32,
 }
 
-impl Ways {
-    /// Whether the way is known; if so, where.
+impl RouteCache {
+    /// Whether the route is known; if so, where.
     #[inline]
     pub fn find(&mut self, src: HostId, dst: HostId) -> Option<usize> {
         if self.rest > 0 {
@@ -87,14 +87,14 @@ impl Ways {
         None
     }
 
-    /// The way at a place.
+    /// The route at a place.
     #[inline]
-    pub fn at(&self, place: usize) -> &Way {
+    pub fn at(&self, place: usize) -> &CachedRoute {
         &self.entries[place]
     }
 
-    /// Remembers a way, if ways are remembered at present.
-    pub fn keep(&mut self, way: &Way) {
+    /// Remembers a route, if routes are remembered at present.
+    pub fn keep(&mut self, route: &CachedRoute) {
         if self.rest > 0 {
             return;
         }
@@ -108,20 +108,20 @@ impl Ways {
             if !is_of_use {
                 let size = self.entries.len() * 2;
                 self.entries.clear();
-                self.entries.resize(size, Way::default());
+                self.entries.resize(size, CachedRoute::default());
             }
         }
         if self.entries.is_empty() {
-            self.entries.resize(SMALLEST, Way::default());
+            self.entries.resize(SMALLEST, CachedRoute::default());
         }
-        let place = self.place(way.src, way.dst);
-        self.entries[place].clone_from(way);
+        let place = self.place(route.src, route.dst);
+        self.entries[place].clone_from(route);
     }
 
     /// Forgets all: something about a link changed.
     pub fn clear(&mut self) {
         for entry in &mut self.entries {
-            entry.src = Way::NOWHERE;
+            entry.src = CachedRoute::NOWHERE;
         }
     }
 
@@ -138,18 +138,18 @@ impl Ways {
 mod tests {
     use super::*;
 
-    fn way(src: u32, dst: u32) -> Way {
-        Way { src: HostId(src), dst: HostId(dst), latency: f64::from(src), ..Way::default() }
+    fn route(src: u32, dst: u32) -> CachedRoute {
+        CachedRoute { src: HostId(src), dst: HostId(dst), latency: f64::from(src), ..CachedRoute::default() }
     }
 
-    fn ask(ways: &mut Ways, src: u32, dst: u32) -> bool {
-        match ways.find(HostId(src), HostId(dst)) {
+    fn ask(routes: &mut RouteCache, src: u32, dst: u32) -> bool {
+        match routes.find(HostId(src), HostId(dst)) {
             Some(place) => {
-                assert_eq!(ways.at(place).latency, f64::from(src));
+                assert_eq!(routes.at(place).latency, f64::from(src));
                 true
             }
             None => {
-                ways.keep(&way(src, dst));
+                routes.keep(&route(src, dst));
                 false
             }
         }
@@ -157,21 +157,21 @@ mod tests {
 
     #[test]
     fn a_way_is_known_until_something_changes() {
-        let mut ways = Ways::default();
-        assert!(!ask(&mut ways, 1, 2));
-        assert!(ask(&mut ways, 1, 2));
-        assert!(!ask(&mut ways, 2, 1));
-        ways.clear();
-        assert!(!ask(&mut ways, 1, 2));
+        let mut routes = RouteCache::default();
+        assert!(!ask(&mut routes, 1, 2));
+        assert!(ask(&mut routes, 1, 2));
+        assert!(!ask(&mut routes, 2, 1));
+        routes.clear();
+        assert!(!ask(&mut routes, 1, 2));
     }
 
     #[test]
     fn it_grows_while_it_is_too_small_and_rests_where_nothing_comes_again() {
-        let mut ways = Ways::default();
-        let known = (0..20_000).filter(|number| ask(&mut ways, number % 1000, 7)).count();
+        let mut routes = RouteCache::default();
+        let known = (0..20_000).filter(|number| ask(&mut routes, number % 1000, 7)).count();
         assert!(known > 10_000, "{known}");
-        assert!(ways.entries.len() > 1000);
-        let mut never = Ways::default();
+        assert!(routes.entries.len() > 1000);
+        let mut never = RouteCache::default();
         assert!((0..20_000).all(|number| !ask(&mut never, number, 7)));
         assert!(never.rest > 0 && never.entries.len() == LARGEST);
     }

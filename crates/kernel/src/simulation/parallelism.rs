@@ -1,8 +1,8 @@
-//! Whether a round is worth waking other threads for: found out by trying both and looking at a clock.
+//! Decides whether the actors of a round run in parallel, by measuring both modes.
 //!
 //! Rounds are told apart by how many actors run in them, in powers of two; and, of one size, short ones from long ones, by
 //! how long their code takes. Short ones are run by one thread: it is done before the others are awake. Of long ones both
-//! ways are tried at first; then the faster one is taken, and now and then the other is tried again, ever more rarely while
+//! modes are tried at first; then the faster one is taken, and now and then the other is tried again, ever more rarely while
 //! it is the slower one. Several threads are faster if the code is, which is all that they can share, and if it also takes
 //! less time until the requests of the round are served: where another thread ran the code of an actor, the records of that
 //! actor are in its cache.
@@ -14,25 +14,25 @@
 //!
 //! On a machine that has other things to do, a round now and then takes a hundred times as long as it should, and none of
 //! this must be led astray by it: a round counts for long if four in a row were, or if more than one of its steps was
-//! ([`Steps`](super::steps)).
+//! ([`RoundTimer`](super::round_timer)).
 
 /// A clock in nanoseconds, of the world outside.
 pub type Stopwatch = fn() -> u64;
 
-/// A way to run a round.
+/// How a round is run.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum Way {
-    Alone = 0,
-    Together = 1,
+pub(super) enum Mode {
+    Sequential = 0,
+    Parallel = 1,
 }
 
-impl Way {
+impl Mode {
     fn other(self) -> Self {
-        if self == Self::Alone { Self::Together } else { Self::Alone }
+        if self == Self::Sequential { Self::Parallel } else { Self::Sequential }
     }
 }
 
-/// How often each way is tried before one is chosen.
+/// How often each mode is tried before one is chosen.
 const TRIALS: u64 = 3;
 /// So many rounds of a kind are remembered.
 const RECENT: usize = 4;
@@ -49,11 +49,11 @@ const FEW: f64 = 4.0;
 const MANY: f64 = 1024.0;
 /// What several threads do in this part of the time that one took was other code, and short.
 const PART: f64 = 1.0 / 16.0;
-/// The way not chosen is tried again after so many rounds, and while it loses, after twice as many each time.
+/// The mode not chosen is tried again after so many rounds, and while it loses, after twice as many each time.
 const AGAIN: u64 = 32;
 /// But after so many at the latest.
 const LATEST: u64 = 4096;
-/// The way chosen is watched once in so many rounds.
+/// The mode chosen is watched once in so many rounds.
 const WATCHED: u64 = 32;
 /// After so many short rounds in a row not all of them are watched any more,
 const CALM: u32 = 256;
@@ -77,14 +77,14 @@ struct Cost {
 /// What is known of rounds of about one size.
 #[derive(Copy, Clone, Default, Debug)]
 struct Class {
-    /// What long rounds cost, either way: the least of the last ones, since a thread has to wait for memory now and then.
+    /// What long rounds cost, in either mode: the least of the last ones, since a thread has to wait for memory now and then.
     cost: [Cost; 2],
     recent: [[Cost; RECENT]; 2],
     tries: [u64; 2],
     /// What the code cost, in the last rounds of any kind that were run by one thread.
     codes: [f64; RECENT],
     rounds: u64,
-    /// The way not chosen is tried again in this round, and then after so many.
+    /// The mode not chosen is tried again in this round, and then after so many.
     due: u64,
     again: u64,
     /// How many rounds in a row were short.
@@ -96,7 +96,7 @@ struct Class {
 /// A round to come.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
-    pub(super) way: Way,
+    pub(super) mode: Mode,
     /// Whether it is to be learned from.
     pub(super) timed: bool,
     /// If somebody looks at the clock: after so many nanoseconds it is shared after all.
@@ -106,7 +106,7 @@ pub(super) struct Plan {
 /// A round that was.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Seen {
-    pub(super) way: Way,
+    pub(super) mode: Mode,
     /// How long its code took, in nanoseconds.
     pub(super) code: u64,
     /// How long it took until its requests were served.
@@ -117,13 +117,13 @@ pub(super) struct Seen {
 
 /// The experience.
 #[derive(Default, Debug)]
-pub(super) struct Choice {
+pub(super) struct ParallelismController {
     classes: Vec<Class>,
     /// A round whose code takes less than so many nanoseconds is short.
     short: f64,
 }
 
-impl Choice {
+impl ParallelismController {
     /// Nothing is known yet of so many threads.
     pub(super) fn new(threads: usize) -> Self {
         // All but one of them take a part off the first.
@@ -134,10 +134,10 @@ impl Choice {
     /// How the next round of so many actors is run.
     #[inline]
     pub(super) fn next(&mut self, actors: usize) -> Plan {
-        const ALONE: Plan = Plan { way: Way::Alone, timed: false, patience: None };
+        const SEQUENTIAL: Plan = Plan { mode: Mode::Sequential, timed: false, patience: None };
         // There is nobody to share with.
         if actors < 2 {
-            return ALONE;
+            return SEQUENTIAL;
         }
         let index = actors.ilog2() as usize;
         if self.classes.len() <= index {
@@ -146,11 +146,11 @@ impl Choice {
         let class = &mut self.classes[index];
         if class.unwatched > 0 {
             class.unwatched -= 1;
-            return ALONE;
+            return SEQUENTIAL;
         }
         class.rounds += 1;
-        let (way, timed) = class.next(actors as f64);
-        Plan { way, timed, patience: Some(class.patience(actors as f64, self.short)) }
+        let (mode, timed) = class.next(actors as f64);
+        Plan { mode, timed, patience: Some(class.patience(actors as f64, self.short)) }
     }
 
     /// A round is over.
@@ -162,29 +162,29 @@ impl Choice {
 
     /// The smallest rounds that several threads run, if any are.
     pub(super) fn threshold(&self) -> Option<usize> {
-        let found = self.classes.iter().position(|class| class.best() == Way::Together);
+        let found = self.classes.iter().position(|class| class.best() == Mode::Parallel);
         found.map(|index| 1 << index)
     }
 }
 
 impl Class {
     /// How a round of so many actors is run, and whether it is timed.
-    fn next(&self, actors: f64) -> (Way, bool) {
+    fn next(&self, actors: f64) -> (Mode, bool) {
         if self.is_over(actors) {
-            return (Way::Alone, true);
+            return (Mode::Sequential, true);
         }
         // Code that takes long is not run by one thread again to be sure.
         let is_long = self.cost[0].code * actors > LONG;
         if self.tries[0] < TRIALS && !is_long {
-            return (Way::Alone, true);
+            return (Mode::Sequential, true);
         }
         if self.tries[1] < TRIALS {
-            return (Way::Together, true);
+            return (Mode::Parallel, true);
         }
         match self.best() {
             best if self.rounds >= self.due => (best.other(), true),
-            Way::Alone => (Way::Alone, self.rounds.is_multiple_of(WATCHED)),
-            Way::Together => (Way::Together, true),
+            Mode::Sequential => (Mode::Sequential, self.rounds.is_multiple_of(WATCHED)),
+            Mode::Parallel => (Mode::Parallel, true),
         }
     }
 
@@ -196,8 +196,8 @@ impl Class {
 
     fn learn(&mut self, actors: f64, seen: Seen, short: f64) {
         let cost = Cost { code: seen.code as f64 / actors, whole: seen.whole as f64 / actors };
-        match seen.way {
-            Way::Alone => {
+        match seen.mode {
+            Mode::Sequential => {
                 self.codes.rotate_right(1);
                 self.codes[0] = cost.code;
                 let code = self.codes.into_iter().fold(cost.code, f64::min).max(seen.sure);
@@ -206,12 +206,12 @@ impl Class {
                 }
                 let known = self.cost[0].code;
                 let is_other = code > 4.0 * known || code < known / 4.0;
-                self.compare(Way::Alone, cost, is_other);
+                self.compare(Mode::Sequential, cost, is_other);
             }
-            Way::Together if cost.code * actors < short / 2.0 || cost.code < self.cost[0].code * PART => {
+            Mode::Parallel if cost.code * actors < short / 2.0 || cost.code < self.cost[0].code * PART => {
                 self.was_short(actors);
             }
-            Way::Together => self.compare(Way::Together, cost, false),
+            Mode::Parallel => self.compare(Mode::Parallel, cost, false),
         }
     }
 
@@ -221,11 +221,11 @@ impl Class {
         self.unwatched = self.shorts.saturating_sub(watched).min(CALMEST - 1);
     }
 
-    /// A round was long, and perhaps of other code than those before: which way is better?
-    fn compare(&mut self, way: Way, cost: Cost, is_other: bool) {
+    /// A round was long, and perhaps of other code than those before: which mode is better?
+    fn compare(&mut self, mode: Mode, cost: Cost, is_other: bool) {
         (self.shorts, self.unwatched) = (0, 0);
         let before = self.best();
-        let (index, recent) = (way as usize, &mut self.recent[way as usize]);
+        let (index, recent) = (mode as usize, &mut self.recent[mode as usize]);
         if is_other || self.tries[index] == 0 {
             *recent = [cost; RECENT];
         }
@@ -238,7 +238,7 @@ impl Class {
 
         if is_other || self.best() != before {
             self.again = AGAIN;
-        } else if way != before {
+        } else if mode != before {
             self.again = (2 * self.again).min(LATEST);
         } else {
             return;
@@ -249,18 +249,18 @@ impl Class {
     /// How long one thread goes on with a round of so many actors before the others are woken after all.
     fn patience(&self, actors: f64, short: f64) -> u64 {
         let is_known = self.tries.iter().all(|&tries| tries >= TRIALS);
-        let patience = match is_known && self.best() == Way::Alone {
+        let patience = match is_known && self.best() == Mode::Sequential {
             true => short.max(UNUSUAL * self.cost[0].code * actors),
             false => short,
         };
         patience as u64
     }
 
-    /// The faster way. Serving is not made faster by other threads, only slower: the code must be faster, and all of it.
-    fn best(&self) -> Way {
+    /// The faster mode. Serving is not made faster by other threads, only slower: the code must be faster, and all of it.
+    fn best(&self) -> Mode {
         let [alone, together] = self.cost;
         let is_faster = together.code < alone.code * GAIN && together.whole < alone.whole * GAIN;
-        if self.tries[1] > 0 && is_faster { Way::Together } else { Way::Alone }
+        if self.tries[1] > 0 && is_faster { Mode::Parallel } else { Mode::Sequential }
     }
 }
 
@@ -268,42 +268,43 @@ impl Class {
 mod tests {
     use super::*;
 
-    /// A round, and what is learned from it if it is timed. `took` is how long its code takes either way, and all of it; its
+    /// A round, and what is learned from it if it is timed. `took` is how long its code takes in either mode, and all of it; its
     /// steps are alike.
-    fn served(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> (u64, u64)) -> Plan {
+    fn served(choice: &mut ParallelismController, actors: usize, took: impl Fn(Mode) -> (u64, u64)) -> Plan {
         let plan = choice.next(actors);
         if plan.timed {
-            let (code, whole) = took(plan.way);
-            let sure = if plan.way == Way::Alone { code as f64 / actors as f64 } else { 0.0 };
-            choice.learn(actors, Seen { way: plan.way, code, whole, sure });
+            let (code, whole) = took(plan.mode);
+            let sure = if plan.mode == Mode::Sequential { code as f64 / actors as f64 } else { 0.0 };
+            choice.learn(actors, Seen { mode: plan.mode, code, whole, sure });
         }
         plan
     }
 
     /// The same, where serving takes no time.
-    fn round(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
-        served(choice, actors, |way| (took(way), took(way)))
+    fn round(choice: &mut ParallelismController, actors: usize, took: impl Fn(Mode) -> u64) -> Plan {
+        served(choice, actors, |mode| (took(mode), took(mode)))
     }
 
     /// A round in which somebody was kept waiting for 5 ms, in a single step.
-    fn disturbed(choice: &mut Choice, actors: usize, took: impl Fn(Way) -> u64) -> Plan {
+    fn disturbed(choice: &mut ParallelismController, actors: usize, took: impl Fn(Mode) -> u64) -> Plan {
         let plan = choice.next(actors);
         if plan.timed {
-            let code = took(plan.way) + 5_000_000;
-            let sure = if plan.way == Way::Alone { took(plan.way) as f64 / actors as f64 } else { 0.0 };
-            choice.learn(actors, Seen { way: plan.way, code, whole: code, sure });
+            let code = took(plan.mode) + 5_000_000;
+            let sure =
+                if plan.mode == Mode::Sequential { took(plan.mode) as f64 / actors as f64 } else { 0.0 };
+            choice.learn(actors, Seen { mode: plan.mode, code, whole: code, sure });
         }
         plan
     }
 
-    fn either(alone: u64, together: u64) -> impl Fn(Way) -> u64 {
-        move |way| if way == Way::Alone { alone } else { together }
+    fn either(alone: u64, together: u64) -> impl Fn(Mode) -> u64 {
+        move |mode| if mode == Mode::Sequential { alone } else { together }
     }
 
     /// What is chosen for rounds of a size, after many of which each took so long.
     fn settled(actors: usize, alone: u64, together: u64) -> (f64, Option<usize>) {
-        let mut choice = Choice::new(2);
-        let is_shared = |_: &i32| round(&mut choice, actors, either(alone, together)).way == Way::Together;
+        let mut choice = ParallelismController::new(2);
+        let is_shared = |_: &i32| round(&mut choice, actors, either(alone, together)).mode == Mode::Parallel;
         let shared = (0..10_000).filter(is_shared).count();
         (shared as f64 / 10_000.0, choice.threshold())
     }
@@ -322,18 +323,18 @@ mod tests {
 
     #[test]
     fn short_rounds_are_hardly_watched_and_long_ones_are_noticed() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut run = |actors, cost| round(&mut choice, actors, either(cost, cost * 6 / 10));
         let watched = (0..10_000).filter(|_| run(2, 300).patience.is_some()).count();
         assert!((550..650).contains(&watched), "{watched}");
         assert!(run(4, 300).patience.is_some(), "nothing is known of other sizes");
-        let shared = (0..200).filter(|_| run(2, 2_000_000).way == Way::Together).count();
+        let shared = (0..200).filter(|_| run(2, 2_000_000).mode == Mode::Parallel).count();
         assert!(shared > 150, "{shared}");
     }
 
     #[test]
     fn who_is_faster_alone_is_not_interrupted() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         for _ in 0..100 {
             round(&mut choice, 512, either(400_000, 500_000));
         }
@@ -343,14 +344,14 @@ mod tests {
 
     #[test]
     fn a_change_is_noticed() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut last = Vec::new();
         for round_number in 0..20_000 {
             let is_first = round_number < 5_000;
             let took = if is_first { either(200_000, 300_000) } else { either(300_000, 200_000) };
-            last.push(round(&mut choice, 8, took).way);
+            last.push(round(&mut choice, 8, took).mode);
         }
-        let together = last[10_000..].iter().filter(|&&way| way == Way::Together).count();
+        let together = last[10_000..].iter().filter(|&&mode| mode == Mode::Parallel).count();
         assert!(together > 9_900, "{together}");
     }
 
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn a_busy_machine_does_not_lead_astray() {
         let choose = |alone, together| {
-            let mut choice = Choice::new(2);
+            let mut choice = ParallelismController::new(2);
             let is_shared = |number: &usize| {
                 let took = either(alone, together);
                 let is_disturbed = number.is_multiple_of(10);
@@ -367,7 +368,7 @@ mod tests {
                 } else {
                     round(&mut choice, 12, took)
                 };
-                plan.way == Way::Together
+                plan.mode == Mode::Parallel
             };
             (0..100_000).filter(is_shared).count()
         };
@@ -383,14 +384,14 @@ mod tests {
     #[test]
     fn long_rounds_among_short_ones_are_shared() {
         for between in [1, 3, 20, 100] {
-            let mut choice = Choice::new(2);
+            let mut choice = ParallelismController::new(2);
             let mut alone = 0;
             for number in 0..10_000 {
                 let is_long = number % (between + 1) == between;
                 let took = if is_long { either(40_000_000, 20_500_000) } else { either(10_000, 40_000) };
                 let plan = round(&mut choice, 16, took);
                 // One that is watched is shared after its first steps.
-                alone += usize::from(is_long && plan.way == Way::Alone && plan.patience.is_none());
+                alone += usize::from(is_long && plan.mode == Mode::Sequential && plan.patience.is_none());
             }
             assert_eq!(alone, 0, "{between} short rounds between");
         }
@@ -399,24 +400,24 @@ mod tests {
     /// Where serving takes long and code does not, there is nothing to share.
     #[test]
     fn what_cannot_be_shared_does_not_count() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         for _ in 0..1000 {
-            assert_eq!(served(&mut choice, 512, |_| (200_000, 2_000_000)).way, Way::Alone);
+            assert_eq!(served(&mut choice, 512, |_| (200_000, 2_000_000)).mode, Mode::Sequential);
         }
     }
 
     /// The memory of a system that has just started is cold now and then, which tells nothing about other threads.
     #[test]
     fn cold_memory_is_not_other_code() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut shared = 0;
         for number in 0..400 {
             let serving = if number % 8 < 3 { 1_800_000 } else { 40_000 };
-            let took = |way| {
-                let code = either(300_000, 500_000)(way);
+            let took = |mode| {
+                let code = either(300_000, 500_000)(mode);
                 (code, code + serving)
             };
-            shared += usize::from(served(&mut choice, 512, took).way == Way::Together);
+            shared += usize::from(served(&mut choice, 512, took).mode == Mode::Parallel);
         }
         assert!(shared <= 10, "{shared}");
     }
@@ -427,11 +428,11 @@ mod tests {
     fn who_gains_nothing_among_short_rounds_stops() {
         for (long, woken) in [(4_000_000, 90_000), (4_000_000, 200_000), (400_000, 60_000)] {
             for actors in [2, 16] {
-                let mut choice = Choice::new(2);
+                let mut choice = ParallelismController::new(2);
                 let run = |number: usize| {
                     let is_long = number.is_multiple_of(4);
                     let took = if is_long { either(long, long + 10_000) } else { either(10_000, woken) };
-                    usize::from(round(&mut choice, actors, took).way == Way::Together)
+                    usize::from(round(&mut choice, actors, took).mode == Mode::Parallel)
                 };
                 let shared: usize = (0..10_000).map(run).sum();
                 assert!(shared < 200, "{actors} actors, long ones of {long} ns: {shared}");
@@ -442,9 +443,9 @@ mod tests {
     /// After long rounds others are woken for short ones, but not for long.
     #[test]
     fn short_rounds_after_long_ones_go_back_to_one_thread() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut shared = |rounds, alone, together| {
-            let run = |_: &i32| round(&mut choice, 16, either(alone, together)).way == Way::Together;
+            let run = |_: &i32| round(&mut choice, 16, either(alone, together)).mode == Mode::Parallel;
             (0..rounds).filter(run).count()
         };
         assert!(shared(100, 4_000_000, 2_100_000) > 90);
@@ -455,13 +456,13 @@ mod tests {
     /// Two actors are not shared once one of them runs: for them others are woken in advance, while that pays.
     #[test]
     fn two_who_compute_now_and_then_share() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut alone = 0;
         for number in 0..10_000 {
             let is_long = number % 101 == 100;
             let took = if is_long { either(40_000_000, 20_500_000) } else { either(10_000, 60_000) };
             let plan = round(&mut choice, 2, took);
-            alone += usize::from(is_long && plan.way == Way::Alone);
+            alone += usize::from(is_long && plan.mode == Mode::Sequential);
         }
         assert!(alone < 10, "{alone} of 99");
     }
@@ -469,11 +470,11 @@ mod tests {
     /// Code that is faster by two threads is of no use if the rest is slower by as much.
     #[test]
     fn what_is_in_the_cache_of_others_counts() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         let mut shared = 0;
         for _ in 0..10_000 {
-            let took = |way| if way == Way::Alone { (400_000, 800_000) } else { (210_000, 850_000) };
-            shared += usize::from(served(&mut choice, 512, took).way == Way::Together);
+            let took = |mode| if mode == Mode::Sequential { (400_000, 800_000) } else { (210_000, 850_000) };
+            shared += usize::from(served(&mut choice, 512, took).mode == Mode::Parallel);
         }
         assert!(shared < 20, "{shared}");
     }
@@ -481,7 +482,7 @@ mod tests {
     /// Where rounds were long, many short ones in a row do not make one stop looking: looking is cheap beside a long one.
     #[test]
     fn who_has_seen_long_rounds_goes_on_looking() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         (0..10).for_each(|_| _ = round(&mut choice, 16, either(40_000_000, 20_500_000)));
         let mut is_watched = |_: &i32| round(&mut choice, 16, either(10_000, 60_000)).patience.is_some();
         assert_eq!((0..20_000).filter(&mut is_watched).count(), 20_000);
@@ -491,9 +492,10 @@ mod tests {
     /// A program that begins to compute is noticed soon, also where its rounds took some time before.
     #[test]
     fn other_code_is_another_matter() {
-        let mut choice = Choice::new(2);
+        let mut choice = ParallelismController::new(2);
         (0..10_000).for_each(|_| _ = round(&mut choice, 16, either(300_000, 400_000)));
-        let is_shared = |_: &i32| round(&mut choice, 16, either(40_000_000, 20_500_000)).way == Way::Together;
+        let is_shared =
+            |_: &i32| round(&mut choice, 16, either(40_000_000, 20_500_000)).mode == Mode::Parallel;
         let shared = (0..100).filter(is_shared).count();
         assert!(shared > 50, "{shared}");
     }

@@ -1,4 +1,5 @@
-//! One way in which the messages were received, as plain data: what came of every request, process by process.
+//! A reads-from relation as plain data: which message each receive got, and what came of every other request, process by process. This
+//! is one way in which the messages can be received.
 //!
 //! A way says all that an execution left open. Whoever answers each request of each process as the way says runs the
 //! same execution again, whatever the order in which the processes take turns, and however long things take.
@@ -40,12 +41,12 @@ pub struct Place {
 /// What came of the requests of each process, in the order of its program. Requests that have one outcome only, such
 /// as those that just take time, are left out; so is a wait that never ended.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Way {
+pub struct ReadsFrom {
     /// By the number of the process.
     pub processes: Vec<Vec<Outcome>>,
 }
 
-impl Way {
+impl ReadsFrom {
     /// A number that equal ways share, and different ones hardly ever.
     pub fn fingerprint(&self) -> u128 {
         simurgh_search::fingerprint::fingerprint(&self.processes)
@@ -53,7 +54,7 @@ impl Way {
 
     /// The same way with those processes that come later numbered by who created them, and in which order: `first` are
     /// there from the start. Two runs of one way may create them in different orders.
-    pub fn renumbered(&self, first: u32) -> Way {
+    pub fn renumbered(&self, first: u32) -> ReadsFrom {
         let mut numbers: Vec<Option<u32>> =
             (0..self.processes.len() as u32).map(|old| (old < first).then_some(old)).collect();
         let mut queue: Vec<u32> = (0..first.min(self.processes.len() as u32)).collect();
@@ -77,7 +78,7 @@ impl Way {
             other => other,
         };
         let processes = queue.iter().map(|&old| self.processes[old as usize].iter().map(outcome).collect());
-        Way { processes: processes.collect() }
+        ReadsFrom { processes: processes.collect() }
     }
 }
 
@@ -128,7 +129,7 @@ impl FromStr for Outcome {
 }
 
 /// One line for each process: its number, and what came of its requests.
-impl fmt::Display for Way {
+impl fmt::Display for ReadsFrom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (process, outcomes) in self.processes.iter().enumerate() {
             write!(f, "{process}:")?;
@@ -142,11 +143,11 @@ impl fmt::Display for Way {
 }
 
 /// Reads what was written; what follows a `#` is for people.
-impl FromStr for Way {
+impl FromStr for ReadsFrom {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut way = Way::default();
+        let mut way = ReadsFrom::default();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn a_way_is_read_back_as_it_is_written() {
         let met = |process, post| Outcome::Posted { partner: Some(Place { process, post }) };
-        let way = Way {
+        let way = ReadsFrom {
             processes: vec![
                 vec![met(12, 3), Outcome::Completed(0), Outcome::Chosen(4), Outcome::Spawned(2)],
                 Vec::new(),
@@ -187,15 +188,15 @@ mod tests {
 
     #[test]
     fn processes_that_come_later_are_numbered_by_their_parents() {
-        let way: Way = "0: *3 =2.0\n1: *2\n2: =0.0 *4\n3: =4.0\n4: =3.0".parse().unwrap();
-        let same: Way = "0: *2 =3.0\n1: *3\n2: =4.0\n3: =0.0 *4\n4: =2.0".parse().unwrap();
+        let way: ReadsFrom = "0: *3 =2.0\n1: *2\n2: =0.0 *4\n3: =4.0\n4: =3.0".parse().unwrap();
+        let same: ReadsFrom = "0: *2 =3.0\n1: *3\n2: =4.0\n3: =0.0 *4\n4: =2.0".parse().unwrap();
         assert_eq!(way.renumbered(2), same);
         assert_eq!(same.renumbered(2), same);
     }
 
     #[test]
     fn what_is_no_way_is_refused_with_its_line() {
-        let refused = |text: &str| text.parse::<Way>().unwrap_err();
+        let refused = |text: &str| text.parse::<ReadsFrom>().unwrap_err();
         assert_eq!(refused("0: =1.0\n2: +0"), "line 2: process 1 is missing; write 1: ...");
         for bad in ["x", "=1", "=1.", "+", "?x", "é", "=.1", "+-1", "|first"] {
             assert!(refused(&format!("0: {bad}")).starts_with("line 1: "), "{bad}");

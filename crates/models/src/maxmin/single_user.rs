@@ -3,7 +3,7 @@
 //!
 //! The value is that of `incremental.rs`, by the same operations on the same numbers.
 
-use super::lending::VARIABLES;
+use super::reservation::VARIABLES;
 use super::storage::{EMPTY, Element, FixedBy, List, NONE, State, Variable};
 use super::{ConstraintId, Method, System, VariableId};
 use crate::config::Solver;
@@ -12,11 +12,11 @@ impl System {
     /// Lets a variable into its constraints and gives it its value, if nobody else uses them. False, and nothing is
     /// done, if somebody does.
     #[inline]
-    pub(super) fn settle_alone(&mut self, index: u32) -> bool {
+    pub(super) fn settle_single_user(&mut self, index: u32) -> bool {
         if self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }
-        let System { variables, elements, constraints, holders, .. } = self;
+        let System { variables, elements, constraints, owners, .. } = self;
         let variable = &mut variables[index as usize];
         let Variable { first, count, bound, penalty, .. } = *variable;
         let block = elements.block_mut(first, count);
@@ -25,7 +25,7 @@ impl System {
             constraint.dirty
                 || constraint.active.head != NONE
                 || constraint.limit == 0
-                || holders[element.constraint as usize] < VARIABLES
+                || owners[element.constraint as usize] < VARIABLES
         };
         if block.iter().any(is_taken) {
             return false;
@@ -35,7 +35,7 @@ impl System {
             let (number, weight) = (element.constraint, element.weight);
             let constraint = &mut constraints[number as usize];
             (element.previous, element.next) = (NONE, NONE);
-            holders[number as usize] = VARIABLES;
+            owners[number as usize] = VARIABLES;
             constraint.active = List { head: place, tail: place };
             constraint.is_roster_true = false;
             constraint.slots_taken += u32::from(element.takes_slot());
@@ -72,7 +72,7 @@ impl System {
 
     /// Takes a variable out, if nobody else uses its constraints. False, and nothing is done, if somebody does.
     #[inline]
-    pub(super) fn leave_alone(&mut self, index: u32) -> bool {
+    pub(super) fn leave_single_user(&mut self, index: u32) -> bool {
         if self.watched || self.method != Method::MaxMin(Solver::Incremental) {
             return false;
         }

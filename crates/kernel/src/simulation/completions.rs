@@ -3,7 +3,7 @@
 use simurgh_models::{ActionId, Change, Ended, Explanation, Outcome, Step};
 use simurgh_platform::HostId;
 
-use super::warm::{FEW, TOGETHER};
+use super::prefetch::{FEW, TOGETHER};
 use super::{Error, KIND, Purpose, Simulation, TIMER, purpose};
 use crate::event::Event;
 use crate::ids::{ActivityId, ActorId};
@@ -11,7 +11,7 @@ use crate::simcall::{Failure, SpawnRequest};
 
 impl Simulation {
     /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
-    pub(super) fn digest(&mut self, step: &mut Step) -> Result<(), Error> {
+    pub(super) fn apply_step(&mut self, step: &mut Step) -> Result<(), Error> {
         if !step.changes.is_empty() {
             for change in std::mem::take(&mut step.changes) {
                 self.changed(change)?;
@@ -22,7 +22,7 @@ impl Simulation {
         // What happens to an actor before its turn in this list may have set its alarm anew.
         for (place, ended) in all.iter().enumerate() {
             if place.is_multiple_of(TOGETHER) && all.len() - place >= FEW {
-                self.fetch_ended(&all[place..]);
+                self.prefetch_ended(&all[place..]);
             }
             match purpose(ended.token) {
                 Purpose::Activity(activity) => {

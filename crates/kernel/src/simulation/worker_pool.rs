@@ -1,9 +1,9 @@
 //! Worker threads, for rounds in which the code of many actors, or long code, is to be run (Rosa's thesis, 4.3 and 4.4).
 //!
-//! The actors of a round are dealt into portions; each thread, the simulation's own among them, takes the next portion
+//! The actors of a round are dealt into batches; each thread, the simulation's own among them, takes the next batch
 //! by an atomic index until none is left. The threads sleep between such rounds. A round costs at most as many system
 //! calls as there are other threads, and three: one wakes them all, each goes back to sleep, the simulation sleeps
-//! until the last portion is done, and whoever did that wakes it. A thread that wakes so late that nothing is left for it
+//! until the last batch is done, and whoever did that wakes it. A thread that wakes so late that nothing is left for it
 //! keeps nobody waiting.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ use atomic_wait::{wait, wake_all, wake_one};
 use super::round::Slot;
 use crate::context::{is_quiet, quiet};
 
-/// So many portions for each thread, so that one with long code does not keep the others waiting.
+/// So many batches for each thread, so that one with long code does not keep the others waiting.
 const PORTIONS: usize = 8;
 
 /// The code of an actor is asked for so many actors before it runs.
@@ -24,10 +24,10 @@ const AHEAD: usize = 4;
 
 /// What the threads share.
 struct Board {
-    portions: Box<[Portion]>,
-    /// How many portions nobody has taken; the last of them is taken next.
+    batches: Box<[Portion]>,
+    /// How many batches nobody has taken; the last of them is taken next.
     untaken: AtomicUsize,
-    /// How many portions are not done.
+    /// How many batches are not done.
     undone: AtomicU32,
     /// The number of the round; the threads sleep until it changes.
     round: AtomicU32,
@@ -37,7 +37,7 @@ struct Board {
 type Portion = Mutex<Vec<Slot>>;
 
 impl Board {
-    /// Runs portions until none is left. Whether the last of all was among them.
+    /// Runs batches until none is left. Whether the last of all was among them.
     ///
     /// A thread that comes late, to a round that is over, finds none, or those of the next: each is there before it is
     /// counted.
@@ -48,9 +48,9 @@ impl Board {
         };
         let mut was_last = false;
         while let Some(untaken) = take() {
-            let mut slots = lock(&self.portions[untaken - 1]);
+            let mut slots = lock(&self.batches[untaken - 1]);
             for place in 0..slots.len() {
-                slots.get(place + AHEAD).into_iter().for_each(Slot::fetch);
+                slots.get(place + AHEAD).into_iter().for_each(Slot::prefetch);
                 slots[place].run();
             }
             drop(slots);
@@ -83,16 +83,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The threads.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     board: Arc<Board>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Crew {
+impl WorkerPool {
     /// So many threads together with the one that calls. Fewer, if the system gives no more.
     pub(super) fn new(workers: usize) -> Self {
         let board = Arc::new(Board {
-            portions: (0..PORTIONS * workers.max(1)).map(|_| Portion::default()).collect(),
+            batches: (0..PORTIONS * workers.max(1)).map(|_| Portion::default()).collect(),
             untaken: AtomicUsize::new(0),
             undone: AtomicU32::new(0),
             round: AtomicU32::new(0),
@@ -121,14 +121,14 @@ impl Crew {
     pub(super) fn run(&mut self, slots: &mut Vec<Slot>, which: Range<usize>) {
         let count = which.len();
         let board = &*self.board;
-        let size = count.div_ceil(board.portions.len()).max(1);
+        let size = count.div_ceil(board.batches.len()).max(1);
         let used = count.div_ceil(size);
         let rest = slots.split_off(which.end);
-        // The last portion is taken first.
-        let portions = || board.portions[..used].iter().rev();
+        // The last batch is taken first.
+        let batches = || board.batches[..used].iter().rev();
         let mut dealt = slots.drain(which.start..);
-        for portion in portions() {
-            lock(portion).extend(dealt.by_ref().take(size));
+        for batch in batches() {
+            lock(batch).extend(dealt.by_ref().take(size));
         }
         drop(dealt);
         board.undone.store(used as u32, Ordering::Relaxed);
@@ -143,14 +143,14 @@ impl Crew {
             }
             wait(&board.undone, undone);
         }
-        for portion in portions() {
-            slots.append(&mut lock(portion));
+        for batch in batches() {
+            slots.append(&mut lock(batch));
         }
         slots.extend(rest);
     }
 }
 
-impl Drop for Crew {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         self.board.over.store(true, Ordering::Release);
         self.board.round.fetch_add(1, Ordering::Release);
