@@ -81,6 +81,13 @@ pub(super) fn explore(
                 return Err(Error::input(diverged(&name.unwrap_or_else(|| format!("number {actor}")))));
             }
             Err(Refused::Otherwise(error)) => return Err(error),
+            Ok(explored)
+                if explored.exhausted && explored.found.found.is_empty() && subject.watchdog().has_untold() =>
+            {
+                let why = "the engine receives does not explore daemons whose values panic when they are dropped at the end; \
+                           exploring with optimal instead";
+                return explore_instead(subject, options, listeners, clock, why.to_owned());
+            }
             Ok(explored) => return Ok(explored),
         }
     }

@@ -233,3 +233,58 @@ fn a_panic_at_the_end_of_an_actor_is_found_by_every_engine() {
         assert!(found.what.contains(says), "{engine}: {found}");
     }
 }
+
+/// A value that must not be dropped while its actor is about something.
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("it broke");
+    }
+}
+
+/// Whose values panic when they are dropped: one that is killed, a daemon that is left at the end, or two that wait for ever.
+fn drops(how: &'static str) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+    move |program| {
+        let waits = move |ctx: Ctx| async move {
+            let _fragile = Fragile;
+            if how == "daemon" {
+                ctx.become_daemon().await;
+            }
+            let received = ctx.mailbox::<()>("nobody").recv().await;
+            received.map(drop)
+        };
+        let victim = program.spawn("victim", "node-0", waits)?;
+        match how {
+            "killed" => drop(program.spawn("killer", "node-1", move |ctx: Ctx| async move {
+                ctx.mailbox("m").send((), 1.0).detach().await;
+                victim.kill().await;
+            })?),
+            "blocked" => drop(program.spawn("other", "node-1", waits)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// It was an internal error under `check`; in a run nobody was told, or two of them ended the process.
+#[test]
+fn a_value_that_panics_when_it_is_dropped_is_a_failure_of_its_actor() {
+    let engines = [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::Bfs];
+    let says = "victim failed: panicked in what it does at its end: it broke";
+    for engine in engines.into_iter().chain([Engine::States, Engine::Random]) {
+        for how in ["killed", "daemon"] {
+            let found = simurgh::check(drops(how)).engine(engine).assert_violated();
+            assert!(found.what.starts_with(says), "{how}, {engine}: {found}");
+        }
+        simurgh::check(drops("blocked")).engine(engine).assert_deadlock();
+    }
+    for how in ["killed", "daemon", "blocked"] {
+        let mut program = Program::new(Platform::builtin());
+        drops(how)(&mut program).expect("it can be made");
+        let report = program.simulate(simurgh::Settings::default()).expect("it runs").report;
+        let failed: Vec<_> = report.failures.iter().map(|failure| failure.name.as_str()).collect();
+        let expected = if how == "blocked" { &["victim", "other"][..] } else { &["victim"] };
+        assert_eq!(failed, expected, "{how}");
+    }
+}
