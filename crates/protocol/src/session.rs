@@ -60,6 +60,8 @@ pub(crate) struct Session<'a, M> {
     /// Suspicions of a local search that were not verified.
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
+    /// How many steps were gone once more with actors exchanged.
+    pub(crate) gone_again: usize,
     ticks: u64,
     /// How many threads expand states.
     pub(crate) workers: usize,
@@ -107,6 +109,7 @@ impl<'a, M: Data> Session<'a, M> {
             boundary_panicked: false,
             unanswered: 0,
             samples: Lookup::default(),
+            gone_again: 0,
             ticks: 0,
             workers: 1,
             transitions_before: 0,
@@ -450,7 +453,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn is_sample(&self, number: usize) -> bool {
-        symmetry::is_sample(&self.space, number)
+        symmetry::is_sample(self, number)
     }
 
     fn compare(&mut self, number: usize, way: &[&[u32]]) {
