@@ -78,12 +78,19 @@ pub(crate) fn patience(span: impl Into<Seconds>) -> f64 {
 #[inline]
 pub(crate) fn moment(span: impl Into<Seconds>, what: &str) -> f64 {
     let Seconds(seconds) = span.into();
-    if seconds.is_nan() { refuse(seconds, what, "a number of seconds") } else { seconds }
+    if seconds < f64::INFINITY { seconds } else { refuse(seconds, what, "a finite number of seconds") }
+}
+
+/// How many of something there are: one or more.
+#[track_caller]
+#[inline]
+pub(crate) fn some(count: u32, what: &str) -> u32 {
+    if count > 0 { count } else { refuse(count, what, "1 or more") }
 }
 
 #[cold]
 #[track_caller]
-fn refuse(value: f64, what: &str, expected: &str) -> ! {
+fn refuse(value: impl std::fmt::Display, what: &str, expected: &str) -> ! {
     let place = Location::caller();
     stand_at(place);
     violate(format!("{}:{}: {what} cannot be {value}: {expected} is expected", place.file(), place.line()))

@@ -288,3 +288,30 @@ fn a_value_that_panics_when_it_is_dropped_is_a_failure_of_its_actor() {
         assert_eq!(failed, expected, "{how}");
     }
 }
+
+/// A condition that panicked counted as one that is not true yet.
+#[test]
+fn a_condition_that_panics_is_told_with_its_message() {
+    let app = |program: &mut Program| {
+        let turn = program.exposed("turn", 0);
+        program.eventually("all had their turn", turn, |turn| match turn {
+            2 => panic!("nobody has turn 2"),
+            turn => turn == 3,
+        });
+        program.spawn("player", "node-0", move |_| async move {
+            for number in 1..=3 {
+                turn.set(number).await;
+            }
+        })?;
+        Ok(())
+    };
+    let says = "invariant \"all had their turn\" does not hold: panicked: nobody has turn 2 (turn = 2)";
+    for engine in [Engine::Receives, Engine::Source, Engine::Dfs, Engine::Bfs] {
+        assert_eq!(simurgh::check(app).engine(engine).assert_violated().what, says, "{engine}");
+    }
+    let mut program = Program::new(Platform::builtin());
+    app(&mut program).expect("it can be made");
+    let report = program.simulate(simurgh::Settings::default()).expect("it runs").report;
+    let broken: Vec<String> = report.broken.iter().map(|broken| broken.what.to_string()).collect();
+    assert_eq!(broken, [says]);
+}
