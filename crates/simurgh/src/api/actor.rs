@@ -17,7 +17,7 @@ use simurgh_platform::{HostId, Platform};
 use super::activity::Start;
 use super::mailbox::Mailbox;
 use super::mailboxes::Mailboxes;
-use super::quantity::{Seconds, amount, moment, patience, positive};
+use super::quantity::{Seconds, amount, moment, nap, patience, positive, some};
 use super::resources::{Disk, Host, HostRef, Link};
 use super::shared::Shared;
 use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
@@ -164,10 +164,11 @@ impl Ctx {
         with_port(|port| port.said.push(text));
     }
 
-    /// Lets time pass; none, if the span is negative.
+    /// Lets time pass; none, if the span is negative. A span without end is refused, simulated and checked: wait for something
+    /// that does not come, as a daemon does.
     #[track_caller]
     pub fn sleep(&self, span: impl Into<Seconds>) -> Ask<()> {
-        Ask::new(Simcall::Sleep(moment(span, "a sleep")), nothing)
+        Ask::new(Simcall::Sleep(nap(span)), nothing)
     }
 
     /// Lets time pass until a date.
@@ -268,9 +269,10 @@ impl Ctx {
         with_port(|port| port.on_exit.push(Box::new(f)));
     }
 
-    /// A number below `n`: at random when simulated; a checker tries them all.
+    /// A number below `n`, which is 1 or more: at random when simulated; a checker tries them all.
     #[track_caller]
     pub fn choose(&self, n: u32) -> Ask<u32> {
+        let n = some(n, "the number of choices");
         Ask::new(Simcall::Choose(n), |answer| match answer {
             Answer::Chosen(number) => number,
             other => unexpected(&other),
@@ -297,7 +299,8 @@ impl Ctx {
         Condvar::new(&self.shared)
     }
 
-    /// A barrier for so many actors.
+    /// A barrier for so many actors, one or more.
+    #[track_caller]
     pub fn barrier(&self, size: u32) -> Barrier {
         Barrier::new(&self.shared, size)
     }

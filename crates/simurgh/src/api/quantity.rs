@@ -78,7 +78,15 @@ pub(crate) fn patience(span: impl Into<Seconds>) -> f64 {
 #[inline]
 pub(crate) fn moment(span: impl Into<Seconds>, what: &str) -> f64 {
     let Seconds(seconds) = span.into();
-    if seconds < f64::INFINITY { seconds } else { refuse(seconds, what, "a finite number of seconds") }
+    if seconds.is_nan() { refuse(seconds, what, "a number of seconds") } else { seconds }
+}
+
+/// How long somebody sleeps, who is to wake up some day.
+#[track_caller]
+#[inline]
+pub(crate) fn nap(span: impl Into<Seconds>) -> f64 {
+    let Seconds(seconds) = span.into();
+    if seconds < f64::INFINITY { seconds } else { refuse(seconds, "a sleep", "a finite number of seconds") }
 }
 
 /// How many of something there are: one or more.
