@@ -336,17 +336,16 @@ impl<'a, M: Data> Session<'a, M> {
             return self.report;
         }
         // That no handler panics is a property, too, and it is not known where something was left out.
-        let missing = self.cut.or(self.undecided);
-        if self.report.violation().is_some() {
+        let is_violated = self.report.violation().is_some();
+        let missing = self.cut.or(self.undecided).filter(|_| !is_violated);
+        if is_violated {
             self.report.verdict = Verdict::Violated;
         } else if missing.is_some() {
             self.report.verdict = Verdict::NotExhausted;
-            self.report.note = missing;
         }
-        if self.system.within.is_some() {
-            let notes = [self.report.note.take(), Some(WITHIN.into())];
-            self.report.note = Some(notes.into_iter().flatten().collect::<Vec<String>>().join("; "));
-        }
+        let within = self.system.within.is_some().then(|| WITHIN.into());
+        let notes: Vec<String> = [missing, self.report.note.take(), within].into_iter().flatten().collect();
+        self.report.note = (!notes.is_empty()).then(|| notes.join("; "));
         self.report
     }
 }
