@@ -243,6 +243,7 @@ struct Violated(String);
 ///
 /// # Panics
 /// Outside of any actor, with the message.
+#[track_caller]
 pub fn violate(message: String) -> ! {
     if HELD.get() || with_port(|_| ()).is_some() {
         resume_unwind(Box::new(Violated(message)));

@@ -56,7 +56,8 @@ impl<K: Default> Kernel<K> {
 
     /// Makes a semaphore with so many to take.
     pub fn new_semaphore(&mut self, id: SemaphoreId, count: u32) {
-        *slot(&mut self.semaphores, id.index()) = Semaphore { count: count.into(), queue: WaitQueue::default() };
+        *slot(&mut self.semaphores, id.index()) =
+            Semaphore { count: count.into(), queue: WaitQueue::default() };
     }
 
     /// Makes a condition variable.

@@ -123,6 +123,7 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is none of this name.
+    #[track_caller]
     pub fn host_named(&self, name: &str) -> Result<Host> {
         Ok(Host::new(&self.shared, self.shared.host(name)?))
     }
@@ -136,6 +137,7 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is none of this name.
+    #[track_caller]
     pub fn link(&self, name: &str) -> Result<Link> {
         Link::named(&self.shared, name)
     }
@@ -446,6 +448,17 @@ impl Future for Spawn {
 }
 
 /// Another actor, to be waited for, halted or killed.
+///
+/// ```
+/// # use simurgh::prelude::*;
+/// async fn master(ctx: Ctx) -> simurgh::Result {
+///     let worker = ctx.spawn("worker", ctx.host(), |ctx| async move { ctx.execute(1e12).await })?.await;
+///     if !worker.join_for(10.0).await {
+///         worker.kill().await;
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct ActorHandle {
     pub(crate) id: ActorId,

@@ -315,3 +315,74 @@ fn a_condition_that_panics_is_told_with_its_message() {
     let broken: Vec<String> = report.broken.iter().map(|broken| broken.what.to_string()).collect();
     assert_eq!(broken, [says]);
 }
+
+#[test]
+fn a_host_that_there_is_not_is_told_with_the_line_that_names_it() {
+    let line = line!() + 3;
+    let app = |program: &mut Program| {
+        program.spawn("lost", "node-0", |ctx: Ctx| async move {
+            ctx.migrate("nod-1")?.await;
+            Ok::<(), Error>(())
+        })?;
+        Ok(())
+    };
+    let found = simurgh::check(app).assert_violated().to_string();
+    let says = "lost failed: there is no host \"nod-1\" in the platform; did you mean \"node-1\"?\n";
+    assert!(
+        found.starts_with(&format!("{says}  at crates/simurgh/tests/checking/found.rs:{line}\n")),
+        "{found}"
+    );
+}
+
+/// It was said to be about to have the lock.
+#[test]
+fn who_can_only_lose_patience_is_not_about_to_have_a_lock() {
+    let app = |program: &mut Program| {
+        let lock = program.mutex(());
+        let holder = lock.clone();
+        program.spawn("holder", "node-0", move |ctx: Ctx| async move {
+            let _held = holder.lock().await;
+            ctx.mailbox::<()>("nobody").recv().await.map(drop)
+        })?;
+        program.spawn("patient", "node-1", move |ctx: Ctx| async move {
+            while lock.lock_for(1.0).await.is_none() {}
+            drop(ctx);
+        })?;
+        Ok(())
+    };
+    let found = simurgh::check(app).depth(12).engine(Engine::Dfs).run().to_string();
+    assert!(!found.contains("is about to have"), "{found}");
+    assert!(found.contains("which holder has") && found.contains(", or times out"), "{found}");
+    assert!(!found.contains(" 0 executions (") && found.contains("after 12 steps"), "{found}");
+}
+
+/// It was said that there were 0 executions, and that the search stopped after 0 of them.
+#[test]
+fn executions_are_counted_where_there_are_some() {
+    let fails = |program: &mut Program| {
+        program.spawn("fails", "node-0", |_| async { Err::<(), _>(Error::other("as it must")) })?;
+        Ok(())
+    };
+    for engine in [Engine::Receives, Engine::Optimal, Engine::Bfs, Engine::States, Engine::Random] {
+        let report = simurgh::check(fails).engine(engine).run();
+        assert!(!report.to_string().contains(": 0 executions"), "{report}");
+        assert!(!report.to_string().contains(" 1 steps"), "{report}");
+    }
+    let bounded = simurgh::check(right).engine(Engine::Random).depth(2).executions(5).run();
+    assert!(bounded.to_string().contains("stopped after 5 executions"), "{bounded}");
+    let nothing = simurgh::check(right).executions(0).run();
+    assert!(nothing.to_string().starts_with("cannot-run: `executions`: 1 or more"), "{nothing}");
+}
+
+/// Their names were those of others.
+#[test]
+fn more_actors_than_have_names_for_their_messages_are_refused() {
+    let many = |program: &mut Program| {
+        for number in 0..4097 {
+            program.spawn(format!("a{number}"), "node-0", |_| async {})?;
+        }
+        Ok(())
+    };
+    let report = simurgh::check(many).network(Network::Pairwise).run();
+    assert!(report.to_string().contains("at most 4096 actors"), "{report}");
+}
