@@ -91,11 +91,14 @@ impl Step {
     /// How many bits of the choice of an arrival are the number of the message.
     const NUMBER_BITS: u32 = 20;
 
+    /// Of so many actors, the arrivals of messages have names.
+    pub const SENDERS_MAX: u32 = 1 << (32 - Self::NUMBER_BITS);
+
     /// The arrival of a message: who sent it, and how many posts that actor had made before.
     pub fn arrival(sender: u32, number: u32) -> Step {
-        debug_assert!(
-            sender < 1 << (32 - Self::NUMBER_BITS) && number < 1 << Self::NUMBER_BITS,
-            "too many actors or messages to name"
+        assert!(
+            sender < Self::SENDERS_MAX && number < 1 << Self::NUMBER_BITS,
+            "message {number} of actor {sender} has no name: there are some for 2^20 messages each of 4096 actors"
         );
         Step { actor: Self::NETWORK, choice: sender << Self::NUMBER_BITS | number }
     }
@@ -138,8 +141,7 @@ impl std::str::FromStr for Step {
             None => Ok(Step { actor: below(text, Self::NETWORK)?, choice: 0 }),
             Some(("net", message)) => {
                 let (sender, number) = message.split_once('.').ok_or_else(wrong)?;
-                let senders = 1 << (32 - Self::NUMBER_BITS);
-                Ok(Self::arrival(below(sender, senders)?, below(number, 1 << Self::NUMBER_BITS)?))
+                Ok(Self::arrival(below(sender, Self::SENDERS_MAX)?, below(number, 1 << Self::NUMBER_BITS)?))
             }
             Some((actor, choice)) => {
                 let choice = match choice {

@@ -179,12 +179,19 @@ impl Invariant {
         self.looks_at.binary_search(&id).is_ok()
     }
 
-    /// Says what is wrong, if something is. One that panics does not hold.
-    pub fn judge(&self, exposure: &Exposure) -> Option<Broken> {
-        let judged = catch_unwind(AssertUnwindSafe(|| (self.holds)(exposure)))
-            .unwrap_or_else(|panic| Err(Some(format!("panicked: {}", panic_message(panic.as_ref())))));
-        let message = judged.err()?;
-        Some(Broken { message, ..self.missed(exposure) })
+    /// Whether it is settled, as a goal is that was reached, and need not be judged again.
+    ///
+    /// # Errors
+    /// What is wrong, if something is. One that panics does not hold, and as a goal, is no goal.
+    pub fn judge(&self, exposure: &Exposure) -> Result<bool, Broken> {
+        let judged = catch_unwind(AssertUnwindSafe(|| (self.holds)(exposure)));
+        let message = match judged {
+            Ok(Ok(())) => return Ok(self.is_goal),
+            Ok(Err(_)) if self.is_goal => return Ok(false),
+            Ok(Err(message)) => message,
+            Err(panic) => Some(format!("panicked: {}", panic_message(panic.as_ref()))),
+        };
+        Err(Broken { message, ..self.missed(exposure) })
     }
 }
 
@@ -205,12 +212,12 @@ mod tests {
             vec![one],
             Box::new(move |exposure| (exposure.get(one) == Some(&1)).then_some(()).ok_or(None)),
         );
-        assert_eq!(fine.judge(&exposure), None);
+        assert_eq!(fine.judge(&exposure), Ok(false));
         assert!(exposure.set(one, Box::new(2)));
-        let told = fine.judge(&exposure).unwrap().to_string();
+        let told = fine.judge(&exposure).unwrap_err().to_string();
         assert_eq!(told, "invariant \"i\" does not hold (one = 2)");
         let worded = invariant(vec![last, one, last], Box::new(|_| Err(Some("too much".to_owned()))));
-        let told = worded.judge(&exposure).unwrap().to_string();
+        let told = worded.judge(&exposure).unwrap_err().to_string();
         assert_eq!(told, "invariant \"i\" does not hold: too much (one = 2, last = Some(3.5))");
         assert!(worded.looks_at(last) && !worded.looks_at(other));
         assert!(!exposure.set(ExposedId(3), Box::new(0)));

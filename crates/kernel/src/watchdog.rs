@@ -24,7 +24,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::context::Place;
+use crate::context::{Place, was_untold};
 
 /// How long code of a program may run between two steps where nobody says.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,6 +75,8 @@ struct Runner {
     who: AtomicU64,
     /// The file of the line, by its place among the known ones; from 1.
     file: AtomicU32,
+    /// Whether a value of an actor panicked that was dropped between two executions.
+    untold: AtomicBool,
     known: Mutex<Known>,
 }
 
@@ -172,6 +174,11 @@ impl Watchdog {
     pub fn actor_name(&self, actor: u32) -> Option<String> {
         let runners = lock(&self.shared.runners);
         runners.iter().rev().find_map(|runner| lock(&runner.known).actors.get(actor as usize).cloned())
+    }
+
+    /// Whether a value of an actor that was left at the end of an execution panicked when it was dropped.
+    pub fn has_untold(&self) -> bool {
+        lock(&self.shared.runners).iter().any(|runner| runner.untold.load(Ordering::Relaxed))
     }
 
     /// Runs something on a thread of its own, and gives up on it when code of the program has not come back for so long.
@@ -320,9 +327,16 @@ impl Pulse {
         self.beats(INVARIANT, invariant as u32);
     }
 
-    /// The program is made next.
+    /// The program is made next, and what was left of it before is gone.
     pub fn makes(&mut self) {
+        self.listens();
         self.beats(PROGRAM, 0);
+    }
+
+    fn listens(&self) {
+        if was_untold() {
+            self.runner.untold.store(true, Ordering::Relaxed);
+        }
     }
 
     #[inline]
@@ -363,6 +377,7 @@ impl Pulse {
 
 impl Drop for Pulse {
     fn drop(&mut self) {
+        self.listens();
         self.rests();
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use simurgh_search::space::Steps;
 
 use crate::actor::Data;
+use crate::report::count;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
 use crate::system::System;
@@ -48,7 +49,7 @@ impl<M: Data> Replayed<M> {
 
 impl<M> fmt::Debug for Replayed<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} steps", self.states.len() - 1)
+        f.write_str(&count(self.states.len() as u64 - 1, "step"))
     }
 }
 

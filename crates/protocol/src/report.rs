@@ -115,6 +115,11 @@ impl Report {
     }
 }
 
+/// A number of things, in words.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { engine, verdict, states, transitions, depth, .. } = self;
@@ -124,11 +129,12 @@ impl fmt::Display for Report {
         }
         writeln!(f)?;
         if *verdict != Verdict::CannotRun {
-            let (seen, what) = match self.executions {
-                0 => (*states, "states"),
-                executions => (executions, "executions"),
-            };
-            writeln!(f, "{seen} {what}, {transitions} transitions, depth {depth}")?;
+            // An engine counts executions or states; neither, where it ended in the first one.
+            let seen =
+                [(self.executions, "execution"), (*states, "state")].into_iter().find(|seen| seen.0 > 0);
+            let seen = seen.map(|(number, what)| count(number, what) + ", ").unwrap_or_default();
+            let depth = if *depth > 0 { format!(", depth {depth}") } else { String::new() };
+            writeln!(f, "{seen}{}{depth}", count(*transitions, "transition"))?;
         }
         for Finding { name, mode, outcome } in &self.findings {
             let mode = format!("{mode:?}").to_lowercase();
@@ -141,7 +147,7 @@ impl fmt::Display for Report {
             match schedule {
                 None => writeln!(f)?,
                 Some(schedule) => {
-                    writeln!(f, ", in {} steps:", schedule.steps.len())?;
+                    writeln!(f, ", in {}:", count(schedule.steps.len() as u64, "step"))?;
                     for line in schedule.to_string().lines() {
                         writeln!(f, "  {line}")?;
                     }

@@ -60,6 +60,8 @@ pub(crate) struct Session<'a, M> {
     /// Suspicions of a local search that were not verified.
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
+    /// How many steps were gone once more with actors exchanged.
+    pub(crate) gone_again: usize,
     ticks: u64,
     /// How many threads expand states.
     pub(crate) workers: usize,
@@ -107,6 +109,7 @@ impl<'a, M: Data> Session<'a, M> {
             boundary_panicked: false,
             unanswered: 0,
             samples: Lookup::default(),
+            gone_again: 0,
             ticks: 0,
             workers: 1,
             transitions_before: 0,
@@ -333,17 +336,16 @@ impl<'a, M: Data> Session<'a, M> {
             return self.report;
         }
         // That no handler panics is a property, too, and it is not known where something was left out.
-        let missing = self.cut.or(self.undecided);
-        if self.report.violation().is_some() {
+        let is_violated = self.report.violation().is_some();
+        let missing = self.cut.or(self.undecided).filter(|_| !is_violated);
+        if is_violated {
             self.report.verdict = Verdict::Violated;
         } else if missing.is_some() {
             self.report.verdict = Verdict::NotExhausted;
-            self.report.note = missing;
         }
-        if self.system.within.is_some() {
-            let notes = [self.report.note.take(), Some(WITHIN.into())];
-            self.report.note = Some(notes.into_iter().flatten().collect::<Vec<String>>().join("; "));
-        }
+        let within = self.system.within.is_some().then(|| WITHIN.into());
+        let notes: Vec<String> = [missing, self.report.note.take(), within].into_iter().flatten().collect();
+        self.report.note = (!notes.is_empty()).then(|| notes.join("; "));
         self.report
     }
 }
@@ -450,7 +452,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn is_sample(&self, number: usize) -> bool {
-        symmetry::is_sample(&self.space, number)
+        symmetry::is_sample(self, number)
     }
 
     fn compare(&mut self, number: usize, way: &[&[u32]]) {

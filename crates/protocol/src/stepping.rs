@@ -18,6 +18,7 @@ use simurgh_search::{Options, Progress as Went, Reversal, System};
 use crate::actor::Data;
 use crate::network::Network;
 use crate::property::{Kind, Mode};
+use crate::report::count;
 use crate::session::{Decided, Session};
 use crate::space::{CRASH, Move, TIMEOUT};
 use crate::successors::Successors;
@@ -422,12 +423,15 @@ pub(crate) fn search<'a, M: Data>(
     session.report.depth = went.depth;
     session.cut = match found.verdict {
         Verdict::NotExhausted if is_walk && !stopped => {
-            Some(format!("{} walks do not see everything", session.report.executions))
+            Some(format!("{} do not see everything", count(session.report.executions, "walk")))
         }
         Verdict::NotExhausted if found.cut > 0 && !stopped => {
-            Some(format!("{} executions were cut at {} steps", found.cut, depth.unwrap_or(0)))
+            let steps = count(depth.unwrap_or(0) as u64, "step");
+            Some(format!("{} cut at {steps}", count(found.cut, "execution")))
         }
-        Verdict::NotExhausted => Some(format!("it was stopped after {} executions", found.executions)),
+        Verdict::NotExhausted => {
+            Some(format!("it was stopped after {}", count(session.report.executions, "execution")))
+        }
         _ => None,
     };
 }

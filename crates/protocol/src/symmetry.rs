@@ -21,10 +21,14 @@ const SOME: usize = 128;
 /// One of how many of the other states is looked at.
 const SAMPLE: usize = 1024;
 
+/// So many steps may be gone once more, beside one for each state: a search in depth has long ways.
+const STEPS: usize = 1 << 15;
+
 /// Whether a state is to be looked at, by its number.
-pub(crate) fn is_sample<M: Data>(space: &Space<M>, number: usize) -> bool {
-    let permutations = space.permutations.len();
-    permutations > 1 && (number < (FIRST / permutations).max(SOME) || number.is_multiple_of(SAMPLE))
+pub(crate) fn is_sample<M: Data>(session: &Session<'_, M>, number: usize) -> bool {
+    let permutations = session.space.permutations.len();
+    let is_meant = number < (FIRST / permutations).max(SOME) || number.is_multiple_of(SAMPLE);
+    permutations > 1 && is_meant && session.gone_again <= STEPS + number
 }
 
 /// Compares a state with others that count as the same; `way` leads to it from a start.
@@ -34,6 +38,7 @@ pub(crate) fn compare<M: Data>(session: &mut Session<'_, M>, number: usize, way:
     let which =
         if number < FIRST / (others + 1) { 1..others + 1 } else { 1 + number % others..2 + number % others };
     for exchange in which {
+        session.gone_again += way.len();
         let answer = match other(session, way, exchange) {
             Some(other) => same(session, way[way.len() - 1], &other),
             None => Err("the actors or the history behave differently when actors are exchanged; do handlers or history() \

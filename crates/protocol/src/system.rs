@@ -25,7 +25,7 @@ pub struct System<M> {
     pub(crate) lossy: bool,
     pub(crate) crashes_max: usize,
     pub(crate) flying: Vec<(ActorId, ActorId, M)>,
-    pub(crate) symmetric: Vec<ActorId>,
+    symmetric: Vec<Vec<ActorId>>,
     pub(crate) properties: Vec<Property<M>>,
     pub(crate) recorder: Option<MakeRecorder<M>>,
     pub(crate) within: Option<Within>,
@@ -119,8 +119,11 @@ impl<M: Data> System<M> {
     /// This needs actors that are built alike, and handlers that treat all [`ActorId`]s alike: they may compare them for
     /// equality, but not for order. Nor may conditions, the boundary or the history name one of these actors. A search looks at
     /// samples of the states that it leaves out for this reason, and says so if something is different in them.
+    ///
+    /// Called again, it adds other actors that can be exchanged for each other, but not for the first ones: acceptors for
+    /// acceptors, say, and proposers for proposers.
     pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
-        self.symmetric = actors.into_iter().collect();
+        self.symmetric.push(actors.into_iter().collect());
         self
     }
 
@@ -186,14 +189,19 @@ impl<M: Data> System<M> {
         if self.has_two_histories {
             return Some("history() is there twice: keep one, of a type that has both in it".into());
         }
-        if let Some(actor) = self.symmetric.iter().find(outside) {
+        let mut exchanged = self.symmetric.concat();
+        if let Some(actor) = exchanged.iter().find(outside) {
             return Some(format!("symmetric(): there is no actor {actor}, only {count} actors"));
         }
-        if self.symmetric.len() > SYMMETRIC_MAX {
-            let asked = self.symmetric.len();
+        let asked = exchanged.len();
+        if asked > SYMMETRIC_MAX {
             return Some(format!(
                 "symmetric(): {asked} actors are exchanged, at most {SYMMETRIC_MAX} can be"
             ));
+        }
+        exchanged.sort_unstable();
+        if let Some(twice) = exchanged.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Some(format!("symmetric(): actor {} is named twice", twice[0]));
         }
         if let Some((from, to, _)) = self.flying.iter().find(|(from, to, _)| outside(&from) || outside(&to)) {
             return Some(format!("in_flight(): a message from {from} to {to}, but there are {count} actors"));
@@ -202,16 +210,16 @@ impl<M: Data> System<M> {
     }
 }
 
-/// Every way to exchange the symmetric ones among each other, as what becomes of each actor; the first is to leave them.
-fn permutations(symmetric: &[ActorId], count: usize) -> Vec<Vec<u32>> {
+/// Every way to exchange those of each group among each other, as what becomes of each actor; the first is to leave them.
+fn permutations(groups: &[Vec<ActorId>], count: usize) -> Vec<Vec<u32>> {
     let mut all = vec![(0..count as u32).collect::<Vec<u32>>()];
-    for (last, actor) in symmetric.iter().enumerate() {
+    for (group, last) in groups.iter().flat_map(|group| (0..group.len()).map(move |last| (group, last))) {
         let with_this: Vec<Vec<u32>> = all
             .iter()
             .flat_map(|images| {
-                symmetric[..last].iter().map(|other| {
+                group[..last].iter().map(|other| {
                     let mut images = images.clone();
-                    images.swap(actor.index(), other.index());
+                    images.swap(group[last].index(), other.index());
                     images
                 })
             })
@@ -229,10 +237,13 @@ mod tests {
     fn all_permutations_are_there_once_and_the_first_changes_nothing() {
         for (symmetric, expected) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
             let ids: Vec<ActorId> = (1..=symmetric).map(ActorId).collect();
-            let all = permutations(&ids, 7);
-            let distinct: std::collections::BTreeSet<_> = all.iter().collect();
-            assert_eq!((all.len(), distinct.len()), (expected, expected));
-            assert_eq!(all[0], (0..7).collect::<Vec<u32>>());
+            let others = vec![ActorId(0), ActorId(6)];
+            for (groups, expected) in [(vec![ids.clone()], expected), (vec![ids, others], 2 * expected)] {
+                let all = permutations(&groups, 7);
+                let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+                assert_eq!((all.len(), distinct.len()), (expected, expected));
+                assert_eq!(all[0], (0..7).collect::<Vec<u32>>());
+            }
         }
     }
 }

@@ -274,6 +274,21 @@ fn symmetric_actors_are_looked_at_once() {
     assert_eq!(peers(3, false).symmetric((0..3).map(ActorId)).checker().dfs().states, 138);
 }
 
+/// The second call took the place of the first.
+#[test]
+fn groups_of_symmetric_actors_are_exchanged_each_among_themselves() {
+    let pairs = || peers(4, false).symmetric([0, 1].map(ActorId));
+    let both = |other: [u32; 2]| pairs().symmetric(other.map(ActorId)).checker().bfs();
+    let [one, two] = [pairs().checker().bfs().states, both([2, 3]).states];
+    // By Burnside's lemma, of 12 ordered pairs with three states each. Who exchanges two actors leaves two pairs where they are
+    // and exchanges ten; who exchanges two and two exchanges all.
+    let [all, two_exchanged, four_exchanged] = [12, 7, 6].map(|orbits| 3_u64.pow(orbits));
+    assert_eq!(one, (all + two_exchanged) / 2);
+    assert_eq!(two, (all + 2 * two_exchanged + four_exchanged) / 4);
+    let twice = both([1, 2]);
+    assert_eq!(twice.note.as_deref(), Some("symmetric(): actor 1 is named twice"), "{twice}");
+}
+
 #[test]
 fn actors_that_are_not_symmetric_are_noticed() {
     let found = peers(4, true).symmetric((0..4).map(ActorId)).checker().bfs();

@@ -5,6 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{SECOND, Timed, deaf, walker};
+use simurgh_protocol::local::Options;
 use simurgh_protocol::{
     Actor, ActorId, Happened, Network, Out, Report, System, Verdict, agree, global, history, local, pairwise,
     projected,
@@ -221,14 +222,51 @@ fn a_history_that_panics_took_the_checker_with_it() {
             cannot_run(&found, &["history()", word]);
         }
     }
-    // Local search does not keep histories, but asks which messages concern them.
+}
+
+/// It said that all holds: what a history is told may panic where no property looks at it.
+#[test]
+fn local_search_keeps_no_history() {
     let system = System::new().actor(walker(1)).actor(sender()).history(
         0_u8,
-        |()| panic!("it was not asked for"),
-        |_: &mut u8, _: Happened<'_, ()>| {},
+        |()| true,
+        |_: &mut u8, _: Happened<'_, ()>| panic!("nothing is to be told"),
     );
     for found in all_searches(&system) {
-        cannot_run(&found, &["history()", "it was not asked for"]);
+        cannot_run(&found, &["history()"]);
+    }
+    cannot_run(&system.checker().bfs(), &["nothing is to be told"]);
+    cannot_run(&system.checker().local(), &["local search does not know", "use bfs or dfs"]);
+}
+
+/// What was left out took the place of what else was to be known.
+#[test]
+fn all_notes_are_told() {
+    let counter = deaf(0_u8, |count, out| {
+        *count += 1;
+        out.set_timer((), SECOND);
+    });
+    let system = System::new().actor(counter).within(|_| true);
+    let options = Options { company_states_max: 1, ..Options::default() };
+    let found = system.checker().depth_max(3).local_options(options).local();
+    let note = found.note.as_deref().unwrap_or_default();
+    for part in ["3 steps of one actor were the bound", "company was given up", "within"] {
+        assert!(note.contains(part), "{part}: {note}");
+    }
+}
+
+/// The report spoke of 0 states, depth 0 and 1 steps.
+#[test]
+fn reports_count_what_their_engine_counts() {
+    let system = || System::new().actor(walker(0)).always("stays", local(|at: &u8| *at == 0));
+    for found in [system().checker().bfs(), system().checker().optimal()] {
+        let text = found.to_string();
+        let counts = text.lines().nth(1).unwrap_or_default();
+        assert!(counts.contains("1 transition"), "{text}");
+        for wrong in ["0 states", "0 executions", "depth 0", "1 transitions"] {
+            assert!(!counts.contains(wrong), "{text}");
+        }
+        assert!(text.contains("always \"stays\" is violated, in 1 step:"), "{text}");
     }
 }
 

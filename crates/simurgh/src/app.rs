@@ -7,7 +7,8 @@ use clap::{Arg, Args, Command, Parser, Subcommand};
 use simurgh_platform::Platform;
 
 use crate::checking::schedule::Schedule;
-use crate::checking::{Check, Origin, check};
+
+use crate::checking::{Check, Origin, check, making};
 use crate::command::check::CheckOptions;
 use crate::command::explore::ExploreOptions;
 use crate::command::replay::ReplayOptions;
@@ -128,7 +129,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         if let Some(clash) = clash::<O>() {
             return crate::command::conclude(Err(Error::input(clash)));
         }
-        match Cli::<O>::try_parse() {
+        match crate::command::parse::<Cli<O>>(std::env::args_os()) {
             Ok(cli) => crate::command::conclude(self.execute(cli.command)),
             Err(error) => crate::command::answer(&error),
         }
@@ -138,7 +139,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         match verb {
             Verb::Run { run, platform, options } => {
                 let mut program = Program::with_seed(self.platform_for(platform, &options)?, run.seed);
-                (self.app)(&mut program, &options)?;
+                making(|| (self.app)(&mut program, &options))?;
                 simulate(program, &run, None)
             }
             Verb::Check { check: asked, platform, options } => {
@@ -172,7 +173,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         let name = std::env::args_os().next().unwrap_or_default().to_string_lossy().into_owned();
         let arguments = crate::command::replay::arguments(&schedule, &replay.file, &name)?;
         let words = std::iter::once(&name).chain(arguments);
-        match Cli::<O>::try_parse_from(words) {
+        match crate::command::parse::<Cli<O>>(words.map(Into::into)) {
             Ok(Cli { command: Verb::Check { platform, options, .. } }) => {
                 let subject = self.check(platform, schedule.origin.clone(), &options)?.subject()?;
                 crate::command::replay::replay(&subject, &schedule, replay)

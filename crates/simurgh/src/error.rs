@@ -112,7 +112,10 @@ impl Error {
     }
 
     /// There is no host, link or disk of this name; perhaps another was meant.
+    #[track_caller]
     pub(crate) fn unknown(kind: &'static str, name: &str, near: Option<&str>) -> Self {
+        // An actor that ends with it named it here.
+        stand_at(Location::caller());
         let hint = match near {
             Some(near) => format!("; did you mean {near:?}?"),
             None => "; `simurgh platform show FILE` lists them".to_owned(),

@@ -302,7 +302,8 @@ impl Program {
         condvar
     }
 
-    /// A barrier for so many actors, to hand to them.
+    /// A barrier for so many actors, one or more, to hand to them.
+    #[track_caller]
     pub fn barrier(&mut self, size: u32) -> Barrier {
         let barrier = Barrier::unborn(&self.shared, size);
         self.notes.push(barrier.note());

@@ -194,7 +194,7 @@ fn options_that_cannot_be_followed() {
     let folder = Folder::new("options");
     folder.write("p.xml", PLATFORM);
     folder.write("s.toml", "[[actor]]\ndo = [\"exec 1\"]\n");
-    let table: [(&[&str], &str); 24] = [
+    let table: [(&[&str], &str); 28] = [
         (
             &["run", "s.toml", "--config", "network/modle=CM02"],
             "unknown configuration key \"network/modle\"; did you mean \"network/model\"?",
@@ -268,6 +268,19 @@ fn options_that_cannot_be_followed() {
         (
             &["why", "p.xml", "x", "0"],
             "p.xml:1: key with no value, expected `=`; correct the TOML there or just before",
+        ),
+        (
+            &["check", "s.toml", "--executions", "0"],
+            "--executions: 1 or more are expected, or nothing to bound them",
+        ),
+        (
+            &["check", "s.toml", "--executions", "-1"],
+            "invalid value '-1' for '--executions <N>': invalid digit found in string; try --help",
+        ),
+        (&["check", "s.toml", "--time", "-1"], "--time: a number of seconds, 0 or more"),
+        (
+            &["explore", "s.toml", "--executions", "0"],
+            "invalid value '0' for '--executions <N>': 0 is not in 1..18446744073709551615; try --help",
         ),
         (
             &["run", "p.xml"],

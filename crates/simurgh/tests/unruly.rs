@@ -34,6 +34,8 @@ enum What {
     NeverJudges,
     /// The function that makes the program loops.
     NeverMade,
+    /// The function that makes the program panics.
+    PanicsWhenMade,
     /// More orders than anybody can try, each step of which takes its time.
     SlowSteps,
     /// More orders than anybody can try.
@@ -186,6 +188,10 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
             never_comes_back();
             return Ok(());
         }
+        What::PanicsWhenMade => {
+            program.barrier(0); // <- panics-when-made
+            return Ok(());
+        }
         What::SlowSteps | What::Large => {
             for sender in 0..9 {
                 let slow = options.what == What::SlowSteps;
@@ -265,8 +271,12 @@ fn now() -> Instant {
 }
 
 fn check(what: &str, arguments: &[&str]) -> Checked {
+    output(&mut command(what, arguments))
+}
+
+fn output(command: &mut Command) -> Checked {
     let start = now();
-    let output = command(what, arguments).output().expect("it runs");
+    let output = command.output().expect("it runs");
     Checked {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).expect("text"),
@@ -325,6 +335,16 @@ fn code_that_ends_the_process_is_told() {
     }
     check("exits", &["--workers", "2"]).says(2, &[&after]);
     check("exits-when-made", &[]).says(2, &["the function that makes the program ends the process"]);
+}
+
+/// A run ended with code 101.
+fn a_program_that_cannot_be_made_is_told_with_its_line() {
+    let place = format!("unruly.rs:{}: ", line("panics-when-made"));
+    let words = [&place, "the function that makes the program panics: ", "the size of a barrier cannot be 0"];
+    for verb in ["run", "check", "explore"] {
+        let mut command = Command::new(std::env::current_exe().expect("this program is somewhere"));
+        output(command.args([verb, "panics-when-made"])).says(2, &words);
+    }
 }
 
 fn bounds_are_heard_within_a_second() {
@@ -401,7 +421,7 @@ fn machines_are_told_that_something_was_left_out() {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).is_some_and(|first| first == "check") {
+    if std::env::args().nth(1).is_some_and(|first| ["run", "check", "explore"].contains(&first.as_str())) {
         return simurgh::main_with(app);
     }
     macro_rules! tests {
@@ -412,6 +432,7 @@ fn main() -> ExitCode {
         a_million_computations_in_a_row_are_none_too_many,
         code_that_never_comes_back_is_told_with_its_name_and_line,
         code_that_ends_the_process_is_told,
+        a_program_that_cannot_be_made_is_told_with_its_line,
         bounds_are_heard_within_a_second,
         whoever_ends_programs_is_heard_as_ctrl_c_is,
         a_computation_may_time_out_or_be_over_or_not,

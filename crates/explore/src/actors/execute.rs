@@ -353,27 +353,40 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
         self.traffic.iter_mut().filter(|_| !failed).for_each(|traffic| traffic.ended.push(actor.0));
-        let host = self.kernel.actor_host(actor);
         let process = &mut self.processes[actor.index()];
         process.next = Next::Nothing;
         (process.granted, process.timer) = (false, false);
         let mut notes: Vec<Note> = process.returns.drain(..).collect();
-        let on_exit = std::mem::take(&mut process.on_exit);
-        self.door.prepare(actor, host, SimTime::ZERO, None);
-        self.pulse.runs(actor.0, process.place);
-        if let Some(body) = process.body.take() {
-            body.dispose(&mut self.door);
-        }
-        let panics = part(on_exit, failed, &mut self.door);
-        self.pulse.rests();
-        self.door.said.clear();
+        let failures = self.see_out(actor, failed);
+        self.failures.extend(failures.into_iter().map(|failure| (failure, None)));
         notes.append(&mut self.door.notes);
         for note in notes {
             self.kernel.serve_note(actor, note);
         }
-        for message in panics {
-            self.fail(actor, format!("{AT_ITS_END}: {message}"), None);
+    }
+
+    /// Drops the code of an actor: what went wrong then.
+    fn see_out(&mut self, actor: ActorId, failed: bool) -> Vec<Violation> {
+        let process = &mut self.processes[actor.index()];
+        self.door.prepare(actor, self.kernel.actor_host(actor), SimTime::ZERO, None);
+        self.pulse.runs(actor.0, process.place);
+        if let Some(body) = process.body.take() {
+            body.dispose(&mut self.door);
         }
+        let panics = part(std::mem::take(&mut process.on_exit), failed, &mut self.door);
+        self.pulse.rests();
+        self.door.said.clear();
+        let failure = |panic| Violation::Failed { actor: actor.0, message: format!("{AT_ITS_END}: {panic}") };
+        panics.into_iter().map(failure).collect()
+    }
+
+    /// Daemons end when all is over, which nobody can notice any more: what went wrong then.
+    pub(super) fn see_out_daemons(&mut self) -> Vec<Violation> {
+        let all = (0..self.count).map(ActorId::from_index);
+        let left: Vec<ActorId> = all.filter(|&actor| self.kernel.is_alive(actor)).collect();
+        let failures = left.into_iter().flat_map(|daemon| self.see_out(daemon, true)).collect();
+        self.door.notes.clear();
+        failures
     }
 
     /// Lets new actors run up to their first request, and marks those whose turn in a queue has come.

@@ -92,14 +92,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             self.pulse.judges(index);
             let judged = invariant.judge(self.kernel.exposure());
             self.pulse.rests();
-            match judged {
-                None => *broken = invariant.is_goal(),
-                Some(_) if invariant.is_goal() => {}
-                Some(judged) => {
-                    *broken = true;
-                    self.failures.push((violation(judged), place));
-                }
-            }
+            *broken = *judged.as_ref().unwrap_or(&true);
+            self.failures.extend(judged.err().map(|judged| (violation(judged), place)));
         }
     }
 }

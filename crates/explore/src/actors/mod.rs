@@ -437,9 +437,14 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
         let deadlock = self.deadlock();
+        let differs = self.compare_execution(schedule);
+        let mut missed = Vec::new();
         // Where some wait for ever, that is why.
-        let missed = if deadlock.is_none() { self.missed_goals() } else { Vec::new() };
-        deadlock.into_iter().chain(missed).chain(self.compare_execution(schedule)).collect()
+        if deadlock.is_none() {
+            missed = self.missed_goals();
+            missed.extend(self.see_out_daemons());
+        }
+        deadlock.into_iter().chain(missed).chain(differs).collect()
     }
 
     fn state_key(&mut self) -> Option<u128> {

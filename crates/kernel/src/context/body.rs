@@ -1,7 +1,8 @@
 //! The code of an actor between two simcalls, and what comes of running it.
 
+use std::cell::Cell;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -154,13 +155,47 @@ impl Body {
         }
     }
 
-    /// Drops the code of an actor that ended. Its destructors may leave notes.
+    /// Drops the code of an actor that ended. Its destructors may leave notes; that one of them panicked is told by
+    /// [`part`], which is to be called next.
     pub fn dispose(self, door: &mut Door) {
+        UNTOLD.take();
         door.swap();
-        // A destructor that panics has nobody left to tell.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(self)));
+        drop(self);
         door.swap();
         (door.answer, door.simcall) = (None, None);
+    }
+}
+
+thread_local! {
+    /// What the last destructor said that panicked when code was dropped on this thread, until somebody asks.
+    static UNTOLD: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// Whether a destructor has panicked, on this thread and since the last call, of code that was dropped where it was.
+pub(crate) fn was_untold() -> bool {
+    UNTOLD.try_with(Cell::take).is_ok_and(|untold| untold.is_some())
+}
+
+/// Values of an actor may panic when they are dropped, which must not take along whoever drops the actor.
+impl Drop for Body {
+    fn drop(&mut self) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| match self {
+            Body::New(begin) => drop(begin.take()),
+            Body::Future(future) => *future = Box::pin(pending()),
+            Body::Coroutine(coroutine) => *coroutine = Box::new(Gone),
+        }));
+        if let Err(panic) = dropped {
+            let _ = UNTOLD.try_with(|untold| untold.set(Some(panic_message(panic.as_ref()))));
+        }
+    }
+}
+
+/// What is left of code that was dropped.
+struct Gone;
+
+impl Coroutine for Gone {
+    fn resume(&mut self, _: &mut Port) -> Option<Ending> {
+        None
     }
 }
 
@@ -174,9 +209,10 @@ fn poll(future: &mut ActorFuture) -> Option<Ending> {
 }
 
 /// Calls what an actor prepared for its end, the last first: what was prepared first may be needed until then. What
-/// the functions say and note is left in the port; gives the messages of those that panicked.
+/// the functions say and note is left in the port; gives the messages of those that panicked, after that of its code when
+/// it was [dropped](Body::dispose).
 pub fn part(on_exit: Vec<OnExit>, failed: bool, door: &mut Door) -> Vec<String> {
-    let mut panics = Vec::new();
+    let mut panics = Vec::from_iter(UNTOLD.take());
     if !on_exit.is_empty() {
         door.swap();
         for exit in on_exit.into_iter().rev() {
@@ -207,6 +243,7 @@ struct Violated(String);
 ///
 /// # Panics
 /// Outside of any actor, with the message.
+#[track_caller]
 pub fn violate(message: String) -> ! {
     if HELD.get() || with_port(|_| ()).is_some() {
         resume_unwind(Box::new(Violated(message)));

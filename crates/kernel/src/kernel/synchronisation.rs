@@ -15,7 +15,8 @@ pub(super) struct Mutex {
 
 #[derive(Debug, Default, Hash)]
 pub(super) struct Semaphore {
-    pub(super) count: u32,
+    /// More than a program can give back one by one.
+    pub(super) count: u64,
     pub(super) queue: WaitQueue,
 }
 
@@ -55,7 +56,8 @@ impl<K: Default> Kernel<K> {
 
     /// Makes a semaphore with so many to take.
     pub fn new_semaphore(&mut self, id: SemaphoreId, count: u32) {
-        *slot(&mut self.semaphores, id.index()) = Semaphore { count, queue: WaitQueue::default() };
+        *slot(&mut self.semaphores, id.index()) =
+            Semaphore { count: count.into(), queue: WaitQueue::default() };
     }
 
     /// Makes a condition variable.

@@ -180,10 +180,30 @@ impl Simulation {
         for note in notes {
             self.kernel.serve_note(actor, note);
         }
+        self.tell_panics(actor, panics);
+    }
+
+    /// Drops the code of those who wait for ever.
+    pub(super) fn drop_blocked(&mut self) {
+        for actor in (0..self.kernel.actor_count()).map(ActorId::from_index) {
+            let Some(body) = self.kernel.kept_mut(actor).body.take() else { continue };
+            let door = &mut self.parting;
+            door.prepare(actor, self.kernel.actor_host(actor), self.models.now(), None);
+            body.dispose(door);
+            let panics = part(Vec::new(), true, door);
+            // They do nothing any more.
+            door.notes.clear();
+            door.said.clear();
+            self.tell_panics(actor, panics);
+        }
+    }
+
+    fn tell_panics(&mut self, actor: ActorId, panics: Vec<String>) {
         for message in panics {
+            let (host, at) = (self.kernel.actor_host(actor), self.models.now());
             let name = self.kernel.actor_name(actor).to_owned();
             let message = format!("panicked in what it does at its end: {message}");
-            self.failures.push(ActorFailure { actor, name, host, at: now, message });
+            self.failures.push(ActorFailure { actor, name, host, at, message });
         }
     }
 }

@@ -21,9 +21,9 @@ impl Simulation {
                 return true;
             }
             let judged = invariant.judge(exposure);
-            let holds = judged.is_none();
-            broken.extend(judged.filter(|_| !invariant.is_goal()));
-            holds != invariant.is_goal()
+            let is_settled = *judged.as_ref().unwrap_or(&true);
+            broken.extend(judged.err());
+            !is_settled
         });
         let by = shown.map(|(actor, _)| self.kernel.actor_name(actor).to_owned());
         let told = broken.into_iter().map(|what| InvariantFailure { at, by: by.clone(), what });

@@ -323,8 +323,10 @@ impl Simulation {
             }
         };
         self.publish();
-        if end == End::Finished {
-            self.judge_goals();
+        match end {
+            End::Finished => self.judge_goals(),
+            End::Deadlock(_) => self.drop_blocked(),
+            _ => {}
         }
         Ok(Report {
             clock: self.models.now(),

@@ -59,7 +59,7 @@ impl Default for Options {
 
 /// What cannot be checked in this way, if there is anything.
 pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
-    system.properties.iter().find_map(|property| {
+    let unseen = system.properties.iter().find_map(|property| {
         let name = &property.name;
         if property.mode == When::Eventually {
             return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
@@ -70,7 +70,11 @@ pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
             _ => return None,
         };
         Some(format!("\"{name}\" looks at {what}, which local search cannot see: use bfs or dfs, or a condition on states"))
-    })
+    });
+    // What a history is told may panic, even where nobody looks at it.
+    let untold = "history() is told what happens in the order in which it does, which local search does not know: use bfs or \
+                  dfs, or take it away";
+    unseen.or_else(|| system.recorder.is_some().then(|| untold.into()))
 }
 
 pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
@@ -112,10 +116,6 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
     while left > 0 && graph.states <= states_max {
         let some = left.min(64);
         let ended = graph.explore(&mut session.space, some);
-        // Nobody asks local search for the history, but whether a message concerns it is known with the message.
-        if let Some(why) = session.space.broken.take() {
-            session.fail(format!("history() panics: {why}"));
-        }
         if ended || !session.wants_more() {
             return ended;
         }

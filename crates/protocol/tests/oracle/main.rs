@@ -257,7 +257,7 @@ fn check(case: &Case, counts: &mut Counts) -> Result<(), String> {
             }
         }
     }
-    if !case.properties.iter().all(Property::is_local) {
+    if !case.properties.iter().all(Property::is_local) || case.protocol.history.is_some() {
         return Ok(());
     }
     let local = || {

@@ -17,7 +17,7 @@ use simurgh_platform::{HostId, Platform};
 use super::activity::Start;
 use super::mailbox::Mailbox;
 use super::mailboxes::Mailboxes;
-use super::quantity::{Seconds, amount, moment, patience, positive};
+use super::quantity::{Seconds, amount, moment, nap, patience, positive, some};
 use super::resources::{Disk, Host, HostRef, Link};
 use super::shared::Shared;
 use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
@@ -123,6 +123,7 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is none of this name.
+    #[track_caller]
     pub fn host_named(&self, name: &str) -> Result<Host> {
         Ok(Host::new(&self.shared, self.shared.host(name)?))
     }
@@ -136,6 +137,7 @@ impl Ctx {
     ///
     /// # Errors
     /// If there is none of this name.
+    #[track_caller]
     pub fn link(&self, name: &str) -> Result<Link> {
         Link::named(&self.shared, name)
     }
@@ -164,10 +166,11 @@ impl Ctx {
         with_port(|port| port.said.push(text));
     }
 
-    /// Lets time pass; none, if the span is negative.
+    /// Lets time pass; none, if the span is negative. A span without end is refused, simulated and checked: wait for something
+    /// that does not come, as a daemon does.
     #[track_caller]
     pub fn sleep(&self, span: impl Into<Seconds>) -> Ask<()> {
-        Ask::new(Simcall::Sleep(moment(span, "a sleep")), nothing)
+        Ask::new(Simcall::Sleep(nap(span)), nothing)
     }
 
     /// Lets time pass until a date.
@@ -268,9 +271,10 @@ impl Ctx {
         with_port(|port| port.on_exit.push(Box::new(f)));
     }
 
-    /// A number below `n`: at random when simulated; a checker tries them all.
+    /// A number below `n`, which is 1 or more: at random when simulated; a checker tries them all.
     #[track_caller]
     pub fn choose(&self, n: u32) -> Ask<u32> {
+        let n = some(n, "the number of choices");
         Ask::new(Simcall::Choose(n), |answer| match answer {
             Answer::Chosen(number) => number,
             other => unexpected(&other),
@@ -297,7 +301,8 @@ impl Ctx {
         Condvar::new(&self.shared)
     }
 
-    /// A barrier for so many actors.
+    /// A barrier for so many actors, one or more.
+    #[track_caller]
     pub fn barrier(&self, size: u32) -> Barrier {
         Barrier::new(&self.shared, size)
     }
@@ -443,6 +448,17 @@ impl Future for Spawn {
 }
 
 /// Another actor, to be waited for, halted or killed.
+///
+/// ```
+/// # use simurgh::prelude::*;
+/// async fn master(ctx: Ctx) -> simurgh::Result {
+///     let worker = ctx.spawn("worker", ctx.host(), |ctx| async move { ctx.execute(1e12).await })?.await;
+///     if !worker.join_for(10.0).await {
+///         worker.kill().await;
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct ActorHandle {
     pub(crate) id: ActorId,

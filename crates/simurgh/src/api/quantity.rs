@@ -81,9 +81,24 @@ pub(crate) fn moment(span: impl Into<Seconds>, what: &str) -> f64 {
     if seconds.is_nan() { refuse(seconds, what, "a number of seconds") } else { seconds }
 }
 
+/// How long somebody sleeps, who is to wake up some day.
+#[track_caller]
+#[inline]
+pub(crate) fn nap(span: impl Into<Seconds>) -> f64 {
+    let Seconds(seconds) = span.into();
+    if seconds < f64::INFINITY { seconds } else { refuse(seconds, "a sleep", "a finite number of seconds") }
+}
+
+/// How many of something there are: one or more.
+#[track_caller]
+#[inline]
+pub(crate) fn some(count: u32, what: &str) -> u32 {
+    if count > 0 { count } else { refuse(count, what, "1 or more") }
+}
+
 #[cold]
 #[track_caller]
-fn refuse(value: f64, what: &str, expected: &str) -> ! {
+fn refuse(value: impl std::fmt::Display, what: &str, expected: &str) -> ! {
     let place = Location::caller();
     stand_at(place);
     violate(format!("{}:{}: {what} cannot be {value}: {expected} is expected", place.file(), place.line()))

@@ -26,6 +26,7 @@ pub enum HostRef {
 }
 
 impl HostRef {
+    #[track_caller]
     pub(crate) fn find(&self, shared: &Shared) -> Result<HostId> {
         match self {
             HostRef::Name(name) => shared.host(name),
@@ -246,14 +247,14 @@ pub struct Link {
 }
 
 impl Link {
+    #[track_caller]
     pub(crate) fn named(shared: &Arc<Shared>, name: &str) -> Result<Self> {
         let platform = &shared.platform;
-        let unknown = || {
-            let near =
-                simurgh_platform::suggest::nearest(name, platform.links().map(|id| platform.link(id).name));
-            Error::unknown("link", name, near)
+        let Some(id) = platform.link_named(name) else {
+            let names = platform.links().map(|id| platform.link(id).name);
+            return Err(Error::unknown("link", name, simurgh_platform::suggest::nearest(name, names)));
         };
-        Ok(Self { id: platform.link_named(name).ok_or_else(unknown)?, shared: Arc::clone(shared) })
+        Ok(Self { id, shared: Arc::clone(shared) })
     }
 
     /// Its number.

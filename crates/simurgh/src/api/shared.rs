@@ -127,9 +127,12 @@ impl Shared {
         self.registry.object(maker, *count - 1)
     }
 
+    #[track_caller]
     pub(crate) fn host(&self, name: &str) -> Result<HostId> {
-        let found = self.platform.host_named(name);
-        found.ok_or_else(|| Error::unknown("host", name, self.platform.host_suggestion(name).as_deref()))
+        match self.platform.host_named(name) {
+            Some(host) => Ok(host),
+            None => Err(Error::unknown("host", name, self.platform.host_suggestion(name).as_deref())),
+        }
     }
 }
 

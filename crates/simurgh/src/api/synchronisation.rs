@@ -11,7 +11,7 @@ use simurgh_kernel::context::{Call, call, leave};
 use simurgh_kernel::ids::{BarrierId, ConditionId, MutexId, SemaphoreId};
 use simurgh_kernel::simcall::{Note, Simcall, Wake};
 
-use super::quantity::{Seconds, patience};
+use super::quantity::{Seconds, patience, some};
 use super::shared::Shared;
 use super::{Ask, flag, nothing};
 
@@ -254,13 +254,16 @@ pub struct Barrier {
 }
 
 impl Barrier {
+    #[track_caller]
     pub(crate) fn new(shared: &Shared, size: u32) -> Self {
         let barrier = Self::unborn(shared, size);
         leave(barrier.note());
         barrier
     }
 
+    #[track_caller]
     pub(crate) fn unborn(shared: &Shared, size: u32) -> Self {
+        let size = some(size, "the size of a barrier");
         Self { id: BarrierId(shared.next_object()), size }
     }
 

@@ -69,8 +69,9 @@ impl Cut {
         let Self { executions, steps, .. } = self;
         let verb = if *executions == 1 { "goes" } else { "go" };
         let mut text = format!(
-            "{} {verb} on after {steps} steps ({}): does the program ever end?\n",
+            "{} {verb} on after {} ({}): does the program ever end?\n",
             count(*executions, "execution"),
+            count(*steps as u64, "step"),
             spelling.of("--depth", "`depth`")
         );
         if self.last.is_empty() {

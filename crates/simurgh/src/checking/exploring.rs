@@ -7,7 +7,8 @@ use simurgh_explore::receives::again::{diverged, same_twice};
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{
-    Engine, Exploration, Options as Bounds, Progress, bfs, dfs, dpor, optimal, pct, random, source, states,
+    Engine, Exploration, Network, Options as Bounds, Progress, Step, bfs, dfs, dpor, optimal, pct, random,
+    source, states,
 };
 
 use simurgh_kernel::context::{Place, is_quiet, quiet};
@@ -61,6 +62,14 @@ pub(super) fn explore(
     listeners: &mut Listeners<'_>,
 ) -> Result<Explored> {
     let clock = Stopwatch::start();
+    let actors = subject.names().len();
+    if options.network != Network::Mailbox && actors > Step::SENDERS_MAX as usize {
+        return Err(Error::input(format!(
+            "{}: messages of at most {} actors can be told apart on their way, and there are {actors}",
+            options.spelling.of("--network", "`network`"),
+            Step::SENDERS_MAX
+        )));
+    }
     let refined = refinement(subject, options);
     let resume = options.spelling.of("--resume", "`resume`");
     if options.engine == Engine::Receives && refined.is_none() {
@@ -81,6 +90,15 @@ pub(super) fn explore(
                 return Err(Error::input(diverged(&name.unwrap_or_else(|| format!("number {actor}")))));
             }
             Err(Refused::Otherwise(error)) => return Err(error),
+            Ok(explored)
+                if explored.exhausted
+                    && explored.found.found.is_empty()
+                    && subject.watchdog().has_untold() =>
+            {
+                let why = "the engine receives does not explore daemons whose values panic when they are dropped at the end; \
+                           exploring with optimal instead";
+                return explore_instead(subject, options, listeners, clock, why.to_owned());
+            }
             Ok(explored) => return Ok(explored),
         }
     }
@@ -262,7 +280,7 @@ fn explore_system(
         stopped = Some(Stopped::Endless);
     }
     if stopped.is_none() && executions.is_some_and(|most| found.executions + found.cut >= most) {
-        stopped = Some(Stopped::Executions(found.executions));
+        stopped = Some(Stopped::Executions(found.executions + found.cut));
     }
     let unrepeatable: Vec<_> = system.unrepeatable().collect();
     let notes: Vec<String> = uncopied(subject, &unrepeatable).into_iter().collect();

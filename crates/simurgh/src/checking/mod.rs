@@ -66,7 +66,7 @@ pub(crate) use counterexample::{WIDTH, source};
 pub use cut::Cut;
 pub use kept::Left;
 pub use report::{CheckReport, Verdict};
-pub(crate) use silence::{calling, pass_on, silently};
+pub(crate) use silence::{calling, making, pass_on, silently};
 pub(crate) use spelling::Spelling;
 use subject::Fill;
 pub(crate) use subject::{Origin, Subject};
@@ -445,6 +445,10 @@ impl<'a> Check<'a> {
 impl Options {
     /// Whether what is asked for goes together.
     fn check(&self) -> Result {
+        if self.executions == Some(0) {
+            let option = self.spelling.of("--executions", "`executions`");
+            return Err(Error::input(format!("{option}: 1 or more are expected, or nothing to bound them")));
+        }
         if self.faults.is_none() || self.network == Network::Unordered {
             return Ok(());
         }

@@ -173,14 +173,13 @@ impl CheckReport {
         if let Some(cut) = &self.cut {
             let _ = writeln!(text, "{}", cut.in_words(spelling));
         }
-        let _ = writeln!(
-            text,
-            "{}: {}, {} steps, {:.3} s",
-            self.verdict,
-            count(self.executions, "execution"),
-            self.transitions,
-            self.seconds
-        );
+        // What goes wrong in the first execution ends it before it can be counted.
+        let executions = match self.executions {
+            0 if !self.counterexamples.is_empty() => String::new(),
+            executions => count(executions, "execution") + ", ",
+        };
+        let steps = count(self.transitions, "step");
+        let _ = writeln!(text, "{}: {executions}{steps}, {:.3} s", self.verdict, self.seconds);
         if let Some(why) = self.why_stopped(spelling) {
             let _ = writeln!(text, "{why}");
         }

@@ -11,6 +11,7 @@ use simurgh_kernel::watchdog::{EVERY, PATIENCE, Watchdog};
 use super::exploring::DEPTH;
 use super::silence::{calling, pass_on};
 use super::{Options, Spelling};
+use crate::text::count;
 
 /// How a search is doing.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -53,7 +54,8 @@ impl Stopped {
                 format!("stopped at {megabytes} MB of memory ({})", of("--memory", "`memory`"))
             }
             Stopped::Executions(executions) => {
-                format!("stopped after {executions} executions ({})", of("--executions", "`executions`"))
+                let executions = count(executions, "execution");
+                format!("stopped after {executions} ({})", of("--executions", "`executions`"))
             }
             Stopped::Endless => format!(
                 "stopped at an execution of more than {DEPTH} steps; {} cuts it after N, and goes on with the others",

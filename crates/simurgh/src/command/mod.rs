@@ -23,11 +23,12 @@ pub mod summary;
 pub mod watch;
 pub mod why;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{Arg, Parser, Subcommand};
 
 use crate::error::{Error, Exit};
 
@@ -63,7 +64,7 @@ enum Verb {
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse::<Cli>(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return answer(&error),
     };
@@ -77,6 +78,18 @@ pub fn main() -> ExitCode {
         Verb::Watch(arguments) => watch::run(&arguments),
     };
     conclude(result)
+}
+
+/// Reads a command line. A negative number is a value, if not always one that makes sense, and never an option.
+///
+/// # Errors
+/// What is wrong with it, or the help that it asks for.
+pub(crate) fn parse<T: Parser>(words: impl Iterator<Item = OsString>) -> Result<T, clap::Error> {
+    let number =
+        |arg: Arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg };
+    let command = T::command().mut_args(number).mut_subcommands(|verb| verb.mut_args(number));
+    let mut matches = command.try_get_matches_from(words)?;
+    T::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut T::command()))
 }
 
 /// What the command line comes to when it is not to be run: help, or what is wrong with it in one line.

@@ -12,6 +12,7 @@ use super::log::{Story, Trouble};
 use super::objective::{Measures, Objective};
 use super::{pilot, unknown};
 use crate::api::Registry;
+use crate::checking::making;
 use crate::error::Result;
 use crate::program::{Outcome, Program};
 use crate::settings::Settings;
@@ -71,7 +72,7 @@ impl<'a> Subject<'a> {
     /// Makes it anew.
     fn fresh(&self) -> Result<Program> {
         let mut program = Program::in_registry(Arc::clone(&self.platform), self.seed, &self.registry);
-        (self.fill)(&mut program)?;
+        making(|| (self.fill)(&mut program))?;
         Ok(program)
     }
 }

@@ -44,6 +44,10 @@ fn amounts_are_finite_and_not_negative() {
     refused!("bytes to send cannot be -5", |ctx| ctx.mailbox("m").send((), -5.0).detach().await);
     refused!("bytes to send cannot be NaN", |ctx| ctx.mailbox("m").send((), nan).await);
     refused!("a sleep cannot be NaN", |ctx| ctx.sleep(nan).await);
+    refused!("a sleep cannot be inf: a finite number", |ctx| ctx.sleep(f64::INFINITY).await);
+    refused!("a sleep cannot be inf: a finite number", |ctx| ctx.sleep_until(f64::INFINITY).await);
+    refused!("the number of choices cannot be 0", |ctx| ctx.choose(0).await);
+    refused!("the size of a barrier cannot be 0", |ctx| ctx.barrier(0).wait().await);
     refused!("a timeout in seconds cannot be -1", |ctx| ctx.mailbox::<()>("m").recv().timeout(-1.0).await);
     refused!("a timeout in seconds cannot be NaN", |ctx| ctx.mailbox("m").send((), 1.0).timeout(nan).await);
     refused!("a timeout in seconds cannot be -1", |ctx| ctx.execute(1.0).timeout(-1).await);
@@ -113,4 +117,18 @@ fn what_is_not_there_is_named_with_what_may_have_been_meant() {
     assert!(message.contains("there is no link \"ac\" in the platform"), "{message}");
     let message = failure(|ctx| async move { ctx.host().energy().await.map(drop) });
     assert!(message.contains("host \"a\" has no wattage_per_state"), "{message}");
+}
+
+/// It was full then, and empty afterwards.
+#[test]
+fn a_semaphore_has_room_for_one_more() {
+    let mut program = Program::new(three_hosts());
+    let full = program.semaphore(u32::MAX);
+    let taker = move |_| async move {
+        full.release().await;
+        full.acquire().await;
+        full.acquire().await;
+    };
+    program.spawn("taker", "a", taker).unwrap();
+    assert!(program.simulate(Settings::default()).unwrap().is_fine());
 }

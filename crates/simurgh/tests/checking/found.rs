@@ -324,4 +324,156 @@ fn what_goes_on_for_ever_in_time() {
     let report = simurgh::explore(app).time(std::time::Duration::from_millis(200)).run();
     assert_eq!(report.verdict(), Verdict::NotExhausted);
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+
+/// A value that must not be dropped while its actor is about something.
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("it broke");
+    }
+}
+
+/// Whose values panic when they are dropped: one that is killed, a daemon that is left at the end, or two that wait for ever.
+fn drops(how: &'static str) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
+    move |program| {
+        let waits = move |ctx: Ctx| async move {
+            let _fragile = Fragile;
+            if how == "daemon" {
+                ctx.become_daemon().await;
+            }
+            let received = ctx.mailbox::<()>("nobody").recv().await;
+            received.map(drop)
+        };
+        let victim = program.spawn("victim", "node-0", waits)?;
+        match how {
+            "killed" => drop(program.spawn("killer", "node-1", move |ctx: Ctx| async move {
+                ctx.mailbox("m").send((), 1.0).detach().await;
+                victim.kill().await;
+            })?),
+            "blocked" => drop(program.spawn("other", "node-1", waits)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// It was an internal error under `check`; in a run nobody was told, or two of them ended the process.
+#[test]
+fn a_value_that_panics_when_it_is_dropped_is_a_failure_of_its_actor() {
+    let engines = [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::Dfs, Engine::Bfs];
+    let says = "victim failed: panicked in what it does at its end: it broke";
+    for engine in engines.into_iter().chain([Engine::States, Engine::Random]) {
+        for how in ["killed", "daemon"] {
+            let found = simurgh::check(drops(how)).engine(engine).assert_violated();
+            assert!(found.what.starts_with(says), "{how}, {engine}: {found}");
+        }
+        simurgh::check(drops("blocked")).engine(engine).assert_deadlock();
+    }
+    for how in ["killed", "daemon", "blocked"] {
+        let mut program = Program::new(Platform::builtin());
+        drops(how)(&mut program).expect("it can be made");
+        let report = program.simulate(simurgh::Settings::default()).expect("it runs").report;
+        let failed: Vec<_> = report.failures.iter().map(|failure| failure.name.as_str()).collect();
+        let expected = if how == "blocked" { &["victim", "other"][..] } else { &["victim"] };
+        assert_eq!(failed, expected, "{how}");
+    }
+}
+
+/// A condition that panicked counted as one that is not true yet.
+#[test]
+fn a_condition_that_panics_is_told_with_its_message() {
+    let app = |program: &mut Program| {
+        let turn = program.exposed("turn", 0);
+        program.eventually("all had their turn", turn, |turn| match turn {
+            2 => panic!("nobody has turn 2"),
+            turn => turn == 3,
+        });
+        program.spawn("player", "node-0", move |_| async move {
+            for number in 1..=3 {
+                turn.set(number).await;
+            }
+        })?;
+        Ok(())
+    };
+    let says = "invariant \"all had their turn\" does not hold: panicked: nobody has turn 2 (turn = 2)";
+    for engine in [Engine::Receives, Engine::Source, Engine::Dfs, Engine::Bfs] {
+        assert_eq!(simurgh::check(app).engine(engine).assert_violated().what, says, "{engine}");
+    }
+    let mut program = Program::new(Platform::builtin());
+    app(&mut program).expect("it can be made");
+    let report = program.simulate(simurgh::Settings::default()).expect("it runs").report;
+    let broken: Vec<String> = report.broken.iter().map(|broken| broken.what.to_string()).collect();
+    assert_eq!(broken, [says]);
+}
+
+#[test]
+fn a_host_that_there_is_not_is_told_with_the_line_that_names_it() {
+    let line = line!() + 3;
+    let app = |program: &mut Program| {
+        program.spawn("lost", "node-0", |ctx: Ctx| async move {
+            ctx.migrate("nod-1")?.await;
+            Ok::<(), Error>(())
+        })?;
+        Ok(())
+    };
+    let found = simurgh::check(app).assert_violated().to_string();
+    let says = "lost failed: there is no host \"nod-1\" in the platform; did you mean \"node-1\"?\n";
+    assert!(
+        found.starts_with(&format!("{says}  at crates/simurgh/tests/checking/found.rs:{line}\n")),
+        "{found}"
+    );
+}
+
+/// It was said to be about to have the lock.
+#[test]
+fn who_can_only_lose_patience_is_not_about_to_have_a_lock() {
+    let app = |program: &mut Program| {
+        let lock = program.mutex(());
+        let holder = lock.clone();
+        program.spawn("holder", "node-0", move |ctx: Ctx| async move {
+            let _held = holder.lock().await;
+            ctx.mailbox::<()>("nobody").recv().await.map(drop)
+        })?;
+        program.spawn("patient", "node-1", move |ctx: Ctx| async move {
+            while lock.lock_for(1.0).await.is_none() {}
+            drop(ctx);
+        })?;
+        Ok(())
+    };
+    let found = simurgh::check(app).depth(12).engine(Engine::Dfs).run().to_string();
+    assert!(!found.contains("is about to have"), "{found}");
+    assert!(found.contains("which holder has") && found.contains(", or times out"), "{found}");
+    assert!(!found.contains(" 0 executions (") && found.contains("after 12 steps"), "{found}");
+}
+
+/// It was said that there were 0 executions, and that the search stopped after 0 of them.
+#[test]
+fn executions_are_counted_where_there_are_some() {
+    let fails = |program: &mut Program| {
+        program.spawn("fails", "node-0", |_| async { Err::<(), _>(Error::other("as it must")) })?;
+        Ok(())
+    };
+    for engine in [Engine::Receives, Engine::Optimal, Engine::Bfs, Engine::States, Engine::Random] {
+        let report = simurgh::check(fails).engine(engine).run();
+        assert!(!report.to_string().contains(": 0 executions"), "{report}");
+        assert!(!report.to_string().contains(" 1 steps"), "{report}");
+    }
+    let bounded = simurgh::check(right).engine(Engine::Random).depth(2).executions(5).run();
+    assert!(bounded.to_string().contains("stopped after 5 executions"), "{bounded}");
+    let nothing = simurgh::check(right).executions(0).run();
+    assert!(nothing.to_string().starts_with("cannot-run: `executions`: 1 or more"), "{nothing}");
+}
+
+/// Their names were those of others.
+#[test]
+fn more_actors_than_have_names_for_their_messages_are_refused() {
+    let many = |program: &mut Program| {
+        for number in 0..4097 {
+            program.spawn(format!("a{number}"), "node-0", |_| async {})?;
+        }
+        Ok(())
+    };
+    let report = simurgh::check(many).network(Network::Pairwise).run();
+    assert!(report.to_string().contains("at most 4096 actors"), "{report}");
 }

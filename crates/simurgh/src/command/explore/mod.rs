@@ -41,7 +41,7 @@ pub struct ExploreOptions {
     #[arg(long, value_enum, default_value_t = NetworkName::Mailbox)]
     pub network: NetworkName,
     /// At most so many ways
-    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub executions: u64,
     /// At most so many seconds
     #[arg(long, value_name = "SECONDS")]

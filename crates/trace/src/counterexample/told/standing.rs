@@ -7,6 +7,7 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::operation::{Operation, Side, Token};
 
 use super::words::Teller;
+use simurgh_explore::Step;
 use simurgh_explore::actors::{Actors, Next};
 use simurgh_explore::transition::{Awaited, Kind};
 use simurgh_search::System;
@@ -53,13 +54,19 @@ impl Teller<'_> {
         (0..count)
             .map(|number| {
                 let actor = ActorId(number);
-                let possible = enabled.iter().any(|transition| transition.step.actor == number);
+                let own = || enabled.iter().filter(|transition| transition.step.actor == number);
+                let possible = own().next().is_some();
+                // Whoever can only stop to wait does not get what it waits for.
+                let gives_up = possible && own().all(|transition| transition.step.choice == Step::OTHERWISE);
                 let (how, does, why) = if system.has_failed(number) {
                     (How::Failed, "has failed".to_owned(), None)
                 } else if !system.kernel().is_alive(actor) {
                     (How::Ended, "has ended".to_owned(), None)
                 } else {
-                    let (does, why) = self.about(system, actor, possible, last);
+                    let (mut does, why) = self.about(system, actor, possible && !gives_up, last);
+                    if gives_up {
+                        does += ", or times out";
+                    }
                     (if possible { How::Ready } else { How::Waits }, does, why)
                 };
                 let place = system.place(actor).filter(|_| matches!(how, How::Ready | How::Waits));
