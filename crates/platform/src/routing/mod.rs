@@ -364,8 +364,8 @@ impl DeadEnd {
             ),
         };
         RouteError {
-            source_host: one_line(platform.host(src).name.to_owned()),
-            target_host: one_line(platform.host(dst).name.to_owned()),
+            source_host: shortened(platform.host(src).name).into_owned(),
+            target_host: shortened(platform.host(dst).name).into_owned(),
             zone: zone.name.to_owned(),
             problem: one_line(problem),
             advice: one_line(advice),
@@ -374,4 +374,5 @@ impl DeadEnd {
 }
 
 use crate::error::one_line;
+use crate::shown::shortened;
 use crate::zone::Routing;

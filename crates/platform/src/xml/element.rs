@@ -9,6 +9,8 @@ use crate::suggest;
 
 /// Deeper elements than any platform needs; the parser recurses on them.
 const DEPTH_MAX: usize = 256;
+/// More attributes than any element has; the parser compares each with each.
+const ATTRIBUTES_MAX: usize = 256;
 
 /// Where the lines of a text start.
 pub(super) struct LineIndex {
@@ -161,12 +163,14 @@ impl<'a, 'input> Element<'a, 'input> {
     }
 }
 
-/// Refuses texts nested so deep that a recursive parser would exhaust the stack; returns the line.
+/// Refuses texts that would keep the parser busy for ever: elements nested so deep that they exhaust its stack, or with so many
+/// attributes that comparing each with each takes minutes. Returns the line, and what is wrong there.
 ///
 /// Tags are counted roughly: comments, CDATA and quoted `>` may mislead the count only upwards by what they contain,
 /// and they are skipped or balanced in any text that is well-formed.
-pub(super) fn check_depth(text: &str) -> Result<(), u32> {
+pub(super) fn check_shape(text: &str) -> Result<(), (u32, Complaint)> {
     let bytes = text.as_bytes();
+    let line = |at: usize| 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32;
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(offset) = bytes[at..].iter().position(|byte| *byte == b'<') {
@@ -184,10 +188,32 @@ pub(super) fn check_depth(text: &str) -> Result<(), u32> {
                 depth += 1;
             }
             if depth > DEPTH_MAX {
-                return Err(1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32);
+                let advice = "close the elements, or flatten the zones";
+                return Err((line(at), Complaint::new("the elements are nested too deep", advice)));
+            }
+            if attributes(&rest[1..]) > ATTRIBUTES_MAX {
+                let problem = format!("an element has more than {ATTRIBUTES_MAX} attributes");
+                return Err((line(at), Complaint::new(problem, "no element of a platform has; remove them")));
             }
         }
         at += 1;
     }
     Ok(())
+}
+
+/// How many attributes a tag has, from its name on: as many as there are quoted values. A value holds no `<`.
+fn attributes(tag: &[u8]) -> usize {
+    let (mut count, mut quote) = (0, None);
+    for &byte in tag {
+        match (quote, byte) {
+            (_, b'<') | (None, b'>') => break,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), close) if open == close => {
+                quote = None;
+                count += 1;
+            }
+            _ => {}
+        }
+    }
+    count
 }
