@@ -3,6 +3,7 @@
 //! - [`reading`](read): within bounds; what is no file (a pipe, a device) is refused instead of waited for.
 //! - [`writing`](write): beside its place first, and put there when it is on the disk: whoever looks finds what was or what is.
 //! - [`Claim`]: a file that one process alone goes on writing.
+//! - [`shown`](fn@shown): what was in a file, in a line for people.
 //!
 //! ```
 //! let path = std::env::temp_dir().join(format!("simurgh-files-{}", std::process::id()));
@@ -17,8 +18,10 @@
 
 mod claim;
 mod reading;
+mod shown;
 mod writing;
 
 pub use claim::{Claim, Unclaimed};
 pub use reading::{LENGTH_MAX, Unreadable, read, read_text};
+pub use shown::{shortened, shown};
 pub use writing::{Fresh, check, tidy, write};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::shown::shown;
+use simurgh_files::shown;
 
 /// Why a platform, a deployment or a profile could not be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -16,6 +16,8 @@ pub(crate) mod torus;
 pub(crate) mod vivaldi;
 pub(crate) mod wifi;
 
+use simurgh_files::shortened;
+
 use crate::error::RouteError;
 use crate::ids::{HostId, LinkId, Point, ZoneId};
 use crate::inventory::HostRecord;
@@ -374,5 +376,4 @@ impl DeadEnd {
 }
 
 use crate::error::one_line;
-use crate::shown::shortened;
 use crate::zone::Routing;
