@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use simurgh_files::shown;
 use simurgh_protocol::Actor;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::mpsc;
@@ -48,7 +49,7 @@ impl Arguments {
                     ExitCode::SUCCESS
                 }
                 Err(error) => {
-                    eprintln!("error: {error}");
+                    eprintln!("error: {}", shown(&error.to_string()));
                     ExitCode::from(2)
                 }
             };
@@ -59,7 +60,7 @@ impl Arguments {
                 ExitCode::SUCCESS
             }
             Err(error) => {
-                eprintln!("error: {error}");
+                eprintln!("error: {}", shown(&error.to_string()));
                 ExitCode::from(2)
             }
         }

@@ -13,6 +13,8 @@ const KEY_BYTES_MIN: usize = 16;
 /// What fits into one datagram beside the header and the tag.
 pub(crate) const DATAGRAM_MESSAGE_MAX: usize = 65_000;
 const STREAM_MESSAGE_MAX: usize = 64 << 20;
+/// More messages than this could not wait anywhere.
+const QUEUE_MAX: usize = 1 << 24;
 
 /// What carries messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -133,8 +135,8 @@ impl Deployment {
     /// If there is no such node, or the file of the key cannot be written, or is there already.
     pub fn make_key(path: impl AsRef<Path>, node: &str) -> Result<String, Error> {
         let path = path.as_ref();
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        let text = simurgh_files::read_text(path)
+            .map_err(|unreadable| Error::Read { path: path.into(), source: unreadable.into() })?;
         let file = File::parse(path, &text)?;
         let place = find(&file.node, node, path)?;
         let template = file.private_key_file.ok_or_else(|| Error::Deployment {
@@ -150,8 +152,8 @@ impl Deployment {
     /// If it cannot be read, or something in it is wrong or missing.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.into(), source })?;
+        let text = simurgh_files::read_text(path)
+            .map_err(|unreadable| Error::Read { path: path.into(), source: unreadable.into() })?;
         Self::parse(path, &text)
     }
 
@@ -194,6 +196,9 @@ impl Deployment {
         let queue_max = file.queue_max.unwrap_or(1024);
         if queue_max == 0 {
             return Err(wrong("queue_max is 0, so that nothing could be sent; take 1 or more".into()));
+        }
+        if queue_max > QUEUE_MAX {
+            return Err(wrong(format!("queue_max is {queue_max}; it may be 1 to {QUEUE_MAX}")));
         }
         if !(0.0..=1.0).contains(&file.loss) {
             let what = format!("loss is {}; it is a share from 0 to 1, such as 0.1", file.loss);
@@ -303,6 +308,11 @@ mod tests {
         assert_eq!(
             refused(&GOOD.replace("key =", "loss = 2.0\nkey =")),
             "d.toml: loss is 2; it is a share from 0 to 1, such as 0.1"
+        );
+        // The runtime would panic.
+        assert_eq!(
+            refused(&GOOD.replace("key =", "queue_max = 9223372036854775807\nkey =")),
+            "d.toml: queue_max is 9223372036854775807; it may be 1 to 16777216"
         );
         let unknown = refused(&GOOD.replace("\"udp\"", "\"ip\""));
         assert!(unknown.starts_with("d.toml: line 1: unknown variant `ip`"), "{unknown}");

@@ -89,7 +89,7 @@ impl Storage {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked { path, node: node.into() }),
             Err(TryLockError::Error(source)) => return Err(failed(&lock_path, source)),
         }
-        private::tidy(&path);
+        simurgh_files::tidy(&path);
         Ok(Self { node: node.into(), path, bytes: Vec::new(), log: None, _lock: lock })
     }
 

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use simurgh_files::shown;
 use simurgh_protocol::{
     Actor, ActorId, Durable, Finding, Mode, Outcome, Report, Schedule, Snapshot, System, Verdict,
 };
@@ -130,7 +131,7 @@ impl WatchArguments {
             Ok(false) => ExitCode::SUCCESS,
             Ok(true) => ExitCode::from(1),
             Err(error) => {
-                eprintln!("error: {error}");
+                eprintln!("error: {}", shown(&error.to_string()));
                 ExitCode::from(2)
             }
         }

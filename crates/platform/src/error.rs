@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use simurgh_files::shown;
+
 /// Why a platform, a deployment or a profile could not be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -89,7 +91,7 @@ impl Complaint {
     }
 }
 
-/// Names may hold line breaks; messages must not.
+/// Names may hold line breaks, and be of any length; messages must not.
 pub(crate) fn one_line(text: String) -> String {
-    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+    shown(&text).into_owned()
 }

@@ -7,7 +7,7 @@
 //! - [`Route`]: how the way between two hosts is found, a file for each kind of zone (`routing`);
 //! - reading SimGrid's XML, for [`Platform::from_file`] and [`read_deployment`] (`xml`, `deployment`);
 //! - [`units`] and [`Profile`]: the small languages inside such files;
-//! - [`Error`], [`RouteError`]: one line each, where, what, and what to do (`error`, [`suggest`]);
+//! - [`Error`], [`RouteError`]: one line each, where, what, and what to do (`error`, [`suggest`], [`shown`](fn@shown));
 //! - [`summary`], [`describe_route`] and [`svg`]: platforms in words and drawn (`describe`);
 //! - [`builtin`]: the platform of those who gave none.
 //!
@@ -59,4 +59,5 @@ pub use inventory::Sharing;
 pub use platform::{Disk, Host, Link, Platform, Zone};
 pub use profile::{Profile, ProfileBinding, ProfileIter, ProfilePoint, ProfileTarget, Repeat};
 pub use routing::{Route, StarLeg};
+pub use simurgh_files::{shortened, shown};
 pub use zone::Routing;

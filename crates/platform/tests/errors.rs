@@ -301,3 +301,12 @@ fn mistakes_in_rust_are_told_when_the_platform_is_built() {
         "platform: zone 0 is not a zone of this platform; make a zone first: b.zone(\"world\", Routing::Full)"
     );
 }
+
+/// Each tag was looked for an end in all of the text.
+#[test]
+fn tags_without_an_end_take_no_minutes() {
+    let told = message(&"<a </a ".repeat(300_000));
+    assert!(told.starts_with("p.xml:1: this is not well-formed XML: "), "{told}");
+    let told = message(&format!("<platform version='4.1'>{}", "<a b='>' c='/'>".repeat(300)));
+    assert_eq!(told, "p.xml:1: the elements are nested too deep; close the elements, or flatten the zones");
+}

@@ -577,7 +577,9 @@ impl ActorPlan<'_> {
         Ok(self.program.plan(self.start_at, request))
     }
 
-    /// Adds it; when its host fails and comes back, it starts again from the beginning.
+    /// Adds it; whenever its host comes back, it starts again from the beginning, also if it had ended or was killed before the
+    /// host went off. Its host is the one that it was added to, wherever it has moved. It is a daemon again if it was added as one; the
+    /// date to be killed at is for the first one.
     ///
     /// # Errors
     /// If its dates are none.

@@ -1,8 +1,15 @@
 //! Words and numbers, as people and shells read them.
 
+use simurgh_platform::shown;
+
 /// A number of things, in words.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A text of several lines, each as it can be shown.
+pub(crate) fn lines(text: &str) -> String {
+    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// A word as a shell reads it.

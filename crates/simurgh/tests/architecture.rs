@@ -51,6 +51,7 @@ fn the_crate_map_is_the_dependency_graph() {
 #[test]
 fn nothing_below_knows_what_is_above() {
     let order = [
+        "simurgh-files",
         "simurgh-random",
         "simurgh-search",
         "simurgh-platform",

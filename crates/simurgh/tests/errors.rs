@@ -506,3 +506,124 @@ fn output_that_is_lost_is_an_error() {
         assert!(told.contains("simurgh: standard output: No space left on device"), "{arguments:?}: {told}");
     }
 }
+
+/// Nothing is waited for that may never come, nor read that never ends.
+#[test]
+#[cfg(unix)]
+fn pipes_and_devices_are_no_files() {
+    let folder = Folder::new("special");
+    folder.write("p.xml", PLATFORM);
+    folder.write("s.toml", &scenario(r#""recv m""#));
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+    assert!(made.expect("mkfifo runs").success());
+    std::os::unix::fs::symlink("pipe", folder.path().join("pipe.toml")).unwrap();
+    std::os::unix::fs::symlink("pipe", folder.path().join("pipe.xml")).unwrap();
+    for (name, what) in [("pipe", "pipe"), ("/dev/zero", "device"), ("/dev/urandom", "device")] {
+        let line =
+            format!("{name}: this is a {what}, not a file; write what it gives into a file, and name that");
+        let commands: [&[&str]; 7] = [
+            &["run", name],
+            &["check", name],
+            &["replay", name],
+            &["why", name, "x", "0"],
+            &["run", "s.toml", "--platform", name],
+            &["run", "s.toml", "--way", name],
+            &["platform", "show", name],
+        ];
+        for arguments in commands {
+            refused(&folder.simurgh(arguments), &line);
+        }
+        let line =
+            format!("{name}: this is a {what}, not a file; name a file, which is made if it is not there");
+        refused(&folder.simurgh(&["check", "s.toml", "--resume", name]), &line);
+    }
+    for name in ["pipe.toml", "pipe.xml"] {
+        let ran = folder.simurgh(&["run", name]);
+        assert!(ran.code == 2 && ran.stderr.contains("this is a pipe"), "{}", ran.told());
+    }
+}
+
+#[test]
+fn names_of_any_length_are_told() {
+    let folder = Folder::new("long-names");
+    let long = "x".repeat(70_000);
+    let text = format!(
+        "[[actor]]\nname = \"{long}\"\ndo = [\"recv {long}\"]\n[[actor]]\nname = \"y\"\ndo = [\"sleep 1\"]\n"
+    );
+    folder.write("s.toml", &text);
+    let (commands, code): ([&[&str]; 4], _) = (
+        [
+            &["run", "s.toml"],
+            &["check", "s.toml", "--save", "found.toml", "--html", "found.html"],
+            &["replay", "found.toml"],
+            &["check", "s.toml", "--depth", "1"],
+        ],
+        [1, 1, 1, 3],
+    );
+    for (arguments, code) in commands.into_iter().zip(code) {
+        let ran = folder.simurgh(arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (code, ""), "{arguments:?}");
+        assert!(
+            ran.stdout.contains("xxx[... "),
+            "{arguments:?}: {}",
+            &ran.stdout[..1000.min(ran.stdout.len())]
+        );
+        assert!(ran.stdout.len() < 20_000, "{arguments:?} prints {} bytes", ran.stdout.len());
+    }
+}
+
+#[test]
+fn what_is_refused_is_shown_in_a_line_that_can_be_read() {
+    let folder = Folder::new("odd-names");
+    let long = "x".repeat(100_000);
+    let quoted = format!("\"{}[... 99852 letters ...]{}\"", "x".repeat(99), "x".repeat(49));
+    folder.write("s.toml", &format!("[[actor]]\nname = \"a\"\nhost = \"{long}\"\n"));
+    let line = format!(
+        "s.toml:1: actor \"a\": there is no host {quoted} in the platform; `simurgh platform show FILE` lists them"
+    );
+    refused(&folder.simurgh(&["run", "s.toml"]), &line);
+    folder.write("s.toml", "[config]\n\"a\\u001b[31m\\nb\" = \"c\"\n[[actor]]\n");
+    let line = "s.toml:2: unknown configuration key \"a\\u{1b}[31m\\nb\"; see the list of keys in the documentation of Config::set";
+    refused(&folder.simurgh(&["run", "s.toml"]), line);
+    folder.write("s.toml", "[[actor]]\nname = \"a\\u001b[31m\\nb\"\nhost = \"node-0\"\ndo = [\"recv m\"]\n");
+    for arguments in [["run", "s.toml"], ["check", "s.toml"]] {
+        let ran = folder.simurgh(&arguments);
+        assert!(ran.code == 1 && !ran.stdout.contains('\x1b'), "{}", ran.told());
+    }
+}
+
+#[test]
+fn an_element_of_200000_attributes_is_refused_at_once() {
+    let folder = Folder::new("attributes");
+    let attributes: String = (0..200_000).map(|number| format!(" a{number}=\"\"")).collect();
+    folder.write("p.xml", &zone(&format!("<host id=\"c\" speed=\"1Gf\"{attributes}/>")));
+    let line = "p.xml:4: an element has more than 256 attributes; no element of a platform has; remove them";
+    refused(&folder.simurgh(&["platform", "show", "p.xml"]), line);
+}
+
+/// A search of hours must not end with that.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_that_cannot_be_written_are_told_before_the_run() {
+    let folder = Folder::new("unwritable");
+    folder.write("p.xml", PLATFORM);
+    // Whoever sets out on it does not come back.
+    folder.write("s.toml", &scenario(r#""recv m""#));
+    let long = format!("{}.svg", "x".repeat(252));
+    let commands: [&[&str]; 6] = [
+        &["run", "s.toml", "--svg"],
+        &["check", "s.toml", "--save"],
+        &["check", "s.toml", "--html"],
+        &["check", "s.toml", "--resume"],
+        &["explore", "s.toml", "--best-way"],
+        &["explore", "s.toml", "--worst-svg"],
+    ];
+    for arguments in commands {
+        for name in [long.as_str(), "/proc/none.svg"] {
+            let ran = folder.simurgh(&[arguments, &[name][..]].concat());
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.told());
+            assert!(ran.stderr.starts_with("simurgh: "), "{}", ran.told());
+            assert!(!ran.stderr.trim_end().contains('\n'), "{}", ran.told());
+        }
+    }
+}

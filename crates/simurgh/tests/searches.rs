@@ -151,3 +151,48 @@ fn an_interrupt_stops_it_with_what_it_knows() {
     assert!(text.contains("not-exhausted") && text.contains("interrupted; what is left ("), "{text}");
     assert!(folder.path().join("left.search").exists());
 }
+
+#[test]
+fn a_search_writes_no_file_but_its_own() {
+    let folder = Folder::new("own-files");
+    folder.write("f.toml", &fan_in(7));
+    for name in ["v.new", "v.search.new"] {
+        folder.write(name, "mine");
+    }
+    let ran = folder.simurgh(&["check", "f.toml", "--executions", "10", "--resume", "v.search"]);
+    assert_eq!(ran.code, 3, "{}", ran.told());
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["f.toml", "v.new", "v.search", "v.search.new"]);
+    assert_eq!((folder.read("v.new"), folder.read("v.search.new")), (b"mine".to_vec(), b"mine".to_vec()));
+}
+
+#[test]
+fn two_processes_do_not_keep_two_searches_in_one_file() {
+    let folder = Folder::new("two-searches");
+    folder.write("f.toml", &fan_in(12));
+    let mut first = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+        .args(["check", "f.toml", "--resume", "left.search"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("simurgh runs");
+    // It is claimed before anything is explored.
+    while !folder.path().join("left.search").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let second = folder.simurgh(&["check", "f.toml", "--resume", "left.search"]);
+    first.kill().and_then(|()| first.wait()).expect("it ends");
+    assert_eq!(
+        (second.code, second.stderr.as_str()),
+        (2, "simurgh: left.search: another process is writing this file; let it end, or name another file\n")
+    );
+    // Who was killed before anything was kept leaves nothing that is in the way.
+    let third = folder.simurgh(&["check", "f.toml", "--executions", "5", "--resume", "left.search"]);
+    assert_eq!(third.code, 3, "{}", third.told());
+}

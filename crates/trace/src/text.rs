@@ -1,5 +1,7 @@
 //! Names and numbers as the formats want them: escaped, exact, or short enough for people.
 
+use simurgh_platform::shortened;
+
 /// Seconds as exact microseconds: the decimal point of the shortest decimal is moved, nothing is rounded.
 pub(crate) fn microseconds(seconds: f64) -> String {
     if !seconds.is_finite() {
@@ -67,9 +69,10 @@ pub(crate) fn paje(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// One line of text: whatever breaks lines becomes a space.
+/// One line of text: whatever breaks lines becomes a space, and words that nobody reads to the end are shortened.
 pub(crate) fn line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+    let plain = |character: char| if character.is_control() { ' ' } else { character };
+    shortened(&text.chars().map(plain).collect::<String>()).into_owned()
 }
 
 /// A quantity in three digits with a prefix: `1.25 MB`.

@@ -80,12 +80,7 @@ impl Simulation {
             }
             Change::HostOn(host) => {
                 self.tell(Event::HostState(host, true));
-                let (now, later): (Vec<_>, Vec<_>) =
-                    std::mem::take(&mut self.boots).into_iter().partition(|(at, _)| *at == host);
-                self.boots = later;
-                for (_, request) in now {
-                    self.spawn(request)?;
-                }
+                self.boot(host)?;
             }
             Change::LinkOff(link) => self.tell(Event::LinkState(link, false)),
             Change::LinkOn(link) => self.tell(Event::LinkState(link, true)),
@@ -95,16 +90,31 @@ impl Simulation {
     }
 
     pub(super) fn die_with_host(&mut self, actor: ActorId, host: HostId) -> Result<(), Error> {
-        let rare = self.kernel.kept(actor).rare.as_deref();
-        if let Some(reboot) = rare.and_then(|rare| rare.reboot.clone()) {
-            let name = self.kernel.actor_name(actor).to_owned();
-            let body = reboot();
-            let daemon = self.kernel.is_daemon(actor);
-            let request = SpawnRequest { name, host, body, daemon, kill_at: None, reboot: Some(reboot) };
-            self.boots.push((host, request));
+        if let Some(boot) = self.kernel.kept(actor).rare.as_deref().and_then(|rare| rare.boot) {
+            let boot = &mut self.boots[boot];
+            // Whoever has moved does not come back to where it died.
+            boot.is_awaited = boot.host == host;
         }
         self.kernel.end(actor, true);
         self.settle()
+    }
+
+    /// Starts all that belongs to a host that comes back, whether it was there when the host went off, had ended before, or lives
+    /// elsewhere.
+    fn boot(&mut self, host: HostId) -> Result<(), Error> {
+        for index in 0..self.boots.len() {
+            let boot = &mut self.boots[index];
+            if boot.host != host {
+                continue;
+            }
+            boot.is_awaited = false;
+            let mut request = SpawnRequest::new(boot.name.clone(), host, (boot.code)());
+            request.daemon = boot.daemon;
+            let actor = self.kernel.spawn(request);
+            self.settle()?;
+            self.kernel.kept_mut(actor).rare.get_or_insert_default().boot = Some(index);
+        }
+        Ok(())
     }
 
     pub(super) fn tell(&mut self, event: Event) {

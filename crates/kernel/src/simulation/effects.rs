@@ -2,12 +2,12 @@
 
 use simurgh_models::{ActionId, Refused, Transfer};
 
-use super::{ActorFailure, Code, Error, KILL, Rare, Simulation, action_of};
+use super::{ActorFailure, Boot, Code, Error, KILL, Rare, Simulation, action_of};
 use crate::activity::Kind;
 use crate::context::part;
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::{Effect, PendingTransfer};
-use crate::simcall::{Failure, SpawnRequest};
+use crate::simcall::{Failure, Note, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
@@ -156,12 +156,35 @@ impl Simulation {
             let delay = (date - self.models.now().seconds()).max(0.0);
             self.models.timer(delay, KILL | u64::from(actor.0))
         });
-        let rare = (request.reboot.is_some() || kill.is_some())
-            .then(|| Box::new(Rare { reboot: request.reboot, kill, ..Rare::default() }));
-        *self.kernel.kept_mut(actor) = Code { body: Some(request.body), rare };
+        let SpawnRequest { name, host, body, daemon, reboot, .. } = request;
+        let boot = reboot.map(|code| {
+            self.boots.push(Boot { host, name, daemon, code, is_awaited: false });
+            self.boots.len() - 1
+        });
+        let rare =
+            (boot.is_some() || kill.is_some()).then(|| Box::new(Rare { boot, kill, ..Rare::default() }));
+        *self.kernel.kept_mut(actor) = Code { body: Some(body), rare };
     }
 
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
+        for note in self.part_with(actor, failed) {
+            self.kernel.serve_note(actor, note);
+        }
+    }
+
+    /// Those who are blocked when nothing can happen any more end with the simulation. The kernel does not hear of it: it still knows
+    /// what they waited for, and nobody is left to go on.
+    pub(super) fn part_with_all(&mut self) {
+        for index in 0..self.kernel.actor_count() {
+            let actor = ActorId::from_index(index);
+            if self.kernel.is_alive(actor) {
+                drop(self.part_with(actor, true));
+            }
+        }
+    }
+
+    /// Drops the code of an actor, and calls what it wants called at its end. Gives what that leaves to be done.
+    fn part_with(&mut self, actor: ActorId, failed: bool) -> Vec<Note> {
         let (host, now) = (self.kernel.actor_host(actor), self.models.now());
         let code = self.kernel.kept_mut(actor);
         let rare = code.rare.take().unwrap_or_default();
@@ -177,33 +200,11 @@ impl Simulation {
         let panics = part(rare.on_exit, failed, door);
         let (notes, said) = (std::mem::take(&mut door.notes), std::mem::take(&mut door.said));
         self.pass_on(actor, &said);
-        for note in notes {
-            self.kernel.serve_note(actor, note);
-        }
-        self.tell_panics(actor, panics);
-    }
-
-    /// Drops the code of those who wait for ever.
-    pub(super) fn drop_blocked(&mut self) {
-        for actor in (0..self.kernel.actor_count()).map(ActorId::from_index) {
-            let Some(body) = self.kernel.kept_mut(actor).body.take() else { continue };
-            let door = &mut self.parting;
-            door.prepare(actor, self.kernel.actor_host(actor), self.models.now(), None);
-            body.dispose(door);
-            let panics = part(Vec::new(), true, door);
-            // They do nothing any more.
-            door.notes.clear();
-            door.said.clear();
-            self.tell_panics(actor, panics);
-        }
-    }
-
-    fn tell_panics(&mut self, actor: ActorId, panics: Vec<String>) {
         for message in panics {
-            let (host, at) = (self.kernel.actor_host(actor), self.models.now());
             let name = self.kernel.actor_name(actor).to_owned();
             let message = format!("panicked in what it does at its end: {message}");
-            self.failures.push(ActorFailure { actor, name, host, at, message });
+            self.failures.push(ActorFailure { actor, name, host, at: now, message });
         }
+        notes
     }
 }

@@ -56,8 +56,19 @@ struct Rare {
     /// A simcall that is not served yet.
     held: Option<Held>,
     on_exit: Vec<OnExit>,
-    reboot: Option<Reboot>,
+    /// Which of the boots starts it again.
+    boot: Option<usize>,
     kill: Option<ActionId>,
+}
+
+/// An actor that starts whenever its host does: the one that was there from the beginning, ended or not, is not asked.
+struct Boot {
+    host: HostId,
+    name: String,
+    daemon: bool,
+    code: Reboot,
+    /// The last one died with the host.
+    is_awaited: bool,
 }
 
 /// A simulation: a program, a platform, and time.
@@ -73,8 +84,8 @@ pub struct Simulation {
     parting: Door,
     /// Actors to be created later.
     late: Vec<Option<SpawnRequest>>,
-    /// Actors that start again when their host does.
-    boots: Vec<(HostId, SpawnRequest)>,
+    /// Actors that start again when their host does, in the order in which they were created.
+    boots: Vec<Boot>,
     observers: Vec<Box<dyn Observer>>,
     events: Vec<Event>,
     explaining: bool,
@@ -308,7 +319,13 @@ impl Simulation {
                     break End::Reached;
                 }
                 Progress::Idle if self.wait_for_boot() => {}
-                Progress::Idle => break self.last_state(),
+                Progress::Idle => {
+                    let end = self.last_state();
+                    if matches!(end, End::Deadlock(_)) {
+                        self.part_with_all();
+                    }
+                    break end;
+                }
                 Progress::Moved => {
                     self.steps += 1;
                     if self.models.now() > self.kernel.now() {
@@ -323,10 +340,8 @@ impl Simulation {
             }
         };
         self.publish();
-        match end {
-            End::Finished => self.judge_goals(),
-            End::Deadlock(_) => self.drop_blocked(),
-            _ => {}
+        if end == End::Finished {
+            self.judge_goals();
         }
         Ok(Report {
             clock: self.models.now(),
@@ -359,7 +374,7 @@ impl Simulation {
     /// When all that is left are actors whose host is off, time goes on to the next change of the platform; but not for
     /// daemons, who never keep a simulation going, nor for a host that never comes back.
     fn wait_for_boot(&mut self) -> bool {
-        if !self.boots.iter().any(|(host, request)| !request.daemon && self.comes_back(*host)) {
+        if !self.boots.iter().any(|boot| boot.is_awaited && !boot.daemon && self.comes_back(boot.host)) {
             return false;
         }
         let Some(date) = self.models.next_profile_date() else { return false };

@@ -16,6 +16,8 @@ pub(crate) mod torus;
 pub(crate) mod vivaldi;
 pub(crate) mod wifi;
 
+use simurgh_files::shortened;
+
 use crate::error::RouteError;
 use crate::ids::{HostId, LinkId, Point, ZoneId};
 use crate::inventory::HostRecord;
@@ -364,8 +366,8 @@ impl DeadEnd {
             ),
         };
         RouteError {
-            source_host: one_line(platform.host(src).name.to_owned()),
-            target_host: one_line(platform.host(dst).name.to_owned()),
+            source_host: shortened(platform.host(src).name).into_owned(),
+            target_host: shortened(platform.host(dst).name).into_owned(),
             zone: zone.name.to_owned(),
             problem: one_line(problem),
             advice: one_line(advice),

@@ -9,6 +9,8 @@ use crate::suggest;
 
 /// Deeper elements than any platform needs; the parser recurses on them.
 const DEPTH_MAX: usize = 256;
+/// More attributes than any element has; the parser compares each with each.
+const ATTRIBUTES_MAX: usize = 256;
 
 /// Where the lines of a text start.
 pub(super) struct LineIndex {
@@ -161,12 +163,13 @@ impl<'a, 'input> Element<'a, 'input> {
     }
 }
 
-/// Refuses texts nested so deep that a recursive parser would exhaust the stack; returns the line.
+/// Refuses texts that would keep the parser busy for ever: elements nested so deep that they exhaust its stack, or with so many
+/// attributes that comparing each with each takes minutes. Returns the line, and what is wrong there.
 ///
-/// Tags are counted roughly: comments, CDATA and quoted `>` may mislead the count only upwards by what they contain,
-/// and they are skipped or balanced in any text that is well-formed.
-pub(super) fn check_depth(text: &str) -> Result<(), u32> {
+/// Tags are counted roughly: CDATA may mislead the count only upwards by what it contains, and comments are skipped.
+pub(super) fn check_shape(text: &str) -> Result<(), (u32, Complaint)> {
     let bytes = text.as_bytes();
+    let line = |at: usize| 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32;
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(offset) = bytes[at..].iter().position(|byte| *byte == b'<') {
@@ -179,15 +182,49 @@ pub(super) fn check_depth(text: &str) -> Result<(), u32> {
         if rest.starts_with(b"</") {
             depth = depth.saturating_sub(1);
         } else if !rest.starts_with(b"<!") && !rest.starts_with(b"<?") {
-            let end = rest.iter().position(|byte| *byte == b'>').unwrap_or(rest.len());
-            if end == 0 || rest[end - 1] != b'/' {
+            let tag = Tag::at(&rest[1..]);
+            if !tag.is_closed {
                 depth += 1;
             }
             if depth > DEPTH_MAX {
-                return Err(1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32);
+                let advice = "close the elements, or flatten the zones";
+                return Err((line(at), Complaint::new("the elements are nested too deep", advice)));
+            }
+            if tag.attributes > ATTRIBUTES_MAX {
+                let problem = format!("an element has more than {ATTRIBUTES_MAX} attributes");
+                return Err((line(at), Complaint::new(problem, "no element of a platform has; remove them")));
             }
         }
         at += 1;
     }
     Ok(())
+}
+
+/// A tag, from its name on.
+struct Tag {
+    /// It has no end tag of its own.
+    is_closed: bool,
+    /// How many attributes: as many as there are quoted values.
+    attributes: usize,
+}
+
+impl Tag {
+    /// No tag and no value holds a `<`: there it is over, so that all tags together are read once.
+    fn at(bytes: &[u8]) -> Self {
+        let mut tag = Tag { is_closed: false, attributes: 0 };
+        let mut quote = None;
+        for &byte in bytes {
+            match (quote, byte) {
+                (_, b'<') | (None, b'>') => break,
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), close) if open == close => {
+                    quote = None;
+                    tag.attributes += 1;
+                }
+                _ => {}
+            }
+            tag.is_closed = quote.is_none() && byte == b'/';
+        }
+        tag
+    }
 }

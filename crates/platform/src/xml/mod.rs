@@ -36,21 +36,14 @@ pub(crate) fn deployment_from_file(path: &Path) -> Result<Vec<ActorDeclaration>,
 
 /// A file's text, with messages that say what the file is instead.
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
-    let unreadable = |problem: &str, advice: &str| Error::Unreadable {
-        file: path.display().to_string(),
-        problem: problem.to_owned(),
-        advice: advice.to_owned(),
-    };
-    if path.is_dir() {
-        return Err(unreadable("this is a directory", "name a file in it"));
-    }
-    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => unreadable("there is no such file", "check the path"),
-        _ => unreadable(&crate::error::one_line(error.to_string()), "check that the file can be read"),
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        unreadable(&format!("byte {at} is not UTF-8 text"), "save the file as UTF-8")
+    simurgh_files::read_text(path).map_err(|unreadable| {
+        let told = crate::error::one_line(unreadable.to_string());
+        let (problem, advice) = told.split_once("; ").unwrap_or((&told, "check the file"));
+        Error::Unreadable {
+            file: path.display().to_string(),
+            problem: problem.to_owned(),
+            advice: advice.to_owned(),
+        }
     })
 }
 
@@ -72,12 +65,7 @@ fn with_root<T>(
             Complaint::new("the file is empty", "write a <platform version=\"4.1\"> with a zone into it"),
         ));
     }
-    element::check_depth(text).map_err(|line| {
-        malformed(
-            Some(line),
-            Complaint::new("the elements are nested too deep", "close the elements, or flatten the zones"),
-        )
-    })?;
+    element::check_shape(text).map_err(|(line, complaint)| malformed(Some(line), complaint))?;
     let options =
         roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS_MAX, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {

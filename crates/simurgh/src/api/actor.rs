@@ -265,7 +265,8 @@ impl Ctx {
         Ask::new(Simcall::KillAll, nothing)
     }
 
-    /// Calls a function when the actor ends, with whether it was killed. The last one given is called first. It may
+    /// Calls a function when the actor ends, with whether it was killed, or blocked for ever at the end of the simulation. The last
+    /// one given is called first. It may
     /// say something, but there is no time left for it to wait for anything.
     pub fn on_exit(&self, f: impl FnOnce(bool) + Send + 'static) {
         with_port(|port| port.on_exit.push(Box::new(f)));

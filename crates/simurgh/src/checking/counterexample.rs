@@ -56,7 +56,9 @@ impl Counterexample {
     /// If it is not the same every time, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> OurResult {
         let text = self.file().map_err(Error::other)?.write();
-        std::fs::write(&path, text).map_err(|error| Error::file(&path, error))
+        let path = path.as_ref();
+        simurgh_files::write(path, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| Error::file(path, error))
     }
 
     /// The schedule as it is saved; or why it cannot be.
@@ -91,9 +93,10 @@ pub(crate) const WIDTH: usize = 100;
 /// The text of a source file, if it is where the program was built. The compiler names files as they are seen from the
 /// root of a workspace, and cargo runs tests and programs in one of its folders.
 pub(crate) fn source(file: &str) -> Option<String> {
-    std::fs::read_to_string(file).ok().or_else(|| {
+    let read = |path: &Path| simurgh_files::read_text(path).ok();
+    read(Path::new(file)).or_else(|| {
         let package = std::env::var_os("CARGO_MANIFEST_DIR")?;
-        Path::new(&package).ancestors().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())
+        Path::new(&package).ancestors().find_map(|folder| read(&folder.join(file)))
     })
 }
 

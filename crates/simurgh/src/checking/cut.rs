@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use simurgh_explore::{Exploration, Faults, Network};
 use simurgh_trace::counterexample::told::{Counterexample, How, Standing, Taken, tell};
-use simurgh_trace::counterexample::{about, in_one_line};
+use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line};
 
 use super::{Spelling, Subject};
 use crate::text::count;
@@ -90,7 +90,10 @@ impl Cut {
         }
         let _ = writeln!(text, "and then:");
         let alive = || self.standing.iter().filter(|one| matches!(one.how, How::Ready | How::Waits));
-        let name = |standing: &Standing| self.actors.get(standing.actor as usize).map_or("", String::as_str);
+        let name = |standing: &Standing| {
+            let name = self.actors.get(standing.actor as usize).map_or("", String::as_str);
+            cut(name, NAME_MAX)
+        };
         let widest = alive().map(|standing| name(standing).chars().count()).max().unwrap_or(0);
         for standing in alive() {
             let _ = writeln!(text, "  {:<widest$}  {}", name(standing), about(standing));

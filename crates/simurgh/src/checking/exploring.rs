@@ -133,7 +133,7 @@ fn explore_instead(
     Ok(Explored { refined: Some(why), ..explored })
 }
 
-enum Refused {
+pub(super) enum Refused {
     By(Refusal),
     Otherwise(Error),
 }
@@ -168,8 +168,8 @@ fn explore_receives(
         }
         Processes::with_pulse(subject, subject.watchdog().pulse())
     };
-    let kept = match &options.resume {
-        Some(path) => Some(Kept::new(path, subject.names(), network, &mut make()).map_err(Refused::By)?),
+    let mut kept = match &options.resume {
+        Some(path) => Some(Kept::new(path, subject.names(), network, &mut make())?),
         None => None,
     };
     let frontier = match &kept {
@@ -192,16 +192,16 @@ fn explore_receives(
     loop {
         // What is to be resumed is kept every now and then: whatever ends the process, little is lost.
         let slice = Stopwatch::start();
-        let mut over = false;
+        let (mut over, is_kept) = (false, kept.is_some());
         frontier = frontier.and_then(|frontier| {
             explore_parts(&make, network, limits, workers, frontier, &mut |progress| {
-                over = kept.is_some() && slice.seconds() >= KEPT_EVERY;
+                over = is_kept && slice.seconds() >= KEPT_EVERY;
                 watch.go_on(progress.executions, progress.depth, Some(progress.part)) && !over
             })
         });
         let Ok(left) = &frontier else { break };
         let found = !limits.all && !left.found.found.is_empty();
-        match &kept {
+        match &mut kept {
             Some(kept) if over && !watch.is_stopped() && !left.is_exhausted() && !found => {
                 kept.save(left)?;
             }
@@ -217,7 +217,7 @@ fn explore_receives(
         stopped = Some(Stopped::Endless);
     }
     let mut left = None;
-    if let Some(kept) = kept {
+    if let Some(mut kept) = kept {
         if frontier.is_exhausted() {
             kept.forget();
         } else {

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use simurgh_explore::receives::choice::Pick;
 use simurgh_explore::receives::future::{CutRow, Posters, TrafficRow};
 use simurgh_explore::receives::parts::Frontier;
-use simurgh_explore::receives::search::{Limits, Refusal, Search};
+use simurgh_explore::receives::search::{Limits, Search};
 use simurgh_explore::receives::{Network, Processes};
 use simurgh_explore::{Exploration, Step, Violation};
+use simurgh_files::Claim;
 
+use super::exploring::Refused;
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
@@ -28,6 +30,7 @@ pub struct Left {
 /// A place where a search is kept.
 pub(super) struct Kept {
     path: PathBuf,
+    claim: Claim,
     actors: Vec<String>,
     network: String,
     fingerprint: String,
@@ -58,31 +61,34 @@ struct Found {
 }
 
 impl Kept {
-    /// The search of a program, which is run once to know it again.
+    /// The search of a program, which is run once to know it again. Nobody else may keep another search there meanwhile.
     pub(super) fn new(
         path: &Path,
         actors: Vec<String>,
         network: Network,
         program: &mut dyn Processes,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Refused> {
+        let claim =
+            Claim::on(path).map_err(|unclaimed| Error::input(format!("{}: {unclaimed}", path.display())))?;
         let mut search = Search::new(network, Limits { depth: 10_000, ..Limits::default() }, Vec::new());
-        search.run(program, &mut |_| true)?;
+        search.run(program, &mut |_| true).map_err(Refused::By)?;
         let fingerprint = format!("{:016x}", search.fingerprint());
         Ok(Self {
             path: path.to_owned(),
+            claim,
             actors,
             network: format!("{network:?}").to_lowercase(),
             fingerprint,
         })
     }
 
-    /// The search until now; one that has not begun if there is no file.
+    /// The search until now; one that has not begun if nothing is kept.
     pub(super) fn load(&self) -> Result<Frontier> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Frontier::default()),
-            Err(error) => return Err(self.error(error)),
-        };
+        let text = simurgh_files::read_text(&self.path).map_err(|unreadable| self.error(unreadable))?;
+        if text.is_empty() {
+            // It was made when it was claimed, by this search or by one that was ended before it could keep anything.
+            return Ok(Frontier::default());
+        }
         let file: File = serde_json::from_str(&text).map_err(|error| {
             self.error(format!("not a search that was kept ({error}); remove it to begin anew"))
         })?;
@@ -129,7 +135,7 @@ impl Kept {
     }
 
     /// Keeps what is left.
-    pub(super) fn save(&self, frontier: &Frontier) -> Result<Left> {
+    pub(super) fn save(&mut self, frontier: &Frontier) -> Result<Left> {
         let path = |picks: &Vec<Pick>| picks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         let found = frontier.found.found.iter().map(|(violation, schedule)| {
             let (actors, message) = match violation {
@@ -157,17 +163,14 @@ impl Kept {
             cuts,
         };
         let text = serde_json::to_string_pretty(&file).expect("plain data becomes JSON");
-        // Beside it first: what was kept is not lost if this is interrupted.
-        let beside = self.path.with_extension("new");
-        std::fs::write(&beside, text).map_err(|error| self.error(error))?;
-        std::fs::rename(&beside, &self.path).map_err(|error| self.error(error))?;
+        self.claim.replace(text.as_bytes()).map_err(|unclaimed| self.error(unclaimed))?;
         Ok(Left { parts: frontier.parts.len(), path: self.path.clone() })
     }
 
     /// Nothing is left to be kept.
-    pub(super) fn forget(&self) {
-        // It may never have been there.
-        let _ = std::fs::remove_file(&self.path);
+    pub(super) fn forget(self) {
+        // Whoever goes on with it finds that nothing is left.
+        let _ = self.claim.remove();
     }
 
     fn error(&self, what: impl std::fmt::Display) -> Error {

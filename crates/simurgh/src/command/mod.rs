@@ -29,8 +29,10 @@ use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Parser, Subcommand};
+use simurgh_platform::shown;
 
 use crate::error::{Error, Exit};
+use crate::text::lines;
 
 #[derive(Parser)]
 #[command(
@@ -107,7 +109,7 @@ pub(crate) fn answer(error: &clap::Error) -> ExitCode {
         words.strip_prefix("error: ").or(words.strip_prefix("tip: ")).unwrap_or(&words).to_owned()
     };
     let parts: Vec<_> = paragraphs.map(one_line).filter(|part| !part.is_empty()).collect();
-    eprintln!("simurgh: {}; try --help", parts.join("; "));
+    eprintln!("simurgh: {}; try --help", shown(&parts.join("; ")));
     Exit::CannotRun.into()
 }
 
@@ -136,9 +138,18 @@ pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("simurgh: {error}");
+            eprintln!("simurgh: {}", told(&error));
             Exit::CannotRun.into()
         }
+    }
+}
+
+/// An error as it is printed. What a program says of itself may have several lines.
+fn told(error: &Error) -> String {
+    let text = error.to_string();
+    match error {
+        Error::Other(_) => lines(&text),
+        _ => shown(&text).into_owned(),
     }
 }
 

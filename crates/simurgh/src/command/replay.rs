@@ -11,7 +11,7 @@ use simurgh_explore::verdict::Impossible;
 use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_trace::counterexample::told::{Counterexample, Shown, Taken, Telling};
-use simurgh_trace::counterexample::{about, in_one_line, steps_in_columns};
+use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line, steps_in_columns};
 
 use super::check::{draw, view};
 use super::simulate::check_place;
@@ -20,7 +20,7 @@ use crate::checking::schedule::{Differs, Planned, Schedule, base, find_scenario}
 use crate::checking::{Origin, Subject, silently};
 use crate::error::{Error, Exit, Result};
 use crate::scenario::Scenario;
-use crate::text::{count, shell_word};
+use crate::text::{count, lines, shell_word};
 
 /// The arguments of `replay`.
 #[derive(Args, Clone, Debug)]
@@ -189,7 +189,7 @@ fn told_step(taken: &Taken, name: &str, count: usize) -> String {
         let _ = writeln!(text, "{:>width$}    {}", "", said.text);
     }
     if let Some(fails) = &taken.fails {
-        let _ = writeln!(text, "{:>width$}  ✗ {fails}", "");
+        let _ = writeln!(text, "{:>width$}  ✗ {}", "", lines(fails));
     }
     text
 }
@@ -210,7 +210,8 @@ fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -
     if let Some(path) = &options.html {
         let _ = writeln!(text, "wrote {}: open it in a browser", path.display());
     }
-    match (&told.what, &schedule.violation) {
+    let words = |what: &Option<String>| what.as_deref().map(lines);
+    match (words(&told.what), words(&schedule.violation)) {
         (Some(what), Some(saved)) if what == saved => {
             let _ = writeln!(text, "it happens again: {what}");
         }
@@ -235,9 +236,10 @@ fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -
 /// What every actor is about, and what it exposes.
 fn state(told: &Counterexample) -> String {
     let mut text = String::new();
-    let width = told.actors.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let names: Vec<_> = told.actors.iter().map(|name| cut(name, NAME_MAX)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for standing in &told.standing {
-        let name = told.actors.get(standing.actor as usize).map_or("", String::as_str);
+        let name = names.get(standing.actor as usize).map_or("", String::as_str);
         let _ = writeln!(text, "  {name:<width$}  {}", about(standing));
     }
     let shown = told.shown();

@@ -1,12 +1,12 @@
 //! Runs a program and shows what came of it.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use simurgh_kernel::simulation::{Pacing, Said};
+use simurgh_platform::shown;
 use simurgh_trace::{Recorder, Timeline};
 
 use super::stats::Stats;
@@ -193,7 +193,13 @@ fn exit_of(outcome: &Outcome) -> Exit {
 }
 
 fn hear(said: &Said<'_>) {
-    print(&format!("[{:>12.6}] {} on {}: {}\n", said.at.seconds(), said.actor, said.host, said.text));
+    print(&format!(
+        "[{:>12.6}] {} on {}: {}\n",
+        said.at.seconds(),
+        shown(said.actor),
+        shown(said.host),
+        said.text
+    ));
 }
 
 enum Format {
@@ -234,13 +240,16 @@ pub(crate) fn write_timeline(timeline: &Timeline, traces: &[PathBuf], svg: Optio
     }
 }
 
+/// Says before a long run that a file could not be written.
 pub(crate) fn check_place(path: &Path) -> Result<()> {
     let name = path.display();
     if path.is_dir() {
         return Err(Error::input(format!("{name}: this is a directory; name a file in it to write to")));
     }
     match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => Ok(()),
+        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
+            simurgh_files::check(path).map_err(|error| Error::file(path, error))
+        }
         Some(folder) => Err(Error::input(format!(
             "{name}: there is no directory {:?} to write into; make it first",
             folder.display().to_string()
@@ -254,7 +263,5 @@ pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<()> {
-    let file = File::create(path).map_err(|error| Error::file(path, error))?;
-    let mut out = BufWriter::new(file);
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| Error::file(path, error))
+    simurgh_files::write(path, write).map_err(|error| Error::file(path, error))
 }

@@ -7,6 +7,8 @@ use serde::Serialize;
 use simurgh_kernel::event::Reason;
 use simurgh_kernel::kernel::Blocked;
 use simurgh_kernel::simulation::End;
+use simurgh_platform::{shortened, shown};
+use simurgh_trace::counterexample::{NAME_MAX, cut};
 
 use super::stats::Stats;
 use crate::program::Outcome;
@@ -143,17 +145,18 @@ pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> Strin
         operations(&mut text, scenario, records);
     }
     for failure in &report.failures {
-        let host = outcome.platform().host(failure.host).name;
+        let host = shown(outcome.platform().host(failure.host).name);
         let _ = writeln!(
             text,
             "actor {:?} on {host} failed at {}: {}",
-            failure.name,
+            shortened(&failure.name),
             seconds(failure.at.seconds()),
             failure.message
         );
     }
     for broken in &report.broken {
         let by = broken.by.as_ref().map_or_else(String::new, |actor| format!(", by actor {actor:?}"));
+        let by = shown(&by);
         let _ = writeln!(text, "{} at {}{by}", broken.what, seconds(broken.at.seconds()));
     }
     let verb = match &report.end {
@@ -179,7 +182,8 @@ pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> Strin
 /// The operations that ended, if they fit on a screen; else how many, and what did not go well.
 fn operations(text: &mut String, scenario: &Scenario, records: &[Record]) {
     const MOST: usize = 24;
-    let names = scenario.actors.iter().map(|actor| actor.name.len()).max().unwrap_or(0);
+    let name = |name: &str| cut(&shown(name), NAME_MAX);
+    let names = scenario.actors.iter().map(|actor| name(&actor.name).chars().count()).max().unwrap_or(0);
     let line = |text: &mut String, record: &Record| {
         let actor = &scenario.actors[record.actor];
         let how = match record.how {
@@ -190,8 +194,8 @@ fn operations(text: &mut String, scenario: &Scenario, records: &[Record]) {
             text,
             "{:>14}  {:<names$}  {}{how}",
             date(record.end),
-            actor.name,
-            actor.operations[record.index]
+            name(&actor.name),
+            shown(&actor.operations[record.index].to_string())
         );
     };
     if records.len() <= MOST {
@@ -218,13 +222,13 @@ fn operations(text: &mut String, scenario: &Scenario, records: &[Record]) {
 fn deadlock(text: &mut String, outcome: &Outcome, blocked: &[Blocked]) {
     const MOST: usize = 20;
     for waiting in blocked.iter().take(MOST) {
-        let host = outcome.platform().host(waiting.host).name;
+        let host = shown(outcome.platform().host(waiting.host).name);
         let _ = writeln!(
             text,
             "actor {:?} on {host} waits since {} {}",
-            waiting.name,
+            shortened(&waiting.name),
             seconds(waiting.since.seconds()),
-            purpose(outcome, waiting)
+            shown(&purpose(outcome, waiting))
         );
     }
     if blocked.len() > MOST {

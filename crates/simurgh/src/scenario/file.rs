@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use simurgh_files::Unreadable;
 use simurgh_models::Config;
 use toml::Spanned;
 
@@ -139,23 +140,17 @@ fn in_one_line(message: &str, found: &str) -> String {
 /// Reads a text file, with errors that say what it is instead.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let name = path.display();
-    if path.is_dir() {
-        return Err(Error::input(format!("{name}: this is a directory; name a file in it")));
-    }
-    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Error::input(format!("{name}: there is no such file; check the path"))
+    let text = simurgh_files::read_text(path).map_err(|unreadable| match unreadable {
+        Unreadable::NotText { line, .. } => {
+            Error::input(format!("{name}:{line}: this is not UTF-8 text; save the file as UTF-8"))
         }
-        _ => Error::file(path, error),
+        Unreadable::Failed(error) => Error::file(path, error),
+        other => Error::input(format!("{name}: {other}")),
     })?;
-    if bytes.iter().all(u8::is_ascii_whitespace) {
+    if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Err(Error::input(format!("{name}: the file is empty; write a scenario or a trace into it")));
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let line =
-            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        Error::input(format!("{name}:{line}: this is not UTF-8 text; save the file as UTF-8"))
-    })
+    Ok(text)
 }
 
 fn flatten(key: String, value: toml::Value, config: &mut Vec<(String, String)>) {

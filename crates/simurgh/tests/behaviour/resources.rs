@@ -185,3 +185,145 @@ fn a_new_priority_counts_at_once() {
 fn unreachable_end() {
     panic!("its host is off");
 }
+
+/// Turns hosts off and on, at given dates.
+fn switching(play: &mut Play, dates: &'static [(f64, &'static str, bool)], until: f64) {
+    play.actor("switch", "a", move |ctx, log| async move {
+        for &(date, host, on) in dates {
+            ctx.sleep(date - ctx.now()).await;
+            let found = ctx.host_named(host)?;
+            if on {
+                found.turn_on().await?
+            } else {
+                found.turn_off().await?
+            }
+            log.at(&ctx, format!("{host} {}", if on { "on" } else { "off" }));
+        }
+        ctx.sleep(until - ctx.now()).await;
+        fine()
+    });
+}
+
+/// SimGrid 3.32 does the same at the same dates.
+#[test]
+fn who_restarts_does_so_at_every_boot_of_its_host_though_it_had_ended() {
+    let mut play = Play::on(three_hosts());
+    let log = play.log.clone();
+    let brief = move |ctx: Ctx| {
+        let log = log.clone();
+        async move {
+            log.at(&ctx, "brief starts");
+            ctx.sleep(1.0).await;
+            log.at(&ctx, "brief is over");
+        }
+    };
+    play.program.actor("brief", "b").unwrap().restart(brief).unwrap();
+    switching(&mut play, &[(3.0, "b", false), (4.0, "b", true), (7.0, "b", false), (8.0, "b", true)], 11.0);
+    assert_eq!(
+        play.lines(),
+        [
+            "0.000000 brief starts",
+            "1.000000 brief is over",
+            "3.000000 b off",
+            "4.000000 brief starts",
+            "4.000000 b on",
+            "5.000000 brief is over",
+            "7.000000 b off",
+            "8.000000 brief starts",
+            "8.000000 b on",
+            "9.000000 brief is over",
+        ]
+    );
+}
+
+/// SimGrid 3.32 does the same at the same dates.
+#[test]
+fn who_was_killed_or_has_moved_comes_back_with_the_host_that_it_was_added_to() {
+    let mut play = Play::on(three_hosts());
+    let (log, other) = (play.log.clone(), play.log.clone());
+    let victim = move |ctx: Ctx| {
+        let log = log.clone();
+        async move {
+            log.at(&ctx, "victim starts");
+            if ctx.now() == 0.0 {
+                ctx.sleep(1.0).await;
+                ctx.exit().await;
+            }
+        }
+    };
+    let nomad = move |ctx: Ctx| {
+        let log = other.clone();
+        async move {
+            log.at(&ctx, format!("nomad starts on {}", ctx.host().name()));
+            ctx.sleep(1.0).await;
+            ctx.migrate("c").unwrap().await;
+            let seen = log.clone();
+            ctx.on_exit(move |failed| seen.write(format!("nomad: {failed}")));
+            ctx.sleep(10.0).await;
+        }
+    };
+    play.program.actor("victim", "b").unwrap().restart(victim).unwrap();
+    play.program.actor("nomad", "b").unwrap().restart(nomad).unwrap();
+    switching(&mut play, &[(2.0, "b", false), (5.0, "b", true), (8.0, "c", false), (9.0, "c", true)], 12.0);
+    assert_eq!(
+        play.lines(),
+        [
+            "0.000000 victim starts",
+            "0.000000 nomad starts on b",
+            "2.000000 b off",
+            "5.000000 victim starts",
+            "5.000000 nomad starts on b",
+            "5.000000 b on",
+            "nomad: true",
+            "nomad: true",
+            "8.000000 c off",
+            "9.000000 c on",
+        ]
+    );
+}
+
+/// SimGrid 3.32 does the same: what an actor has to say at its end is said, also where the end is that of the simulation.
+#[test]
+fn who_is_blocked_for_ever_is_told_of_the_end() {
+    let mut play = Play::on(three_hosts());
+    play.actor("blocked", "a", |ctx, log| async move {
+        let seen = log.clone();
+        ctx.on_exit(move |failed| seen.write(format!("blocked: {failed}")));
+        ctx.mailbox::<()>("nobody").recv().await
+    });
+    play.actor("brief", "b", |ctx, log| async move {
+        ctx.sleep(3.0).await;
+        log.at(&ctx, "brief is over");
+        fine()
+    });
+    let (outcome, lines) = play.ends();
+    assert!(!outcome.is_fine() && outcome.clock() == 3.0, "{:?}", outcome.report);
+    assert_eq!(lines, ["3.000000 brief is over", "blocked: true"]);
+}
+
+/// SimGrid 3.32 fails such a message for both ends at its very end, at 5.425381; one that has not met its receiver when the host goes
+/// off arrives there too, from where its sender is then.
+#[test]
+fn a_message_goes_with_its_sender_that_has_moved_before_its_host_went_off() {
+    for (bytes, receive_at, end) in [(5e6, 0.0, "5.425381"), (1e6, 5.0, "5.134267")] {
+        let mut play = Play::on(three_hosts());
+        play.actor("sender", "b", move |ctx, log| async move {
+            let message = ctx.mailbox("m").send((), bytes).start().await;
+            ctx.sleep(1.0).await;
+            ctx.migrate("c")?.await;
+            let result = message.wait().await;
+            log.how(&ctx, "sent", result);
+            fine()
+        });
+        play.actor("receiver", "a", move |ctx, log| async move {
+            ctx.sleep(receive_at).await;
+            let result = ctx.mailbox::<()>("m").recv().await;
+            log.how(&ctx, "received", result);
+            fine()
+        });
+        switching(&mut play, &[(2.0, "b", false)], 30.0);
+        let lines = play.lines();
+        assert!(lines.contains(&format!("{end} received: ok")), "{lines:?}");
+        assert!(lines.contains(&format!("{end} sent: ok")), "{lines:?}");
+    }
+}

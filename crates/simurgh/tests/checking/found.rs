@@ -324,6 +324,7 @@ fn what_goes_on_for_ever_in_time() {
     let report = simurgh::explore(app).time(std::time::Duration::from_millis(200)).run();
     assert_eq!(report.verdict(), Verdict::NotExhausted);
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
 
 /// A value that must not be dropped while its actor is about something.
 struct Fragile;

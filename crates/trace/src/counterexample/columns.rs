@@ -14,6 +14,8 @@ const COLUMNS_MAX: usize = 6;
 const WIDTH_MIN: usize = 16;
 /// More steps than these, and only the first and the last are printed.
 const STEPS_MAX: usize = 120;
+/// Longer names are cut where others stand below them.
+pub const NAME_MAX: usize = 60;
 /// So many of the first are printed then; the last are what it leads to.
 const STEPS_FIRST: usize = 10;
 /// At most so many lines of source are shown.
@@ -120,8 +122,9 @@ fn heading(told: &Counterexample, view: &View<'_>) -> String {
 
 /// Names, each with a text beside it.
 fn entries(entries: &[(String, String)], view: &View<'_>, out: &mut String) {
-    let widest = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, text) in entries {
+    let names: Vec<_> = entries.iter().map(|(name, _)| cut(name, NAME_MAX)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (name, (_, text)) in names.iter().zip(entries) {
         let room = view.width.saturating_sub(widest + 4).max(20);
         for (index, line) in wrap(text, room).iter().enumerate() {
             let name = if index == 0 {
@@ -364,9 +367,9 @@ fn share(room: usize, wanted: &[usize]) -> Vec<usize> {
 
 /// One line a step, for more actors than there is room for.
 fn list(told: &Counterexample, view: &View<'_>, lines: &Lines, out: &mut String) {
-    const NAME_MAX: usize = 20;
+    const NAME_LISTED: usize = 20;
     let name = |step: &Taken| match step.actor {
-        Some(actor) => cut(&told.actors[actor as usize], NAME_MAX),
+        Some(actor) => cut(&told.actors[actor as usize], NAME_LISTED),
         None => "network".to_owned(),
     };
     let place = |step: &Taken| step.place.map_or_else(String::new, |place| lines.brief(place));
@@ -429,7 +432,7 @@ fn source(told: &Counterexample, view: &View<'_>, lines: &Lines, out: &mut Strin
 }
 
 /// Text that is cut where there is no room for more.
-pub(crate) fn cut(text: &str, room: usize) -> String {
+pub fn cut(text: &str, room: usize) -> String {
     let text = text::line(text);
     if text.chars().count() <= room {
         return text;

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::counterexample::told::{Counterexample, Taken};
 
-pub(crate) use columns::cut;
-pub use columns::{View, about, in_columns, in_one_line, steps_in_columns};
+pub use columns::{NAME_MAX, View, about, cut, in_columns, in_one_line, steps_in_columns};
 pub use html::{Heading, in_html};
 pub use lines::Lines;
 

@@ -1,0 +1,77 @@
+//! Texts that come from files, as they are shown in one line: nothing in them moves a cursor, and nobody has to read a word of
+//! a hundred thousand letters.
+
+use std::borrow::Cow;
+
+/// Longer words are shortened.
+const WORD_MAX: usize = 200;
+/// Longer lines are shortened.
+const LINE_MAX: usize = 4000;
+
+/// A text in one line: control characters are escaped, long words are shortened, and so is the whole.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return shortened(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(shortened(&escaped).into_owned())
+}
+
+/// The same without a look at control characters.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    // Bytes are at least as many as letters, and quickly counted.
+    let is_long = |word: &str| word.len() > WORD_MAX && word.chars().count() > WORD_MAX;
+    let words = if text.len() > WORD_MAX && text.split_whitespace().any(is_long) {
+        let short = |word| match is_long(word) {
+            true => cut(word, WORD_MAX / 2, WORD_MAX / 4),
+            false => word.to_owned(),
+        };
+        let mut out = String::new();
+        for piece in text.split_inclusive(char::is_whitespace) {
+            let word = piece.trim_end_matches(char::is_whitespace);
+            out.push_str(&short(word));
+            out.push_str(&piece[word.len()..]);
+        }
+        Cow::Owned(out)
+    } else {
+        Cow::Borrowed(text)
+    };
+    if words.len() > LINE_MAX && words.chars().count() > LINE_MAX {
+        return Cow::Owned(cut(&words, LINE_MAX / 2, LINE_MAX / 4));
+    }
+    words
+}
+
+/// The first and the last letters of a text, and how many are left out.
+fn cut(text: &str, first: usize, last: usize) -> String {
+    let count = text.chars().count();
+    let head: String = text.chars().take(first).collect();
+    let tail: String = text.chars().skip(count - last).collect();
+    format!("{head}[... {} letters ...]{tail}", count - first - last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_moves_the_cursor_and_nothing_is_endless() {
+        assert_eq!(shown("as it is: \"ä\""), "as it is: \"ä\"");
+        assert_eq!(shown("a\u{1b}[31m\nb\t\u{7f}"), "a\\u{1b}[31m\\nb\\t\\u{7f}");
+        let long = "x".repeat(100_000);
+        let short = format!("{}[... 99850 letters ...]{}", "x".repeat(100), "x".repeat(50));
+        assert_eq!(shown(&format!("link {long:?} is unknown; add it")), {
+            let quoted = format!("\"{}[... 99852 letters ...]{}\"", "x".repeat(99), "x".repeat(49));
+            format!("link {quoted} is unknown; add it")
+        });
+        assert_eq!(shown(&format!("{long} \u{1}")), format!("{short} \\u{{1}}"));
+        assert!(shown(&"ab ".repeat(100_000)).chars().count() < LINE_MAX);
+    }
+}
