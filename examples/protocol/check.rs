@@ -65,7 +65,7 @@ pub fn check<M: Data>(
     let time = Duration::try_from_secs_f64(options.time).unwrap_or(Duration::MAX);
     let local = Options {
         histories: !options.no_histories,
-        company: !options.no_company,
+        coexistence: !options.no_company,
         early: !options.late,
         ..Options::default()
     };

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 
 use simurgh_search::liveness::{self, Eventually, Fairness};
-use simurgh_search::space::{Level, Seen, StateSpace, Steps, Way};
+use simurgh_search::space::{Lasso, Level, Seen, StateSpace, Steps};
 
 use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
@@ -430,7 +430,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
         decided
     }
 
-    fn found(&mut self, decided: Decided, way: Way<Move>) {
+    fn found(&mut self, decided: Decided, way: Lasso<Move>) {
         let steps = way.steps.iter().map(|(state, step)| Step::of(&self.space, state, *step)).collect();
         self.decide(decided, Schedule { start: way.start, steps, back_to: way.back_to });
     }

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use simurgh_search::space::{Seen, StateSpace, Steps, Way};
+use simurgh_search::space::{Lasso, Seen, StateSpace, Steps};
 use simurgh_search::verdict::{Exploration, Finding, Verdict};
 use simurgh_search::{Options, Progress as Went, Reversal, System};
 
@@ -142,7 +142,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
 
     fn decide(&mut self, decided: Decided) {
         let start = self.start.expect("it has begun");
-        self.session.found(decided, Way { start, steps: self.way.clone(), back_to: None });
+        self.session.found(decided, Lasso { start, steps: self.way.clone(), back_to: None });
         if !self.session.wants_more() {
             self.found.push(decided);
         }

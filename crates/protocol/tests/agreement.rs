@@ -211,11 +211,11 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 4] {
         assert!(dfs.verdict == bfs.verdict || lost, "seed {seed}: dfs\n{bfs}{dfs}");
         assert!(lost || shortest(&dfs) >= shortest(&bfs), "seed {seed}: bfs is the shortest\n{bfs}{dfs}");
         counts[3] += step_by_step(seed, &system, &bfs);
-        let plain = Options { histories: false, company: false, ..Options::default() };
-        let some = Options { company: false, early: false, ..Options::default() };
-        let soon = Options { company_states_max: 5, ..Options::default() };
-        let past = Options { pasts_from: 0, ..Options::default() };
-        let turns = Options { pasts_from: 4, ..Options::default() };
+        let plain = Options { histories: false, coexistence: false, ..Options::default() };
+        let some = Options { coexistence: false, early: false, ..Options::default() };
+        let soon = Options { coexistence_states_max: 5, ..Options::default() };
+        let past = Options { causal_histories_from: 0, ..Options::default() };
+        let turns = Options { causal_histories_from: 4, ..Options::default() };
         let checker = || {
             let mut asked = 0;
             system.checker().states_max(500).stop_when(move |_| {
@@ -228,9 +228,9 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 4] {
             ("local-gen", checker().local_gen()),
             ("without knowledge", checker().local_options(plain).local()),
             ("with histories", checker().local_options(some).local()),
-            ("giving up company", checker().local_options(soon).local()),
-            ("with pasts", checker().local_options(past.clone()).local()),
-            ("with pasts, gen", checker().local_options(past).local_gen()),
+            ("giving up coexistence", checker().local_options(soon).local()),
+            ("with causal_histories", checker().local_options(past.clone()).local()),
+            ("with causal_histories, gen", checker().local_options(past).local_gen()),
             ("taking turns", checker().local_options(turns).local()),
         ] {
             // Without knowledge, local states may go on for ever.

@@ -52,7 +52,7 @@ fn who_hears_of_what_it_has_not_done_counts_for_ever() {
     let found = callers(2).checker().local();
     found.assert_properties();
     assert_eq!(found.suspicions, 0, "{found}");
-    let alone = Options { company: false, ..Options::default() };
+    let alone = Options { coexistence: false, ..Options::default() };
     let found = callers(2).checker().states_max(500).local_options(alone).local();
     assert_eq!(found.verdict, Verdict::NotExhausted, "{found}");
 }
@@ -143,12 +143,12 @@ fn fewer_system_states_are_made_for_conditions_that_say_more() {
 fn pasts_tell_where_three_contradict_each_other() {
     callers(3).checker().bfs().assert_properties();
     let with_pairs = |states_max: u64| {
-        let pairs = Options { pasts_from: usize::MAX, ..Options::default() };
+        let pairs = Options { causal_histories_from: usize::MAX, ..Options::default() };
         callers(3).checker().states_max(states_max).local_options(pairs).local()
     };
     assert_eq!(with_pairs(1_000).verdict, Verdict::NotExhausted);
-    for pasts_from in [0, 10, 100] {
-        let options = Options { pasts_from, ..Options::default() };
+    for causal_histories_from in [0, 10, 100] {
+        let options = Options { causal_histories_from, ..Options::default() };
         callers(3).checker().states_max(2_000).local_options(options).local().assert_properties();
     }
 }
@@ -157,7 +157,7 @@ fn pasts_tell_where_three_contradict_each_other() {
 #[test]
 fn a_local_search_asks_often_whether_to_stop() {
     let (mut asked, mut last, mut most) = (0_u32, 0, 0);
-    let pairs = Options { pasts_from: usize::MAX, early: false, ..Options::default() };
+    let pairs = Options { causal_histories_from: usize::MAX, early: false, ..Options::default() };
     let found = callers(3)
         .checker()
         .states_max(2_000)

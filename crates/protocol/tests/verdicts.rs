@@ -247,10 +247,10 @@ fn all_notes_are_told() {
         out.set_timer((), SECOND);
     });
     let system = System::new().actor(counter).within(|_| true);
-    let options = Options { company_states_max: 1, ..Options::default() };
+    let options = Options { coexistence_states_max: 1, ..Options::default() };
     let found = system.checker().depth_max(3).local_options(options).local();
     let note = found.note.as_deref().unwrap_or_default();
-    for part in ["3 steps of one actor were the bound", "company was given up", "within"] {
+    for part in ["3 steps of one actor were the bound", "coexistence was given up", "within"] {
         assert!(note.contains(part), "{part}: {note}");
     }
 }

@@ -5,7 +5,7 @@
 //! counterexample, is the same whatever the number of threads.
 
 use crate::session::Options;
-use crate::space::{Level, Seen, StateSpace, Steps, Successors, Way};
+use crate::space::{Lasso, Level, Seen, StateSpace, Steps, Successors};
 use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
@@ -130,12 +130,12 @@ pub(crate) fn way<S: StateSpace>(
     made: Steps,
     parents: &Parents,
     last: u32,
-) -> (Way<S::Step>, Vec<u32>) {
+) -> (Lasso<S::Step>, Vec<u32>) {
     let numbers = parents.way(last);
     let starts = space.starts();
     let is_first = |start: &Vec<u32>| parents.find(space.key(start)) == Some(numbers[0]);
     let start = starts.iter().position(is_first).expect("ways begin with a start");
-    let mut way = Way { start, steps: Vec::new(), back_to: None };
+    let mut way = Lasso { start, steps: Vec::new(), back_to: None };
     let mut state = starts[start].clone();
     let mut next = Successors::default();
     for &number in &numbers[1..] {

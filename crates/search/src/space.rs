@@ -127,9 +127,9 @@ pub struct Seen {
     pub depth: usize,
 }
 
-/// What leads from a start to something that was found.
+/// What leads from a start to something that was found, and perhaps round a cycle there.
 #[derive(Clone, Debug)]
-pub struct Way<Step> {
+pub struct Lasso<Step> {
     /// The number of the start.
     pub start: usize,
     /// The steps, each with the state in which it is made.
@@ -189,7 +189,7 @@ pub trait StateSpace {
     fn look(&mut self, state: &[u32], step: Option<Self::Step>) -> Vec<Self::Finding>;
 
     /// Takes note of something that was found.
-    fn found(&mut self, finding: Self::Finding, way: Way<Self::Step>);
+    fn found(&mut self, finding: Self::Finding, way: Lasso<Self::Step>);
 
     /// Whether there is anything left to look for.
     fn wants_more(&self) -> bool;

@@ -4,7 +4,7 @@
 //! search; executions are not seen one by one, so that what compares whole executions is lost.
 
 use crate::session::Options;
-use crate::space::{Frame, Seen, StateSpace, Steps, Successors, Way};
+use crate::space::{Frame, Lasso, Seen, StateSpace, Steps, Successors};
 use crate::stepped;
 use crate::system::System;
 use crate::verdict::Found;
@@ -110,7 +110,7 @@ impl<S: StateSpace> Path<'_, S> {
     }
 
     /// The steps that were taken.
-    fn way(&self) -> Way<S::Step> {
+    fn way(&self) -> Lasso<S::Step> {
         let mut state = self.first.as_slice();
         let mut steps = Vec::new();
         for frame in &self.frames {
@@ -118,6 +118,6 @@ impl<S: StateSpace> Path<'_, S> {
             steps.push((state.to_vec(), successor.step));
             state = self.stack.state(successor);
         }
-        Way { start: self.start, steps, back_to: None }
+        Lasso { start: self.start, steps, back_to: None }
     }
 }

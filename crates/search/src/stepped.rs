@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::session::{Options, Session};
-use crate::space::{Seen, StateSpace, Steps, Successors, Way};
+use crate::space::{Lasso, Seen, StateSpace, Steps, Successors};
 use crate::system::System;
 use crate::verdict::Found;
 
@@ -144,7 +144,7 @@ impl<S: System> StateSpace for Stepped<'_, '_, '_, S> {
         Vec::new()
     }
 
-    fn found(&mut self, (): (), _: Way<u32>) {}
+    fn found(&mut self, (): (), _: Lasso<u32>) {}
 
     fn wants_more(&self) -> bool {
         !self.is_over

@@ -124,11 +124,11 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
                     return;
                 }
                 let Session { evaluator, space, report, .. } = &mut *self.session;
-                let company = graph.company(left, state, right).unwrap_or(&everyone);
+                let coexistence = graph.coexistence(left, state, right).unwrap_or(&everyone);
                 let plain = graph.plain(left, state);
-                for other in company.iter() {
+                for other in coexistence.iter() {
                     let other = graph.plain(right, other);
-                    // With pasts, the same two meet more than once.
+                    // With causal histories, the same two meet more than once.
                     if graph.has_pasts() && of_left.get(plain) && of_right.get(other) {
                         continue;
                     }
@@ -216,10 +216,11 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
             }
             let mut possible = possible.clone();
             for (other, possible) in possible.iter_mut().enumerate().skip(actor + 1) {
-                let mut company = Bits::default();
-                let mut meet = |state: u32| graph.company(actor, state, other).map(|met| company.add(met));
+                let mut coexistence = Bits::default();
+                let mut meet =
+                    |state: u32| graph.coexistence(actor, state, other).map(|met| coexistence.add(met));
                 if here.iter().all(|state| meet(state).is_some()) {
-                    *possible = possible.and(&company);
+                    *possible = possible.and(&coexistence);
                 }
             }
             keys.push(*key);
@@ -255,8 +256,8 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
         }
         let mut possible: Bits = (0..graph.count(actor)).collect();
         for (other, &chosen) in made.numbers.iter().enumerate() {
-            if let Some(company) = graph.company(other, chosen, actor) {
-                possible = possible.and(company);
+            if let Some(coexistence) = graph.coexistence(other, chosen, actor) {
+                possible = possible.and(coexistence);
             }
         }
         for one in possible.iter() {
@@ -283,8 +284,9 @@ fn in_company(graph: &Graph, (actor, states): (usize, &Bits), (other, others): (
         (0..graph.count(actor)).filter(|state| states.get(graph.plain(actor, *state))).collect()
     };
     let others = with_pasts(other, others);
-    let meets =
-        |state: &u32| graph.company(actor, *state, other).is_none_or(|company| company.meets(&others));
+    let meets = |state: &u32| {
+        graph.coexistence(actor, *state, other).is_none_or(|coexistence| coexistence.meets(&others))
+    };
     with_pasts(actor, states).iter().filter(meets).map(|state| graph.plain(actor, state)).collect()
 }
 
@@ -308,7 +310,7 @@ impl Together<'_> {
     }
 }
 
-/// A system state that is being made: the states of the first actors, with their pasts and without.
+/// A system state that is being made: the states of the first actors, with their causal histories and without.
 #[derive(Default)]
 struct Made {
     numbers: Vec<u32>,

@@ -5,9 +5,9 @@
 //!
 //! - **Histories**, in place of the paper's shortcut (its 4.2): a message that was sent at most once on any way of its sender
 //!   is not received in a state that has received it on all known ways. If other ways turn up, it is.
-//! - **Company**: which local states and messages may be there at the same time; see `company`.
-//! - **Pasts**: local states and messages are told apart by their first causes, too; see `past`. The numbers of states and
-//!   messages in this file are those of states and messages with their pasts; those of the [`Space`] are called plain.
+//! - **Coexistence**: which local states and messages may be there at the same time; see `coexistence`.
+//! - **Causal histories**: local states and messages are told apart by their first causes, too; see `causal_history`. The numbers of states and
+//!   messages in this file are those of states and messages with their causal histories; those of the [`Space`] are called plain.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use simurgh_search::space::Seen as Progress;
 use crate::actor::Data;
 use crate::local::Options;
 use crate::local::bits::Bits;
-use crate::local::past::{Causes, Past};
+use crate::local::causal_history::{CausalHistory, Causes};
 use crate::node::Health;
 use crate::session::Session;
 use crate::space::{CRASH, Lookup, RECOVER, Space, TIMEOUT};
@@ -32,9 +32,9 @@ pub(crate) struct Edge {
     pub(crate) reaction: u32,
 }
 
-/// The same with pasts.
+/// The same with causal histories.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct HistoryEdge {
     pub(super) node: u32,
     pub(super) from: u32,
     pub(super) to: u32,
@@ -45,19 +45,19 @@ pub(super) struct Way {
 /// What is known of the local states of one actor.
 #[derive(Default)]
 pub(super) struct Local {
-    /// For each state, its plain number and its past.
-    states: Vec<(u32, Past)>,
-    numbers: Lookup<(u32, Past), u32>,
+    /// For each state, its plain number and its causal history.
+    states: Vec<(u32, CausalHistory)>,
+    numbers: Lookup<(u32, CausalHistory), u32>,
     /// The plain states that are there.
     plain: Bits,
     depth: Vec<u32>,
     pub(super) out: Vec<Vec<u32>>,
     /// For each state, the messages that were received on all ways to it.
     received: Vec<Bits>,
-    /// For each state, the messages that may have been sent when it is there; without company, only its own ones.
+    /// For each state, the messages that may have been sent when it is there; without coexistence, only its own ones.
     pub(super) sent: Vec<Bits>,
-    /// For each other actor and each state: in the company of which states of the other it may be.
-    pub(super) company: Vec<Vec<Bits>>,
+    /// For each other actor and each state: with which states of the other it may coexist.
+    pub(super) coexistence: Vec<Vec<Bits>>,
     /// The states of which more is known than when their ways were last followed.
     pub(super) dirty: Bits,
 }
@@ -67,7 +67,7 @@ pub(super) struct Local {
 pub(super) struct Message {
     /// Its plain number, sender and receiver.
     plain: u32,
-    past: Past,
+    causal_history: CausalHistory,
     pub(super) from: u32,
     pub(super) to: u32,
     /// In which states of each actor it may have been sent.
@@ -90,10 +90,10 @@ pub(crate) struct Graph {
     /// All steps, in plain numbers.
     pub(crate) edges: Vec<Edge>,
     known_edges: Lookup<(u32, u32, u32), ()>,
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<HistoryEdge>,
     pub(super) sends: Vec<u32>,
     pub(super) messages: Vec<Message>,
-    message_numbers: Lookup<(u32, Past), u32>,
+    message_numbers: Lookup<(u32, CausalHistory), u32>,
     /// Which knowledge is used.
     pub(super) options: Options,
     causes: Causes,
@@ -103,7 +103,7 @@ pub(crate) struct Graph {
     pub(super) dirty_messages: Vec<u32>,
     /// The states, with their actors, of which it is no longer certain that they have received something.
     forgetful: Vec<(u32, u32)>,
-    /// Without company, the messages that have not been considered in all states that there were before.
+    /// Without coexistence, the messages that have not been considered in all states that there were before.
     pub(super) unconsidered: Vec<u32>,
     /// The states, with their actors, whose ways are about to be followed again.
     again: VecDeque<(u32, u32)>,
@@ -113,7 +113,7 @@ pub(crate) struct Graph {
     depth: u32,
     /// Handlers that were run and had an effect.
     pub(crate) transitions: u64,
-    /// Company was given up.
+    /// Coexistence was given up.
     pub(crate) crowded: bool,
     depth_max: usize,
     /// How many steps there were when it was last asked whether something is wrong.
@@ -123,15 +123,15 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: &Options, pasts: bool) -> Self {
+    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: &Options, causal_histories: bool) -> Self {
         let Session { space, starts, .. } = session;
         let actors = space.actors();
-        let local = || Local { company: vec![Vec::new(); actors], ..Local::default() };
+        let local = || Local { coexistence: vec![Vec::new(); actors], ..Local::default() };
         let flying = starts.iter().flat_map(|start| start[space.header()..].iter().copied());
         let mut graph = Self {
             nodes: (0..actors).map(|_| local()).collect(),
             options: options.clone(),
-            causes: if pasts { Causes::new(actors, flying) } else { Causes::default() },
+            causes: if causal_histories { Causes::new(actors, flying) } else { Causes::default() },
             depth_max: session.limits.depth_max,
             ..Self::default()
         };
@@ -180,8 +180,9 @@ impl Graph {
             } else if let Some((actor, state)) = self.forgetful.pop() {
                 for at in 0..self.nodes[actor as usize].out[state as usize].len() {
                     let way = self.nodes[actor as usize].out[state as usize][at];
-                    let (to, past) = self.nodes[actor as usize].states[self.ways[way as usize].to as usize];
-                    self.remember(space, way, to, past);
+                    let (to, causal_history) =
+                        self.nodes[actor as usize].states[self.ways[way as usize].to as usize];
+                    self.remember(space, way, to, causal_history);
                 }
             } else if let Some(message) = self.unconsidered.pop() {
                 self.consider_everywhere(message);
@@ -198,9 +199,9 @@ impl Graph {
             self.cut_at = Some(self.depth_max);
             return;
         }
-        let (plain, past) = local.states[state as usize];
+        let (plain, causal_history) = local.states[state as usize];
         let (plain_event, comes) = match self.messages.get(event as usize).filter(|_| event < TIMEOUT) {
-            Some(message) => (message.plain, message.past),
+            Some(message) => (message.plain, message.causal_history),
             None => (event, self.causes.of_local_event(actor)),
         };
         let reactions = space.react(actor, plain, plain_event).effective();
@@ -215,9 +216,9 @@ impl Graph {
             let first_send = self.sends.len() as u32;
             // What only takes a message out of a queue is not part of what led to a state.
             let has_effect = to != plain || !space.sends(space.reaction(reaction)).is_empty();
-            let past = if has_effect { past | comes } else { past };
+            let causal_history = if has_effect { causal_history | comes } else { causal_history };
             for &envelope in space.sends(space.reaction(reaction)) {
-                let message = self.message(space, envelope, past);
+                let message = self.message(space, envelope, causal_history);
                 self.sends.push(message);
             }
             let way = self.ways.len() as u32;
@@ -226,8 +227,8 @@ impl Graph {
                 self.messages[event as usize].ways.push(way);
             }
             let sends = (first_send, self.sends.len() as u32);
-            self.ways.push(Way { node: actor, from: state, to: 0, event, sends });
-            let to = self.remember(space, way, to, past);
+            self.ways.push(HistoryEdge { node: actor, from: state, to: 0, event, sends });
+            let to = self.remember(space, way, to, causal_history);
             self.ways[way as usize].to = to;
             self.follow(way, true);
         }
@@ -239,7 +240,8 @@ impl Graph {
         for message in std::mem::take(&mut self.dirty_messages) {
             self.messages[message as usize].is_dirty = false;
             for at in 0..self.messages[message as usize].ways.len() {
-                let Way { node, from, .. } = self.ways[self.messages[message as usize].ways[at] as usize];
+                let HistoryEdge { node, from, .. } =
+                    self.ways[self.messages[message as usize].ways[at] as usize];
                 self.nodes[node as usize].dirty.set(from);
             }
         }
@@ -251,16 +253,22 @@ impl Graph {
     }
 
     /// Notes what has been received on all ways to the target of one, and enters it if it is new.
-    fn remember<M: Data>(&mut self, space: &Space<M>, way: u32, to: u32, past: Past) -> u32 {
-        let Way { node, from, event, .. } = self.ways[way as usize];
+    fn remember<M: Data>(
+        &mut self,
+        space: &Space<M>,
+        way: u32,
+        to: u32,
+        causal_history: CausalHistory,
+    ) -> u32 {
+        let HistoryEdge { node, from, event, .. } = self.ways[way as usize];
         let local = &mut self.nodes[node as usize];
         let mut received = local.received[from as usize].clone();
         if event < TIMEOUT {
             received.set(event);
         }
         let depth = local.depth[from as usize] + 1;
-        let Some(&known) = local.numbers.get(&(to, past)) else {
-            return self.enter(space, node, to, past, depth, received);
+        let Some(&known) = local.numbers.get(&(to, causal_history)) else {
+            return self.enter(space, node, to, causal_history, depth, received);
         };
         let mut fewer = Vec::new();
         local.received[known as usize].intersect(&received, |message| fewer.push(message));
@@ -279,26 +287,26 @@ impl Graph {
         space: &Space<M>,
         actor: u32,
         plain: u32,
-        past: Past,
+        causal_history: CausalHistory,
         depth: u32,
         received: Bits,
     ) -> u32 {
         let local = &mut self.nodes[actor as usize];
-        if let Some(&known) = local.numbers.get(&(plain, past)) {
+        if let Some(&known) = local.numbers.get(&(plain, causal_history)) {
             return known;
         }
         let state = local.states.len() as u32;
-        local.numbers.insert((plain, past), state);
-        local.states.push((plain, past));
+        local.numbers.insert((plain, causal_history), state);
+        local.states.push((plain, causal_history));
         local.plain.set(plain);
         local.out.push(Vec::new());
         local.depth.push(depth);
         local.received.push(received);
         local.sent.push(Bits::default());
-        local.company.iter_mut().for_each(|company| company.push(Bits::default()));
+        local.coexistence.iter_mut().for_each(|coexistence| coexistence.push(Bits::default()));
         self.depth = self.depth.max(depth);
         self.states += 1;
-        if self.has_company() && self.states > self.options.company_states_max {
+        if self.knows_coexistence() && self.states > self.options.coexistence_states_max {
             self.give_up_company();
         }
         let facts = space.facts(actor as usize, plain);
@@ -310,7 +318,7 @@ impl Graph {
             Health::Down => self.todo.push_back((actor, state, RECOVER)),
             _ => {}
         }
-        if !self.has_company() {
+        if !self.knows_coexistence() {
             for message in 0..self.messages.len() as u32 {
                 if self.messages[message as usize].to == actor {
                     self.consider(message, state);
@@ -320,24 +328,24 @@ impl Graph {
         state
     }
 
-    /// The number of a message with its past.
-    fn message<M: Data>(&mut self, space: &Space<M>, plain: u32, past: Past) -> u32 {
-        if let Some(&known) = self.message_numbers.get(&(plain, past)) {
+    /// The number of a message with its causal history.
+    fn message<M: Data>(&mut self, space: &Space<M>, plain: u32, causal_history: CausalHistory) -> u32 {
+        if let Some(&known) = self.message_numbers.get(&(plain, causal_history)) {
             return known;
         }
         let number = self.messages.len() as u32;
         let envelope = space.envelopes.get(plain);
-        self.message_numbers.insert((plain, past), number);
+        self.message_numbers.insert((plain, causal_history), number);
         self.messages.push(Message {
             plain,
-            past,
+            causal_history,
             from: envelope.from,
             to: envelope.to,
             with: vec![Bits::default(); self.nodes.len()],
             along: [number].into_iter().collect(),
             ..Message::default()
         });
-        if !self.has_company() {
+        if !self.knows_coexistence() {
             self.consider_everywhere(number);
         }
         number
@@ -352,9 +360,9 @@ impl Graph {
 
     /// Lets a message be received in a state, if that may be.
     pub(super) fn consider(&mut self, message: u32, state: u32) {
-        let has_company = self.has_company();
+        let knows_coexistence = self.knows_coexistence();
         let known = &mut self.messages[message as usize];
-        let may_be_there = !has_company || known.with[known.to as usize].get(state);
+        let may_be_there = !knows_coexistence || known.with[known.to as usize].get(state);
         let was_received = self.options.histories
             && !known.repeated
             && self.nodes[known.to as usize].received[state as usize].get(message);
@@ -372,7 +380,7 @@ impl Graph {
         &self.nodes[actor].plain
     }
 
-    /// How many local states an actor has, told apart by their pasts if that is done.
+    /// How many local states an actor has, told apart by their causal histories if that is done.
     pub(crate) fn count(&self, actor: usize) -> u32 {
         self.nodes[actor].states.len() as u32
     }
@@ -382,7 +390,7 @@ impl Graph {
         self.nodes[actor].states[state as usize].0
     }
 
-    /// Whether local states are told apart by their pasts.
+    /// Whether local states are told apart by their causal histories.
     pub(crate) fn has_pasts(&self) -> bool {
         self.causes.are_told_apart
     }
@@ -395,13 +403,13 @@ impl Graph {
     pub(crate) fn bytes(&self) -> usize {
         let sum = |bits: &[Bits]| bits.iter().map(Bits::bytes).sum::<usize>();
         let of_node = |local: &Local| {
-            let company = local.company.iter().map(|all| sum(all)).sum::<usize>();
-            sum(&local.received) + sum(&local.sent) + company
+            let coexistence = local.coexistence.iter().map(|all| sum(all)).sum::<usize>();
+            sum(&local.received) + sum(&local.sent) + coexistence
         };
         let of_message = |message: &Message| sum(&message.with) + message.done.bytes();
         self.nodes.iter().map(of_node).sum::<usize>()
             + self.messages.iter().map(of_message).sum::<usize>()
             + self.edges.len() * size_of::<Edge>()
-            + self.ways.len() * size_of::<Way>()
+            + self.ways.len() * size_of::<HistoryEdge>()
     }
 }

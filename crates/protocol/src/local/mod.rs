@@ -10,15 +10,15 @@
 //! - A question is answered by a search through what can contribute to the answer, not by listing sequences of events. That
 //!   is exact, with messages that are received twice, with cycles and self-references; so are histories, and what seemed
 //!   to be refuted is asked again when there are more local states. In the paper's tool these were shortcuts (its 4.2).
-//! - Local states that cannot be there together are known in pairs, see `company`; much never gets as far as a question.
-//! - Where pairs do not tell enough, local states are told apart by where they come from, too, see `past`.
+//! - Local states that cannot be there together are known in pairs, see `coexistence`; much never gets as far as a question.
+//! - Where pairs do not tell enough, local states are told apart by where they come from, too, see `causal_history`.
 
 pub(crate) mod bits;
-mod company;
+mod causal_history;
+mod coexistence;
+mod dovetail;
 pub(crate) mod goals;
 pub(crate) mod graph;
-mod past;
-mod turns;
 pub(crate) mod verify;
 
 use simurgh_search::StateSpace;
@@ -28,10 +28,10 @@ use crate::property::{Kind, Mode as When};
 use crate::report::Report;
 use crate::session::Session;
 use crate::system::System;
+use dovetail::Dovetail;
 pub(crate) use goals::Mode;
 use goals::{Goal, goals, of_boundary};
 use graph::Graph;
-use turns::Turns;
 use verify::{Answer, verify};
 
 /// How local search goes about it. The default is what is fastest as a rule; the rest shows what each idea is worth.
@@ -40,20 +40,26 @@ pub struct Options {
     /// Do not receive what was sent once and has been received: otherwise every message may be received again and again.
     pub histories: bool,
     /// Know which local states can be there together: otherwise, as in the paper, everything meets everything.
-    pub company: bool,
-    /// With more local states than this, `company` is given up, since its memory is quadratic.
-    pub company_states_max: usize,
-    /// With more local states than this, they are told apart by their pasts, too: by a second exploration, which takes
+    pub coexistence: bool,
+    /// With more local states than this, `coexistence` is given up, since its memory is quadratic.
+    pub coexistence_states_max: usize,
+    /// With more local states than this, they are told apart by their causal histories, too: by a second exploration, which takes
     /// turns with the first. It has more states for the same system, but knows more of what cannot be, and so it may end
     /// where the other does not.
-    pub pasts_from: usize,
+    pub causal_histories_from: usize,
     /// Verify while there are local states to come: otherwise only in the end, when all are known.
     pub early: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { histories: true, company: true, company_states_max: 20_000, pasts_from: 2_000, early: true }
+        Self {
+            histories: true,
+            coexistence: true,
+            coexistence_states_max: 20_000,
+            causal_histories_from: 2_000,
+            early: true,
+        }
     }
 }
 
@@ -79,9 +85,9 @@ pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
 
 pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
     options.histories &= session.space.network != crate::Network::Duplicating;
-    let (early, mut turns) = (options.early, Turns::new(&session, options));
+    let (early, mut dovetail) = (options.early, Dovetail::new(&session, options));
     while session.wants_more() {
-        let (graph, states_max) = turns.next(&session);
+        let (graph, states_max) = dovetail.next(&session);
         let ended = explore(&mut session, graph, states_max);
         // Most of what is asked early is asked again later: so only when there is twice as much to ask about.
         let has_grown = early && graph.edges.len() >= 2 * graph.asked_at;
@@ -97,7 +103,7 @@ pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options,
             break;
         }
     }
-    turns.report(&mut session.report);
+    dovetail.report(&mut session.report);
     session.finish()
 }
 

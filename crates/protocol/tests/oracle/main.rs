@@ -51,11 +51,11 @@ impl Case {
         let states_max = (is_bounded && random.chance(2)).then(|| 1 + random.below(30) as u64);
         let depth_max = (is_bounded && states_max.is_none()).then(|| random.below(6));
         let local = match random.below(5) {
-            0 => Options { histories: false, company: false, ..Options::default() },
-            1 => Options { company: false, early: false, ..Options::default() },
-            2 => Options { company_states_max: 5, ..Options::default() },
-            3 => Options { pasts_from: 0, ..Options::default() },
-            _ => Options { pasts_from: 4, ..Options::default() },
+            0 => Options { histories: false, coexistence: false, ..Options::default() },
+            1 => Options { coexistence: false, early: false, ..Options::default() },
+            2 => Options { coexistence_states_max: 5, ..Options::default() },
+            3 => Options { causal_histories_from: 0, ..Options::default() },
+            _ => Options { causal_histories_from: 4, ..Options::default() },
         };
         Self { protocol, properties, boundary, fairness, states_max, depth_max, local }
     }

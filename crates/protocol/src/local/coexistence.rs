@@ -6,18 +6,19 @@
 //! the local states, so it is given up beyond a bound.
 
 use crate::local::bits::Bits;
-use crate::local::graph::{Graph, Way};
+use crate::local::graph::{Graph, HistoryEdge};
 use crate::space::TIMEOUT;
 
 impl Graph {
-    /// Draws all conclusions from a way: who is in the company of its target, and what has been sent there.
+    /// Draws all conclusions from a way: which states coexist with its target, and what has been sent there.
     pub(super) fn follow(&mut self, number: u32, is_new: bool) {
         let way = self.ways[number as usize];
-        let Way { node, from, to, event, .. } = way;
+        let HistoryEdge { node, from, to, event, .. } = way;
         let (at, actors) = (node as usize, self.nodes.len());
         let mut news = std::mem::take(&mut self.scratch);
         // What had been sent before has been sent after, unless it is never sent along with what is received.
-        let along = (self.has_company() && event < TIMEOUT).then(|| &self.messages[event as usize].along);
+        let along =
+            (self.knows_coexistence() && event < TIMEOUT).then(|| &self.messages[event as usize].along);
         let before = &self.nodes[at].sent[from as usize];
         before.news(along, &self.nodes[at].sent[to as usize], &mut news);
         for &message in &news {
@@ -34,7 +35,7 @@ impl Graph {
                 self.repeat(message);
             }
             self.sent_with(message, node, to);
-            if self.has_company() {
+            if self.knows_coexistence() {
                 let along = (event < TIMEOUT).then(|| &self.messages[event as usize].along);
                 let before = &self.nodes[at].sent[from as usize];
                 before.news(along, &self.messages[message as usize].along, &mut news);
@@ -46,18 +47,18 @@ impl Graph {
                 }
             }
         }
-        if self.has_company() {
+        if self.knows_coexistence() {
             for other in (0..actors).filter(|other| *other != at) {
                 let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
-                let before = &self.nodes[at].company[other][from as usize];
-                before.news(mask, &self.nodes[at].company[other][to as usize], &mut news);
+                let before = &self.nodes[at].coexistence[other][from as usize];
+                before.news(mask, &self.nodes[at].coexistence[other][to as usize], &mut news);
                 for &state in &news {
                     self.meet(node, to, other as u32, state);
                 }
                 for place in sends.clone() {
                     let message = self.sends[place];
                     let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
-                    let before = &self.nodes[at].company[other][from as usize];
+                    let before = &self.nodes[at].coexistence[other][from as usize];
                     before.news(mask, &self.messages[message as usize].with[other], &mut news);
                     for &state in &news {
                         self.sent_with(message, other as u32, state);
@@ -73,15 +74,16 @@ impl Graph {
         event >= TIMEOUT || self.messages[event as usize].repeated || !self.options.histories
     }
 
-    pub(super) fn has_company(&self) -> bool {
-        self.options.company && !self.crowded
+    pub(super) fn knows_coexistence(&self) -> bool {
+        self.options.coexistence && !self.crowded
     }
 
     /// Two local states may be there at the same time.
     pub(super) fn meet(&mut self, left: u32, state: u32, right: u32, other: u32) {
-        if self.has_company() && self.nodes[left as usize].company[right as usize][state as usize].set(other)
+        if self.knows_coexistence()
+            && self.nodes[left as usize].coexistence[right as usize][state as usize].set(other)
         {
-            self.nodes[right as usize].company[left as usize][other as usize].set(state);
+            self.nodes[right as usize].coexistence[left as usize][other as usize].set(state);
             self.touch(left, state);
             self.touch(right, other);
         }
@@ -89,9 +91,9 @@ impl Graph {
 
     /// A message may have been sent when a local state is there.
     pub(super) fn sent_with(&mut self, message: u32, actor: u32, state: u32) {
-        let has_company = self.has_company();
+        let knows_coexistence = self.knows_coexistence();
         let known = &mut self.messages[message as usize];
-        if !has_company {
+        if !knows_coexistence {
             if known.from == actor && self.nodes[actor as usize].sent[state as usize].set(message) {
                 self.touch(actor, state);
             }
@@ -128,7 +130,7 @@ impl Graph {
     pub(super) fn give_up_company(&mut self) {
         self.crowded = true;
         for local in &mut self.nodes {
-            local.company.iter_mut().for_each(Vec::clear);
+            local.coexistence.iter_mut().for_each(Vec::clear);
         }
         for message in &mut self.messages {
             message.with.clear();
@@ -148,8 +150,8 @@ impl Graph {
         }
     }
 
-    /// In the company of which states of another a state may be; nothing if that is not known.
-    pub(crate) fn company(&self, actor: usize, state: u32, other: usize) -> Option<&Bits> {
-        self.has_company().then(|| &self.nodes[actor].company[other][state as usize])
+    /// With which states of another a state may coexist; nothing if that is not known.
+    pub(crate) fn coexistence(&self, actor: usize, state: u32, other: usize) -> Option<&Bits> {
+        self.knows_coexistence().then(|| &self.nodes[actor].coexistence[other][state as usize])
     }
 }

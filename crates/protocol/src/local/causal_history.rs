@@ -1,25 +1,25 @@
-//! Where a local state comes from: which first causes are in its past.
+//! Where a local state comes from: which first causes are in its causal history.
 //!
-//! Company knows pairs only. That a message was sent with this actor idle, or with that one idle, but never with both, is
+//! Coexistence knows pairs only. That a message was sent with this actor idle, or with that one idle, but never with both, is
 //! beyond it; in Paxos, where a round is higher than another only because one more server has proposed, such rounds then
-//! go up for ever. So local states and messages can be told apart by their past as well: the first causes that led to
+//! go up for ever. So local states and messages can be told apart by their causal history as well: the first causes that led to
 //! them, over all messages received on the way. First causes are the messages that are there at the start, and that an
-//! actor has been moved by something other than a message. An actor that has not done something has no company in any
-//! message with that in its past, whoever else passed it on.
+//! actor has been moved by something other than a message. An actor that has not done something coexists with no
+//! message with that in its causal history, whoever else passed it on.
 //!
-//! Pasts are words: with more than 64 causes, several share a bit. That is less telling, not wrong.
+//! Causal histories are words: with more than 64 causes, several share a bit. That is less telling, not wrong.
 
 use crate::space::Lookup;
 
 /// A set of first causes.
-pub(crate) type Past = u64;
+pub(crate) type CausalHistory = u64;
 
-/// Which first causes there are; none by default, where nobody looks at pasts and all are the same.
+/// Which first causes there are; none by default, where nobody looks at causal histories and all are the same.
 #[derive(Default)]
 pub(crate) struct Causes {
     pub(crate) are_told_apart: bool,
     actors: usize,
-    of_start: Lookup<u32, Past>,
+    of_start: Lookup<u32, CausalHistory>,
 }
 
 impl Causes {
@@ -33,18 +33,18 @@ impl Causes {
         Self { are_told_apart: true, actors, of_start }
     }
 
-    /// The past of a message that is there at the start.
-    pub(crate) fn of_start(&self, envelope: u32) -> Past {
+    /// The causal history of a message that is there at the start.
+    pub(crate) fn of_start(&self, envelope: u32) -> CausalHistory {
         self.of_start.get(&envelope).copied().unwrap_or(0)
     }
 
-    /// What a timeout, a crash or a recovery adds to the past of an actor.
-    pub(crate) fn of_local_event(&self, actor: u32) -> Past {
+    /// What a timeout, a crash or a recovery adds to the causal history of an actor.
+    pub(crate) fn of_local_event(&self, actor: u32) -> CausalHistory {
         if self.are_told_apart { bit(actor as usize % self.actors) } else { 0 }
     }
 }
 
-fn bit(cause: usize) -> Past {
+fn bit(cause: usize) -> CausalHistory {
     1 << (cause % 64)
 }
 

@@ -1,6 +1,6 @@
-//! Two explorations of the same local states take turns: without pasts, and with them (see `past`).
+//! Two explorations of the same local states take turns: without causal histories, and with them (see `causal_history`).
 //!
-//! Neither is better in general. Without pasts there are fewer states, if there is an end; with them there is an end more
+//! Neither is better in general. Without causal histories there are fewer states, if there is an end; with them there is an end more
 //! often. Each goes on until it has some times as many states as the other had, so that what is lost on the wrong one
 //! is not much more than what the right one takes.
 
@@ -10,10 +10,10 @@ use crate::local::graph::Graph;
 use crate::report::Report;
 use crate::session::Session;
 
-/// How many more states there may be with pasts before it is the turn of the other.
+/// How many more states there may be with causal histories before it is the turn of the other.
 const MORE: usize = 8;
 
-pub(crate) struct Turns {
+pub(crate) struct Dovetail {
     options: Options,
     without: Graph,
     with: Option<Graph>,
@@ -22,11 +22,11 @@ pub(crate) struct Turns {
     states_max: usize,
 }
 
-impl Turns {
+impl Dovetail {
     pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: Options) -> Self {
         let without = Graph::new(session, &options, false);
-        // Pasts tell who can be in whose company, and nothing else.
-        let states_max = if options.company { options.pasts_from } else { usize::MAX };
+        // Causal histories tell which states can coexist, and nothing else.
+        let states_max = if options.coexistence { options.causal_histories_from } else { usize::MAX };
         Self { options, without, with: None, is_with: false, states_max }
     }
 
@@ -40,7 +40,7 @@ impl Turns {
             }
         }
         if self.current().crowded {
-            // There is no company any more that pasts could help.
+            // Coexistence is not known any more, which causal histories could refine.
             (self.is_with, self.states_max) = (false, usize::MAX);
         }
         let states_max = self.states_max;
@@ -63,7 +63,7 @@ impl Turns {
         report.depth = graph.progress().depth;
         report.local_bytes = both().map(Graph::bytes).sum::<usize>() as u64;
         if graph.crowded && report.note.is_none() {
-            report.note = Some("company was given up, since there are many local states".into());
+            report.note = Some("coexistence was given up, since there are many local states".into());
         }
     }
 }
