@@ -28,7 +28,7 @@ use crate::simcall::{
 };
 
 /// Which side of a communication, with all that decides whom it meets.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
     /// A message, and what is written on it.
     Send(Envelope),

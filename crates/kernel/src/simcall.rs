@@ -34,7 +34,7 @@ pub struct Envelope {
 }
 
 /// Which messages a receive accepts; `None` accepts any.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Criteria {
     /// The communication context; always compared.
     pub context: u32,

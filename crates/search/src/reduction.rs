@@ -43,6 +43,8 @@ pub(crate) struct Path<S: System> {
     /// The steps between them.
     pub(crate) trace: Vec<S::Transition>,
     pub(crate) causality: Causality,
+    /// Whether it was cut at the present state.
+    is_cut: bool,
     spare: Vec<Node<S::Transition>>,
 }
 
@@ -61,8 +63,8 @@ pub(crate) trait Strategy<S: System> {
 /// Explores with a strategy.
 pub(crate) fn explore<S: System, R: Strategy<S>>(system: &mut S, options: Options<'_, S>) -> Found<S> {
     let mut session = Session::new(system, options);
-    let mut path =
-        Path { nodes: Vec::new(), trace: Vec::new(), causality: Causality::default(), spare: Vec::new() };
+    let (nodes, trace, spare) = (Vec::new(), Vec::new(), Vec::new());
+    let mut path = Path { nodes, trace, causality: Causality::default(), is_cut: false, spare };
     let _ = search::<S, R>(&mut path, &mut session);
     session.conclude()
 }
@@ -87,6 +89,10 @@ fn search<S: System, R: Strategy<S>>(
                 fresh = 0;
                 continue;
             }
+            if path.is_cut {
+                session.look(true, path.trace.len())?;
+                path.races_to_come::<R>(session)?;
+            }
             R::races(path, fresh, session)?;
             let Some(branch) = path.backtrack::<R>() else { return ControlFlow::Continue(()) };
             session.begin()?;
@@ -107,12 +113,14 @@ pub(crate) fn is_asleep<S: System>(sleep: &[S::Transition], transition: &S::Tran
 impl<S: System> Path<S> {
     /// Whether the execution ends here; if not, there is something to be explored.
     fn is_over<R: Strategy<S>>(&mut self, session: &mut Session<'_, '_, S>) -> ControlFlow<(), bool> {
+        self.is_cut = false;
         let node = self.nodes.last_mut().expect("there is a present state");
         if node.enabled.is_empty() {
             session.complete(&self.trace)?;
             return ControlFlow::Continue(true);
         }
-        if session.is_cut(&self.trace) {
+        self.is_cut = session.is_cut(&self.trace);
+        if self.is_cut {
             return ControlFlow::Continue(true);
         }
         if node.rest.is_empty() {
@@ -124,6 +132,20 @@ impl<S: System> Path<S> {
             node.rest.push_back(awake.clone().into());
         }
         ControlFlow::Continue(false)
+    }
+
+    /// What an execution that was cut would do next has not been done, and yet may race with what it did: somebody else may not have
+    /// had a turn.
+    fn races_to_come<R: Strategy<S>>(&mut self, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+        let steps = self.trace.len();
+        for index in 0..self.nodes[steps].enabled.len() {
+            self.trace.push(self.nodes[steps].enabled[index].clone());
+            self.causality.push::<S>(&self.trace);
+            R::races(self, steps, session)?;
+            self.trace.truncate(steps);
+            self.causality.truncate(steps);
+        }
+        ControlFlow::Continue(())
     }
 
     /// Takes what is to be explored next at the present state.

@@ -145,7 +145,7 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     /// Lets the watcher look, if it is time to, at an execution of so many steps.
-    fn look(&mut self, is_time: bool, steps: usize) -> ControlFlow<()> {
+    pub(crate) fn look(&mut self, is_time: bool, steps: usize) -> ControlFlow<()> {
         if !is_time && !self.options.due.as_ref().is_some_and(|due| due()) {
             return ControlFlow::Continue(());
         }

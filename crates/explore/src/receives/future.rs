@@ -7,7 +7,7 @@
 //! arrives before the one that passed it over. Who could post such a thing? A process that goes on, whose next step need not come
 //! after that moment, and that posts to this mailbox.
 //!
-//! Who posts how often to which mailbox is learned ([`Posters`]): the most that was seen in any execution. What is not
+//! Who posts what to which mailbox, and how often, is learned ([`Posters`]): the most that was seen in any execution. What is not
 //! known to come is taken not to come. If an execution shows that more comes to a mailbox where a choice was cut, and from
 //! a process that could have mattered, the search begins anew with that knowledge. So a choice is cut only if all
 //! executions that were seen in the end agree that nobody can rescue it; in programs where each mailbox has one sender and one
@@ -15,110 +15,129 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use simurgh_kernel::simcall::{Criteria, Envelope};
 use smallvec::SmallVec;
 
 use super::graph::{Post, PostId, admits};
 use super::order::Node;
 use super::search::{Search, Stage};
-use super::{Mailbox, Network};
+use super::{Mailbox, Network, Side};
 
-/// What a process does to a mailbox in one execution, at most.
+/// How often a process posts the same to a mailbox in one execution, at most.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Traffic {
-    sends: u32,
-    receives: u32,
-    /// Which of its posts it takes back, or might: [`Post::key`].
+    posts: u32,
+    /// Which of these it takes back, or might.
     revocable: BTreeSet<u32>,
 }
-
-impl Traffic {
-    fn posts(&self, is_send: bool) -> u32 {
-        if is_send { self.sends } else { self.receives }
-    }
-
-    /// In what it exceeds another.
-    fn more_than(&self, other: &Self) -> More {
-        // What the other has not seen at all is no news of what it has seen.
-        let is_news = |&key: &u32| !other.revocable.contains(&key) && key >> 1 <= other.posts(key & 1 == 1);
-        let takes_back = self.revocable.iter().any(is_news);
-        (self.sends > other.sends, self.receives > other.receives, takes_back)
-    }
-}
-
-/// Whether there are more sends, more receives, more that is taken back.
-type More = (bool, bool, bool);
 
 /// What is known of who posts to which mailbox, and where choices were cut by it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Posters {
-    /// By mailbox and process.
-    traffic: BTreeMap<(Mailbox, u32), Traffic>,
-    /// By mailbox and side (`true` for sends): the process whose posts did not count, if it is one; all others' would have.
-    cuts: BTreeMap<(Mailbox, bool), Option<u32>>,
+    /// By mailbox, then by process and what is posted.
+    traffic: BTreeMap<Mailbox, BTreeMap<(u32, Side), Traffic>>,
+    /// By mailbox, then by the post that nobody could take: the process whose posts did not count, if it is one; all others' would have.
+    cuts: BTreeMap<Mailbox, BTreeMap<Side, Option<u32>>>,
 }
 
-/// What a process was seen to do to a mailbox, as a row: mailbox, process, sends, receives, and which it may take back.
-pub type TrafficRow = (u32, u32, u32, u32, Vec<u32>);
+/// A side as plain data: whether it is a send, its context, source and tag.
+pub type SideRow = (bool, u32, Option<u32>, Option<i32>);
 
-/// Where choices were cut, as a row: mailbox, whether sends were missing, and whose did not count.
-pub type CutRow = (u32, bool, Option<u32>);
+/// How often a process was seen to post something, as a row: mailbox, process, what, how often, and which it may take back.
+pub type TrafficRow = (u32, u32, SideRow, u32, Vec<u32>);
+
+/// Where choices were cut, as a row: mailbox, the post that nobody could take, and whose did not count.
+pub type CutRow = (u32, SideRow, Option<u32>);
+
+fn row_of(side: &Side) -> SideRow {
+    match side {
+        Side::Send(Envelope { context, source, tag }) => (true, *context, Some(*source), Some(*tag)),
+        Side::Recv(Criteria { context, source, tag }) => (false, *context, *source, *tag),
+    }
+}
+
+fn side_of(&(is_send, context, source, tag): &SideRow) -> Side {
+    if is_send {
+        let (source, tag) = (source.unwrap_or_default(), tag.unwrap_or_default());
+        return Side::Send(Envelope { context, source, tag });
+    }
+    Side::Recv(Criteria { context, source, tag })
+}
 
 impl Posters {
     /// All that is known, as rows of numbers.
     pub fn rows(&self) -> (Vec<TrafficRow>, Vec<CutRow>) {
-        let traffic = self.traffic.iter().map(|(&(mailbox, process), traffic)| {
-            let revocable = traffic.revocable.iter().copied().collect();
-            (mailbox.0, process, traffic.sends, traffic.receives, revocable)
+        let traffic = self.traffic.iter().flat_map(|(mailbox, all)| {
+            all.iter().map(|((process, side), Traffic { posts, revocable })| {
+                (mailbox.0, *process, row_of(side), *posts, revocable.iter().copied().collect())
+            })
         });
-        let cuts = self.cuts.iter().map(|(&(mailbox, is_send), &excepted)| (mailbox.0, is_send, excepted));
+        let cuts = self.cuts.iter().flat_map(|(mailbox, all)| {
+            all.iter().map(|(left, excepted)| (mailbox.0, row_of(left), *excepted))
+        });
         (traffic.collect(), cuts.collect())
     }
 
     /// The same from its rows.
     pub fn from_rows(traffic: &[TrafficRow], cuts: &[CutRow]) -> Self {
-        let traffic = traffic.iter().map(|(mailbox, process, sends, receives, revocable)| {
-            let revocable = revocable.iter().copied().collect();
-            ((Mailbox(*mailbox), *process), Traffic { sends: *sends, receives: *receives, revocable })
-        });
-        let cuts = cuts.iter().map(|&(mailbox, is_send, excepted)| ((Mailbox(mailbox), is_send), excepted));
-        Self { traffic: traffic.collect(), cuts: cuts.collect() }
+        let mut posters = Self::default();
+        for (mailbox, process, side, posts, revocable) in traffic {
+            let traffic = Traffic { posts: *posts, revocable: revocable.iter().copied().collect() };
+            let all = posters.traffic.entry(Mailbox(*mailbox)).or_default();
+            all.insert((*process, side_of(side)), traffic);
+        }
+        for (mailbox, left, excepted) in cuts {
+            posters.note_cut(Mailbox(*mailbox), side_of(left), *excepted);
+        }
+        posters
     }
 
-    /// Those who post to a mailbox.
-    fn of(&self, mailbox: Mailbox) -> impl Iterator<Item = (u32, &Traffic)> {
-        let all = self.traffic.range((mailbox, 0)..=(mailbox, u32::MAX));
-        all.map(|(&(_, process), traffic)| (process, traffic))
-    }
-
-    fn note_cut(&mut self, mailbox: Mailbox, is_send: bool, excepted: Option<u32>) {
-        let known = self.cuts.entry((mailbox, is_send)).or_insert(excepted);
+    fn note_cut(&mut self, mailbox: Mailbox, left: Side, excepted: Option<u32>) {
+        let known = self.cuts.entry(mailbox).or_default().entry(left).or_insert(excepted);
         *known = known.filter(|_| *known == excepted);
     }
 
-    /// Whether it would have mattered to know that a process sends more, receives more, or takes back more than was known.
-    fn matters(&self, mailbox: Mailbox, process: u32, (sends, receives, takes_back): More) -> bool {
-        let cut =
-            |is_send| self.cuts.get(&(mailbox, is_send)).is_some_and(|excepted| *excepted != Some(process));
-        let any_cut = self.cuts.contains_key(&(mailbox, true)) || self.cuts.contains_key(&(mailbox, false));
-        (sends && cut(true)) || (receives && cut(false)) || (takes_back && any_cut)
+    /// Whether it would have mattered to know that a process posts more of something than was known, or takes more of it back.
+    fn matters(
+        &self,
+        mailbox: Mailbox,
+        (process, side): &(u32, Side),
+        is_more: bool,
+        takes_back: bool,
+    ) -> bool {
+        self.cuts.get(&mailbox).is_some_and(|cuts| {
+            let counts =
+                |(left, excepted): (&Side, &Option<u32>)| left.meets(side) && *excepted != Some(*process);
+            takes_back || is_more && cuts.iter().any(counts)
+        })
+    }
+
+    /// Whether another knows what would have mattered here.
+    fn misses(&self, other: &Posters) -> bool {
+        let nothing = Traffic::default();
+        other.traffic.iter().any(|(mailbox, all)| {
+            all.iter().any(|(key, theirs)| {
+                let known = self.traffic.get(mailbox).and_then(|all| all.get(key)).unwrap_or(&nothing);
+                // What was never seen here is no news of what was.
+                let is_news = |number: &u32| *number <= known.posts && !known.revocable.contains(number);
+                let takes_back = theirs.revocable.iter().any(is_news);
+                self.matters(*mailbox, key, theirs.posts > known.posts, takes_back)
+            })
+        })
     }
 
     /// Adds what another knows, and where it cut. Says whether one of the two would have gone on otherwise, had it known.
     pub fn merge(&mut self, other: &Posters) -> bool {
-        for (&(mailbox, is_send), &excepted) in &other.cuts {
-            self.note_cut(mailbox, is_send, excepted);
+        let mattered = self.misses(other) || other.misses(self);
+        for (&mailbox, cuts) in &other.cuts {
+            cuts.iter().for_each(|(&left, &excepted)| self.note_cut(mailbox, left, excepted));
         }
-        let mut mattered = false;
-        let keys: BTreeSet<_> = self.traffic.keys().chain(other.traffic.keys()).copied().collect();
-        for key in keys {
-            let known = self.traffic.get(&key).cloned().unwrap_or_default();
-            let others = other.traffic.get(&key).cloned().unwrap_or_default();
-            mattered |= self.matters(key.0, key.1, others.more_than(&known));
-            mattered |= other.matters(key.0, key.1, known.more_than(&others));
-            let most = self.traffic.entry(key).or_default();
-            most.sends = known.sends.max(others.sends);
-            most.receives = known.receives.max(others.receives);
-            most.revocable.extend(&others.revocable);
+        for (&mailbox, all) in &other.traffic {
+            for (&key, theirs) in all {
+                let most = self.traffic.entry(mailbox).or_default().entry(key).or_default();
+                most.posts = most.posts.max(theirs.posts);
+                most.revocable.extend(&theirs.revocable);
+            }
         }
         mattered
     }
@@ -139,17 +158,15 @@ impl Search {
     /// a choice was cut, the search has to begin anew.
     pub(super) fn learn(&mut self, post: PostId) {
         let own = self.graph.posts[post as usize];
-        let known = self.posters.traffic.entry((own.mailbox, own.process)).or_default();
-        let posts = if own.is_send() { &mut known.sends } else { &mut known.receives };
-        let is_more = own.number > *posts;
-        *posts = own.number.max(*posts);
-        // Where it met somebody in time, it is not taken back; in another execution it may be.
-        let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.key());
-        // No choice was cut for a post that was never seen before.
-        let takes_back = takes_back && !is_more;
+        let key = (own.process, own.side);
+        let known = self.posters.traffic.entry(own.mailbox).or_default().entry(key).or_default();
+        let is_more = own.number > known.posts;
+        known.posts = known.posts.max(own.number);
+        // Where it met somebody in time, it is not taken back; in another execution it may be. No choice was cut for a post that was
+        // never seen before.
+        let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.number);
         if is_more || takes_back {
-            let more = (is_more && own.is_send(), is_more && !own.is_send(), takes_back);
-            self.learned |= self.posters.matters(own.mailbox, own.process, more);
+            self.learned |= self.posters.matters(own.mailbox, &key, is_more, takes_back && !is_more);
         }
     }
 
@@ -260,10 +277,9 @@ impl Search {
     fn can_be_taken(&mut self, post: &Post, before: Option<Node>) -> bool {
         let can = self.takers(post, before).next().is_some() || self.may_be_taken_back(post, before);
         if !can {
-            let is_send = !post.is_send();
             let owner = before.and_then(|before| self.owner(before));
-            let excepted = if self.graph.network == Network::Unordered && is_send { None } else { owner };
-            self.posters.note_cut(post.mailbox, is_send, excepted);
+            let excepted = owner.filter(|_| post.is_send() || self.graph.network != Network::Unordered);
+            self.posters.note_cut(post.mailbox, post.side, excepted);
         }
         can
     }
@@ -274,8 +290,9 @@ impl Search {
         if before.is_none() || is_kept {
             return false;
         }
-        let traffic = self.posters.traffic.get(&(post.mailbox, post.process));
-        traffic.is_some_and(|traffic| traffic.revocable.contains(&post.key())) && self.goes_on(post.process)
+        let traffic =
+            self.posters.traffic.get(&post.mailbox).and_then(|all| all.get(&(post.process, post.side)));
+        traffic.is_some_and(|traffic| traffic.revocable.contains(&post.number)) && self.goes_on(post.process)
     }
 
     fn goes_on(&self, process: u32) -> bool {
@@ -288,11 +305,11 @@ impl Search {
         self.graph.posts.iter().find(|post| post.arrives == moment).map(|post| post.process)
     }
 
-    /// Who may take a post, before some moment if there is one, and how many posts of that kind each has left.
-    fn takers(&self, post: &Post, before: Option<Node>) -> impl Iterator<Item = (u32, u32)> {
-        let (mailbox, is_send) = (post.mailbox, !post.is_send());
+    /// Who may take a post, before some moment if there is one, by which posts, and how many of these each has left.
+    fn takers(&self, post: &Post, before: Option<Node>) -> impl Iterator<Item = (u32, Side, u32)> {
+        let (mailbox, left) = (post.mailbox, post.side);
         // What arrives in order cannot overtake.
-        let in_order = is_send && self.graph.network == Network::Pairwise;
+        let in_order = !post.is_send() && self.graph.network == Network::Pairwise;
         let owner = before.filter(|_| in_order).and_then(|before| self.owner(before));
         let in_time = move |process: u32| {
             let (Some(record), Some(before)) = (self.processes.get(process as usize), before) else {
@@ -300,14 +317,14 @@ impl Search {
             };
             record.last != before && !self.graph.order.before(before, record.last) && owner != Some(process)
         };
-        let used =
-            move |process: u32| self.graph.last_of(process, mailbox, is_send).map_or(0, |last| last.number);
-        self.posters.of(mailbox).filter_map(move |(process, traffic)| {
-            let most = traffic.posts(is_send);
-            if most == 0 || !self.goes_on(process) || !in_time(process) {
+        let all = self.posters.traffic.get(&mailbox).into_iter().flatten();
+        all.filter_map(move |(&(process, side), traffic)| {
+            if !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
                 return None;
             }
-            Some((process, most.saturating_sub(used(process)))).filter(|(_, left)| *left > 0)
+            let used =
+                self.graph.last_of(process, mailbox, |other| *other == side).map_or(0, |last| last.number);
+            Some((process, side, traffic.posts.saturating_sub(used))).filter(|(.., posts)| *posts > 0)
         })
     }
 
@@ -344,19 +361,22 @@ impl Search {
         let mut offers: Vec<Vec<Coming>> = Vec::new();
         for (&left, befores) in &needy {
             let post = &self.graph.posts[left as usize];
-            let mut takers: Vec<(u32, u32)> = self.takers(post, befores[0]).collect();
+            let mut takers: Vec<_> = self.takers(post, befores[0]).collect();
             for before in &befores[1..] {
-                let others: Vec<(u32, u32)> = self.takers(post, *before).collect();
+                let others: Vec<_> = self.takers(post, *before).collect();
                 takers.retain(|taker| others.contains(taker));
             }
-            let coming = takers.iter().flat_map(|&(process, most)| {
+            let coming = takers.iter().flat_map(|&(process, side, most)| {
                 let useful = most.min(needy.len() as u32);
-                (0..useful).map(move |number| (post.mailbox, post.is_send(), process, number))
+                (0..useful).map(move |number| (post.mailbox, process, side, number))
             });
             offers.push(coming.collect());
             if !augment(offers.len() - 1, &offers, &mut taken, &mut BTreeSet::new()) {
-                let (mailbox, is_send) = (post.mailbox, !post.is_send());
-                self.posters.note_cut(mailbox, is_send, None);
+                // One more for any of them might have been enough for all.
+                for &left in needy.keys() {
+                    let Post { mailbox, side, .. } = self.graph.posts[left as usize];
+                    self.posters.note_cut(mailbox, side, None);
+                }
                 return false;
             }
         }
@@ -364,8 +384,8 @@ impl Search {
     }
 }
 
-/// A post that is to come: where, which side it takes, whose, and which of those.
-type Coming = (Mailbox, bool, u32, u32);
+/// A post that is to come: where, whose, what, and which of those.
+type Coming = (Mailbox, u32, Side, u32);
 
 /// Finds something for one that needs it, if others who have something take something else.
 fn augment(

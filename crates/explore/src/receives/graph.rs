@@ -9,6 +9,8 @@
 //!
 //! A clause of which only one possibility is left is put into the order at once; of the others one is chosen at the end.
 
+use smallvec::SmallVec;
+
 use super::order::{self, Node, Order};
 use super::{Handle, Mailbox, Network, Side};
 
@@ -22,7 +24,7 @@ pub struct Post {
     pub handle: Handle,
     pub mailbox: Mailbox,
     pub side: Side,
-    /// How many its process has posted there on this side, with this one.
+    /// How many like it its process has posted there, with this one.
     pub number: u32,
     /// When it is posted.
     pub posted: Node,
@@ -43,11 +45,6 @@ pub struct Post {
 impl Post {
     pub fn is_send(&self) -> bool {
         self.side.is_send()
-    }
-
-    /// Which of the posts of its process to this mailbox it is.
-    pub fn key(&self) -> u32 {
-        self.number << 1 | u32::from(self.is_send())
     }
 
     /// Whether it may still meet somebody.
@@ -171,20 +168,23 @@ impl Graph {
         at_once: bool,
     ) -> PostId {
         let posted = self.order.add(&[last]);
-        let earlier =
-            self.last_of(process, mailbox, side.is_send()).map(|other| (other.number, other.arrives));
-        let arrives = match (self.network, earlier) {
+        let number = self.last_of(process, mailbox, |other| *other == side).map_or(0, |last| last.number) + 1;
+        let arrives = match self.network {
             _ if !side.is_send() || mailbox.is_local() => posted,
-            (Network::Mailbox, _) => posted,
-            (Network::Pairwise, Some((_, before))) => self.order.add(&[posted, before]),
-            _ => self.order.add(&[posted]),
+            Network::Mailbox => posted,
+            Network::Pairwise => {
+                let earlier = self.last_of(process, mailbox, Side::is_send).map(|other| other.arrives);
+                let after: SmallVec<[Node; 2]> = [posted].into_iter().chain(earlier).collect();
+                self.order.add(&after)
+            }
+            Network::Unordered => self.order.add(&[posted]),
         };
         self.posts.push(Post {
             process,
             handle,
             mailbox,
             side,
-            number: earlier.map_or(0, |(number, _)| number) + 1,
+            number,
             posted,
             arrives,
             partner: None,
@@ -196,10 +196,10 @@ impl Graph {
         (self.posts.len() - 1) as PostId
     }
 
-    /// The last that a process has posted to a mailbox, on this side.
-    pub fn last_of(&self, process: u32, mailbox: Mailbox, is_send: bool) -> Option<&Post> {
-        let is_alike = |p: &&Post| p.process == process && p.mailbox == mailbox && p.is_send() == is_send;
-        self.posts.iter().rev().find(is_alike)
+    /// The last such that a process has posted to a mailbox.
+    pub fn last_of(&self, process: u32, mailbox: Mailbox, is_such: impl Fn(&Side) -> bool) -> Option<&Post> {
+        let is_one = |p: &&Post| p.process == process && p.mailbox == mailbox && is_such(&p.side);
+        self.posts.iter().rev().find(is_one)
     }
 
     /// Puts one moment before another, and all that follows from it. False if that cannot be; then it must be undone.

@@ -15,7 +15,7 @@ use super::exploring::Refused;
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
-const FORMAT: &str = "simurgh search 4";
+const FORMAT: &str = "simurgh search 5";
 
 /// What is left of a search, and is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
