@@ -49,12 +49,7 @@ pub enum Violation {
 
 impl Finding for Violation {
     fn verdict(&self) -> Verdict {
-        match self {
-            Violation::Failed { .. } | Violation::Invariant { .. } | Violation::Varies { .. } => {
-                Verdict::Violated
-            }
-            Violation::Deadlock { .. } => Verdict::Deadlock,
-        }
+        if matches!(self, Violation::Deadlock { .. }) { Verdict::Deadlock } else { Verdict::Violated }
     }
 
     /// An invariant is told once, with the first values that are wrong; so is an actor that varies.
@@ -90,16 +85,13 @@ impl Step {
     pub const TWICE: u32 = u32::MAX - 2;
     /// How many bits of the choice of an arrival are the number of the message.
     const NUMBER_BITS: u32 = 20;
-
     /// Of so many actors, the arrivals of messages have names.
     pub const SENDERS_MAX: u32 = 1 << (32 - Self::NUMBER_BITS);
 
     /// The arrival of a message: who sent it, and how many posts that actor had made before.
     pub fn arrival(sender: u32, number: u32) -> Step {
-        assert!(
-            sender < Self::SENDERS_MAX && number < 1 << Self::NUMBER_BITS,
-            "message {number} of actor {sender} has no name: there are some for 2^20 messages each of 4096 actors"
-        );
+        let has_name = sender < Self::SENDERS_MAX && number < 1 << Self::NUMBER_BITS;
+        assert!(has_name, "names are for 2^20 messages each of 4096 actors, not for {sender}.{number}");
         Step { actor: Self::NETWORK, choice: sender << Self::NUMBER_BITS | number }
     }
 }

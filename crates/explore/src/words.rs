@@ -9,11 +9,9 @@ impl Kind {
     /// What is asked for, as a noun: "a send to mailbox m". Mailboxes are named by whoever knows their names.
     pub fn in_words(&self, mailbox: &dyn Fn(u32) -> String) -> String {
         match self {
-            Kind::Post(Posting { mailbox: m, side: side @ Side::Send(_), .. }) => {
-                format!("a send to mailbox {}{}", mailbox(*m), labelled(side))
-            }
             Kind::Post(Posting { mailbox: m, side, .. }) => {
-                format!("a receive from mailbox {}{}", mailbox(*m), labelled(side))
+                let what = if matches!(side, Side::Send(_)) { "send to" } else { "receive from" };
+                format!("a {what} mailbox {}{}", mailbox(*m), labelled(side))
             }
             Kind::Submit { .. } => "a send".to_owned(),
             Kind::Arrive { posting: Posting { mailbox: m, side, .. }, .. } => {
@@ -65,9 +63,5 @@ fn waiting(awaited: &[Awaited], mailbox: &dyn Fn(u32) -> String) -> String {
         Side::Recv(_) => format!("a message from mailbox {}", mailbox(awaited.mailbox)),
     };
     let all: Vec<String> = awaited.iter().map(one).collect();
-    if all.is_empty() {
-        "the end of an activity".to_owned()
-    } else {
-        format!("the end of {}", all.join(" or "))
-    }
+    format!("the end of {}", if all.is_empty() { "an activity".to_owned() } else { all.join(" or ") })
 }

@@ -154,11 +154,8 @@ impl<'a, M: Data> Checker<'a, M> {
     }
 
     fn locally(self, name: &'static str, mode: local::Mode) -> Report {
-        let mistake = self.system.mistake().or_else(|| local::refusal(self.system));
-        match mistake {
-            Some(why) => Report::cannot_run(name, why),
-            None => local::search(Session::new(self.system, self.limits, name), self.local, mode),
-        }
+        let options = self.local.clone();
+        self.search(name, |session| local::search(session, options, mode))
     }
 
     fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {

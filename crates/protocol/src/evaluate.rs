@@ -38,7 +38,7 @@ impl<M: Data> Whole<M> for Found<'_, M> {
 }
 
 /// The key of a state whose projection panics.
-const PANICS: u32 = u32::MAX - 1;
+pub(crate) const PANICS: u32 = u32::MAX - 1;
 
 /// What is remembered of one property.
 #[derive(Default)]
@@ -272,11 +272,6 @@ impl<'a, M: Data> Evaluator<'a, M> {
             Err(why) => self.panicked(property, why),
         }
     }
-}
-
-/// Whether a key stands for a projection that panicked.
-pub(crate) fn is_panic(key: u32) -> bool {
-    key == PANICS
 }
 
 /// Whether any handler has panicked on the way to a state.

@@ -130,8 +130,7 @@ impl fmt::Display for Report {
         writeln!(f)?;
         if *verdict != Verdict::CannotRun {
             // An engine counts executions or states; neither, where it ended in the first one.
-            let seen =
-                [(self.executions, "execution"), (*states, "state")].into_iter().find(|seen| seen.0 > 0);
+            let seen = [(self.executions, "execution"), (*states, "state")].into_iter().find(|one| one.0 > 0);
             let seen = seen.map(|(number, what)| count(number, what) + ", ").unwrap_or_default();
             let depth = if *depth > 0 { format!(", depth {depth}") } else { String::new() };
             writeln!(f, "{seen}{}{depth}", count(*transitions, "transition"))?;

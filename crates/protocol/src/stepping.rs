@@ -421,17 +421,11 @@ pub(crate) fn search<'a, M: Data>(
     session.report.executions = found.executions + found.cut;
     session.report.transitions = found.transitions;
     session.report.depth = went.depth;
-    session.cut = match found.verdict {
-        Verdict::NotExhausted if is_walk && !stopped => {
-            Some(format!("{} do not see everything", count(session.report.executions, "walk")))
-        }
-        Verdict::NotExhausted if found.cut > 0 && !stopped => {
-            let steps = count(depth.unwrap_or(0) as u64, "step");
-            Some(format!("{} cut at {steps}", count(found.cut, "execution")))
-        }
-        Verdict::NotExhausted => {
-            Some(format!("it was stopped after {}", count(session.report.executions, "execution")))
-        }
-        _ => None,
-    };
+    let seen = count(session.report.executions, if is_walk { "walk" } else { "execution" });
+    let steps = count(depth.unwrap_or(0) as u64, "step");
+    session.cut = (found.verdict == Verdict::NotExhausted).then(|| match found.cut {
+        _ if is_walk && !stopped => format!("{seen} do not see everything"),
+        cut @ 1.. if !stopped => format!("{} cut at {steps}", count(cut, "execution")),
+        _ => format!("it was stopped after {seen}"),
+    });
 }

@@ -120,8 +120,7 @@ impl<M: Data> System<M> {
     /// equality, but not for order. Nor may conditions, the boundary or the history name one of these actors. A search looks at
     /// samples of the states that it leaves out for this reason, and says so if something is different in them.
     ///
-    /// Called again, it adds other actors that can be exchanged for each other, but not for the first ones: acceptors for
-    /// acceptors, say, and proposers for proposers.
+    /// Called again, it adds a group of others: acceptors for acceptors, say, and proposers for proposers.
     pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
         self.symmetric.push(actors.into_iter().collect());
         self
@@ -214,17 +213,13 @@ impl<M: Data> System<M> {
 fn permutations(groups: &[Vec<ActorId>], count: usize) -> Vec<Vec<u32>> {
     let mut all = vec![(0..count as u32).collect::<Vec<u32>>()];
     for (group, last) in groups.iter().flat_map(|group| (0..group.len()).map(move |last| (group, last))) {
-        let with_this: Vec<Vec<u32>> = all
-            .iter()
-            .flat_map(|images| {
-                group[..last].iter().map(|other| {
-                    let mut images = images.clone();
-                    images.swap(group[last].index(), other.index());
-                    images
-                })
-            })
-            .collect();
-        all.extend(with_this);
+        for at in 0..all.len() {
+            for other in &group[..last] {
+                let mut images = all[at].clone();
+                images.swap(group[last].index(), other.index());
+                all.push(images);
+            }
+        }
     }
     all
 }

@@ -370,9 +370,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let process = &mut self.processes[actor.index()];
         self.door.prepare(actor, self.kernel.actor_host(actor), SimTime::ZERO, None);
         self.pulse.runs(actor.0, process.place);
-        if let Some(body) = process.body.take() {
-            body.dispose(&mut self.door);
-        }
+        process.body.take().into_iter().for_each(|body| body.dispose(&mut self.door));
         let panics = part(std::mem::take(&mut process.on_exit), failed, &mut self.door);
         self.pulse.rests();
         self.door.said.clear();

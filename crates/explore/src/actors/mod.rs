@@ -436,15 +436,13 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
-        let deadlock = self.deadlock();
-        let differs = self.compare_execution(schedule);
-        let mut missed = Vec::new();
-        // Where some wait for ever, that is why.
-        if deadlock.is_none() {
-            missed = self.missed_goals();
-            missed.extend(self.see_out_daemons());
-        }
-        deadlock.into_iter().chain(missed).chain(differs).collect()
+        let mut found = match self.deadlock() {
+            // Where some wait for ever, that is why.
+            Some(deadlock) => vec![deadlock],
+            None => [self.missed_goals(), self.see_out_daemons()].concat(),
+        };
+        found.extend(self.compare_execution(schedule));
+        found
     }
 
     fn state_key(&mut self) -> Option<u128> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use simurgh_search::StateSpace;
 
 use crate::actor::Data;
-use crate::evaluate::is_panic;
+use crate::evaluate::PANICS;
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
@@ -152,7 +152,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
             for state in self.graph.seen(actor).iter() {
                 classes.entry(evaluator.key(property, space, (actor, state))).or_default().set(state);
             }
-            let panics = classes.extract_if(.., |key, _| key.is_some_and(is_panic));
+            let panics = classes.extract_if(.., |key, _| *key == Some(PANICS));
             for (_, states) in panics.collect::<Vec<_>>() {
                 self.push(Decided::Property(property), [(actor, states)]);
             }

@@ -24,8 +24,7 @@ pub(crate) mod verify;
 use simurgh_search::StateSpace;
 
 use crate::actor::Data;
-use crate::property::{Kind, Mode as When};
-use crate::report::Report;
+use crate::property::{Kind, Mode as When, Property};
 use crate::session::Session;
 use crate::system::System;
 use dovetail::Dovetail;
@@ -64,47 +63,44 @@ impl Default for Options {
 }
 
 /// What cannot be checked in this way, if there is anything.
-pub(crate) fn refusal<M: Data>(system: &System<M>) -> Option<String> {
-    let unseen = system.properties.iter().find_map(|property| {
-        let name = &property.name;
-        if property.mode == When::Eventually {
-            return Some(format!("\"{name}\" is an eventually, which local search cannot see: use bfs or dfs"));
-        }
-        let what = match property.condition.kind {
-            Kind::World(_) => "the network",
-            Kind::History(_) => "the history",
+fn refusal<M: Data>(system: &System<M>) -> Option<String> {
+    let unseen = system.properties.iter().find_map(|Property { name, mode, condition }| {
+        let why = match (mode, &condition.kind) {
+            (When::Eventually, _) => "is an eventually",
+            (_, Kind::World(_)) => "looks at the network",
             _ => return None,
         };
-        Some(format!("\"{name}\" looks at {what}, which local search cannot see: use bfs or dfs, or a condition on states"))
+        Some(format!("\"{name}\" {why}, which local search cannot see: use bfs or dfs"))
     });
     // What a history is told may panic, even where nobody looks at it.
-    let untold = "history() is told what happens in the order in which it does, which local search does not know: use bfs or \
-                  dfs, or take it away";
+    let untold = "history() has an order, which local search does not know: use bfs or dfs, or take it away";
     unseen.or_else(|| system.recorder.is_some().then(|| untold.into()))
 }
 
-pub(crate) fn search<M: Data>(mut session: Session<'_, M>, mut options: Options, mode: Mode) -> Report {
+pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, mut options: Options, mode: Mode) {
+    if let Some(why) = refusal(session.system) {
+        return session.fail(why);
+    }
     options.histories &= session.space.network != crate::Network::Duplicating;
-    let (early, mut dovetail) = (options.early, Dovetail::new(&session, options));
+    let (early, mut dovetail) = (options.early, Dovetail::new(session, options));
     while session.wants_more() {
-        let (graph, states_max) = dovetail.next(&session);
-        let ended = explore(&mut session, graph, states_max);
+        let (graph, states_max) = dovetail.next(session);
+        let ended = explore(session, graph, states_max);
         // Most of what is asked early is asked again later: so only when there is twice as much to ask about.
         let has_grown = early && graph.edges.len() >= 2 * graph.asked_at;
         if session.cut.is_none() && (ended || has_grown) {
             graph.asked_at = graph.edges.len();
-            questions(&mut session, graph, mode, !ended);
+            questions(session, graph, mode, !ended);
         }
         if session.cut.is_some() {
             break;
         }
         if ended {
-            session.cut = what_is_missing(&session, graph);
+            session.cut = what_is_missing(session, graph);
             break;
         }
     }
     dovetail.report(&mut session.report);
-    session.finish()
 }
 
 /// What was left out, where all local states are known.

@@ -57,16 +57,13 @@ impl Teller<'_> {
                 let own = || enabled.iter().filter(|transition| transition.step.actor == number);
                 let possible = own().next().is_some();
                 // Whoever can only stop to wait does not get what it waits for.
-                let gives_up = possible && own().all(|transition| transition.step.choice == Step::OTHERWISE);
+                let comes = own().any(|transition| transition.step.choice != Step::OTHERWISE);
                 let (how, does, why) = if system.has_failed(number) {
                     (How::Failed, "has failed".to_owned(), None)
                 } else if !system.kernel().is_alive(actor) {
                     (How::Ended, "has ended".to_owned(), None)
                 } else {
-                    let (mut does, why) = self.about(system, actor, possible && !gives_up, last);
-                    if gives_up {
-                        does += ", or times out";
-                    }
+                    let (does, why) = self.about(system, actor, comes, last);
                     (if possible { How::Ready } else { How::Waits }, does, why)
                 };
                 let place = system.place(actor).filter(|_| matches!(how, How::Ready | How::Waits));
