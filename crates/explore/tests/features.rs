@@ -165,6 +165,30 @@ fn every_counterexample_can_be_replayed_step_by_step() {
     assert!(replayed > cases(700) / 2, "only {replayed} violations");
 }
 
+/// Where messages of one mailbox are told apart by tag or source, who takes what is as clear as with a mailbox for each.
+#[test]
+fn streams_that_share_a_mailbox_take_few_steps() {
+    let inboxes = |actors: u32, steps: usize| -> Program {
+        let one = |i: u32| {
+            let (left, right) = ((i + actors - 1) % actors, (i + 1) % actors);
+            [Op::Dsend(left), Op::Dsend(right), Op::RecvFrom(i, left), Op::RecvFrom(i, right)]
+        };
+        (0..actors).map(|i| one(i).repeat(steps)).collect()
+    };
+    let tagged = |n: usize, tag: u32| [vec![Op::DsendTagged(0, tag); n], vec![Op::RecvTagged(0, tag); n]];
+    let tags: Program = (0..4).flat_map(|tag| tagged(24, tag)).collect();
+    for (name, program) in [("four tags in one mailbox", tags), ("a halo of inboxes", inboxes(4, 12))] {
+        let operations: usize = program.iter().map(Vec::len).sum();
+        for network in [Network::Mailbox, Network::Pairwise] {
+            let limits = Limits { all: true, ..Limits::default() };
+            let mut actors = Actors::new(Made(&program));
+            let found = explore_ways(&mut actors, network, limits, &mut |_| true).expect("known");
+            assert_eq!(found.executions, 1, "{name}, {network}");
+            assert!(found.transitions <= 4 * operations as u64, "{name}: {} steps", found.transitions);
+        }
+    }
+}
+
 #[test]
 fn named_receives_have_one_way() {
     for senders in 2..7 {

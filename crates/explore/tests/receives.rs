@@ -399,7 +399,7 @@ fn streams_take_one_execution_and_few_steps() {
         program.extend(vec![vec![Op::Send(m)]; senders]);
         program
     };
-    let programs: [(&str, Program, u64); 8] = [
+    let programs: [(&str, Program, u64); 9] = [
         ("64 dsend, 64 recv", stream(64, 0).to_vec(), 1),
         ("64 isend and a waitall", isends(64, 0).to_vec(), 1),
         ("64 send, 64 irecv and a waitall", irecvs(64, 0).to_vec(), 1),
@@ -412,6 +412,7 @@ fn streams_take_one_execution_and_few_steps() {
             120,
         ),
         ("256 dsend, 256 recv", stream(256, 0).to_vec(), 1),
+        ("1,000 dsend, 1,000 recv", stream(1_000, 0).to_vec(), 1),
     ];
     for (name, program, ways) in programs {
         let operations: usize = program.iter().map(Vec::len).sum();

@@ -478,3 +478,22 @@ fn more_actors_than_have_names_for_their_messages_are_refused() {
     let report = simurgh::check(many).network(Network::Pairwise).run();
     assert!(report.to_string().contains("at most 4096 actors"), "{report}");
 }
+
+/// What somebody else could have done in an execution that was cut is tried too.
+#[test]
+fn what_is_behind_a_loop_that_is_cut() {
+    fn app(program: &mut Program) -> simurgh::Result {
+        program.spawn("a", "node-0", |ctx: Ctx| async move {
+            while ctx.mailbox::<u32>("m").recv().timeout(1.0).await.is_err() {}
+            Err::<(), _>(Error::other("it came"))
+        })?;
+        program.spawn("b", "node-1", |ctx: Ctx| async move { ctx.mailbox("m").send(1u32, 8.0).await })?;
+        Ok(())
+    }
+    let engines =
+        [Engine::Receives, Engine::Optimal, Engine::Source, Engine::Dpor, Engine::States, Engine::Bfs];
+    for engine in engines {
+        let found = simurgh::check(app).engine(engine).depth(40).assert_violated();
+        assert!(found.what.contains("it came"), "{engine}: {found}");
+    }
+}
