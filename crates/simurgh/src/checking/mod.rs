@@ -70,7 +70,7 @@ pub(crate) use silence::{calling, making, pass_on, silently};
 pub(crate) use spelling::Spelling;
 use subject::Fill;
 pub(crate) use subject::{Origin, Subject};
-pub(crate) use watch::{Listener, Stopwatch, resident};
+pub(crate) use watch::{Listener, Stopwatch, enough, resident};
 use watch::{Listeners, Sentinel};
 pub use watch::{Progress, Stopped};
 

@@ -119,7 +119,7 @@ impl<'l, 'a> Watch<'l, 'a> {
         Self {
             clock,
             time: options.time.map(|time| time.as_secs_f64()),
-            memory: options.memory,
+            memory: options.memory.or_else(enough),
             listeners,
             looked: 0.0,
             stopped: None,
@@ -214,6 +214,15 @@ impl Drop for Sentinel {
         self.over.store(true, Ordering::Relaxed);
         self.thread.unpark();
     }
+}
+
+/// So many megabytes are enough, where nobody says how many: with less than a quarter of what was available left, a machine gets
+/// slow, and then ends some process. Nothing where the system does not tell.
+pub(crate) fn enough() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some((kilobytes / 4 * 3 >> 10) + resident().map_or(0, |used| used >> 20))
 }
 
 /// The memory in use, in bytes, where the system tells.

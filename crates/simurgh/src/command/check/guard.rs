@@ -16,7 +16,7 @@ use simurgh_explore::Engine;
 use simurgh_kernel::watchdog::{EVERY, Lookout, Watchdog};
 
 use super::{CheckOptions, report};
-use crate::checking::{CheckReport, Progress, Spelling, Stopped, Stopwatch, Verdict, resident};
+use crate::checking::{CheckReport, Progress, Spelling, Stopped, Stopwatch, Verdict, enough, resident};
 use crate::command::{lost_output, print};
 use crate::error::{Error, Exit, Result};
 
@@ -67,7 +67,7 @@ impl Guard {
             lookout: watchdog.lookout(),
             patience,
             time: options.time,
-            memory: options.memory,
+            memory: options.memory.or_else(enough),
             engine: options.engine.into(),
             // What is left is kept by the search itself, however long that takes.
             waits: options.resume.is_some(),

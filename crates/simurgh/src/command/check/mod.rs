@@ -66,7 +66,7 @@ pub struct CheckOptions {
     /// At most so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f64>,
-    /// At most so many megabytes of memory
+    /// At most so many megabytes of memory; three quarters of what is available if not said
     #[arg(long, value_name = "MEGABYTES")]
     pub memory: Option<u64>,
     /// Stops when an actor, an invariant or the making of the program takes more than so many seconds without coming to its next
