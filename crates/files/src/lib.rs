@@ -1,7 +1,7 @@
 //! How files are read and written, for every crate that does so.
 //!
 //! - [`reading`](read): within bounds; what is no file (a pipe, a device) is refused instead of waited for.
-//! - [`writing`](write): beside its place first, and put there when it is on the disk: whoever looks finds what was or what is.
+//! - [`writing`](write()): beside its place first, and put there when it is on the disk: whoever looks finds what was or what is.
 //! - [`Claim`]: a file that one process alone goes on writing.
 //! - [`shown`](fn@shown): what was in a file, in a line for people.
 //!

@@ -8,7 +8,7 @@
 //! - `network`, `cpu`, `disk`, `parallel`, `infiniband`: what each kind of work asks of the solver;
 //! - `actions`, [`heap`], `alarms`, `ladder_queue`, `profiles`: work under way, dates to come, changes to come;
 //! - `energy`, `explain`, [`seeing`]: joules, and why things lasted as long as they did;
-//! - [`ahead`]: asking for memory before it is needed;
+//! - [`prefetch`]: asking for memory before it is needed;
 //! - [`config`], [`factors`], [`error`]: which models, their numbers, and what can be wrong with them.
 //!
 //! The numbers agree with SimGrid's to the last digit that it prints, but for its plain errors.

@@ -112,6 +112,9 @@ pub fn explore_parts<P: Processes>(
     }
 }
 
+/// Who is shown each way with what is wrong with it, or nothing in between, and says whether to go on.
+pub type Visitor<'a> = dyn FnMut(Option<(&ReadsFrom, &[Violation])>) -> bool + 'a;
+
 /// Explores all ways, and shows each to a visitor, with what went wrong in it; it stops the search by saying false. In between it is
 /// asked now and then whether to go on, with nothing to see.
 ///
@@ -121,7 +124,7 @@ pub fn explore_ways(
     processes: &mut dyn Processes,
     network: Network,
     limits: Limits,
-    visitor: &mut dyn FnMut(Option<(&ReadsFrom, &[Violation])>) -> bool,
+    visitor: &mut Visitor<'_>,
 ) -> Result<Exploration, Refusal> {
     // Where the search begins anew, the visitor has seen some of the ways.
     let mut shown = BTreeSet::new();

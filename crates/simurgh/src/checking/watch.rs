@@ -222,7 +222,7 @@ pub(crate) fn enough() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some((kilobytes / 4 * 3 >> 10) + resident().map_or(0, |used| used >> 20))
+    Some(kilobytes / 4 * 3 / 1024 + resident().map_or(0, |used| used >> 20))
 }
 
 /// The memory in use, in bytes, where the system tells.
