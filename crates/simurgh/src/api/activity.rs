@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use simurgh_kernel::context::{Call, call, call_at, leave, stand_at};
+use simurgh_kernel::context::{Call, call, call_at, leave, stand_at, with_port};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{
     ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformRequest, Simcall,
@@ -19,7 +19,29 @@ use super::{Ask, completed, completed_one, nothing, number, unexpected};
 use crate::error::{Error, Result};
 
 /// How the result of an activity is read from the message that it brings, if it brings one.
-type Read<T> = fn(Option<&Mailbox<T>>, Option<Payload>) -> Result<T>;
+enum Read<T> {
+    /// By a function, which is given the mailbox, if there is one.
+    Plain(Option<Mailbox<T>>, Plain<T>),
+    /// As another one is, and then changed.
+    Mapped(Box<dyn Fn(Option<Payload>) -> Result<T> + Send + Sync>),
+}
+
+type Plain<T> = fn(Option<&Mailbox<T>>, Option<Payload>) -> Result<T>;
+
+impl<T> Read<T> {
+    fn value(&self, payload: Option<Payload>) -> Result<T> {
+        match self {
+            Read::Plain(mailbox, read) => read(mailbox.as_ref(), payload),
+            Read::Mapped(read) => read(payload),
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for Read<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if matches!(self, Read::Plain(..)) { "Plain" } else { "Mapped" })
+    }
+}
 
 /// A communication, execution, disk access or parallel task under way; its value is what it brings.
 ///
@@ -27,7 +49,6 @@ type Read<T> = fn(Option<&Mailbox<T>>, Option<Payload>) -> Result<T>;
 #[derive(Debug)]
 pub struct Activity<T> {
     id: ActivityId,
-    mailbox: Option<Mailbox<T>>,
     read: Read<T>,
 }
 
@@ -57,12 +78,11 @@ impl<T> Activity<T> {
 
     #[track_caller]
     fn wait_with(&self, timeout: Option<f64>) -> Wait<'_, T> {
-        Wait { call: call(self.waiting(timeout)), activity: self }
+        Wait { call: call(self.waiting(timeout, OnTimeout::GiveUp)), activity: self }
     }
 
-    fn waiting(&self, timeout: Option<f64>) -> Simcall {
-        let activities = Set::from_slice(&[self.id]);
-        Simcall::WaitAny { activities, timeout, on_timeout: OnTimeout::GiveUp, release: false }
+    fn waiting(&self, timeout: Option<f64>, on_timeout: OnTimeout) -> Simcall {
+        Simcall::WaitAny { activities: Set::from_slice(&[self.id]), timeout, on_timeout, release: false }
     }
 
     /// Its value if it is over, `None` if it is not; does not wait.
@@ -107,8 +127,38 @@ impl<T> Activity<T> {
         Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
     }
 
+    /// The same activity with another value: so that sends, receives and executions can be in one [`ActivitySet`].
+    ///
+    /// ```
+    /// use simurgh::prelude::*;
+    ///
+    /// enum Over { Sent, Received(u32) }
+    ///
+    /// async fn exchange(ctx: Ctx) -> simurgh::Result {
+    ///     let mut set = ActivitySet::new();
+    ///     set.push(ctx.mailbox("left").send(7u32, 8.0).start().await.map(|()| Over::Sent));
+    ///     set.push(ctx.mailbox::<u32>("right").recv().start().await.map(Over::Received));
+    ///     while let Some((_, over)) = set.next_over().await {
+    ///         if let Over::Received(value) = over? {
+    ///             println!("{value}");
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn map<U>(mut self, change: impl Fn(T) -> U + Send + Sync + 'static) -> Activity<U>
+    where
+        T: Send + 'static,
+    {
+        let gone = Read::Plain(None, |_, _| unreachable!("it has another value now"));
+        let (id, read) = (self.id, std::mem::replace(&mut self.read, gone));
+        // It goes on: nobody lets go of it.
+        std::mem::forget(self);
+        Activity { id, read: Read::Mapped(Box::new(move |payload| read.value(payload).map(&change))) }
+    }
+
     fn value(&self, payload: Option<Payload>) -> Result<T> {
-        (self.read)(self.mailbox.as_ref(), payload)
+        self.read.value(payload)
     }
 }
 
@@ -118,11 +168,11 @@ impl<T> Activity<T> {
 pub struct Start<T> {
     call: Call,
     mailbox: Option<Mailbox<T>>,
-    read: Read<T>,
+    read: Plain<T>,
 }
 
 impl<T> Start<T> {
-    pub(crate) fn new(call: Call, read: Read<T>) -> Self {
+    pub(crate) fn new(call: Call, read: Plain<T>) -> Self {
         Self { call, mailbox: None, read }
     }
 }
@@ -146,7 +196,7 @@ impl<T> Future for Start<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Activity<T>> {
         match ready!(Pin::new(&mut self.call).poll(cx)) {
             Answer::Activity(id) => {
-                Poll::Ready(Activity { id, mailbox: self.mailbox.take(), read: self.read })
+                Poll::Ready(Activity { id, read: Read::Plain(self.mailbox.take(), self.read) })
             }
             other => unexpected(&other),
         }
@@ -194,21 +244,24 @@ impl<T> Future for Test<'_, T> {
     }
 }
 
-/// Several activities, to wait for one or for all of them, in the order in which they were added.
+/// Several activities, to wait for one or for all of them, in the order in which they were added. Those of different values are
+/// made alike by [`Activity::map`].
 #[derive(Debug)]
 pub struct ActivitySet<T> {
     members: VecDeque<Activity<T>>,
+    /// What those brought that a wait for all had taken out before it failed.
+    over: Vec<T>,
 }
 
 impl<T> Default for ActivitySet<T> {
     fn default() -> Self {
-        Self { members: VecDeque::new() }
+        Self { members: VecDeque::new(), over: Vec::new() }
     }
 }
 
 impl<T> FromIterator<Activity<T>> for ActivitySet<T> {
     fn from_iter<I: IntoIterator<Item = Activity<T>>>(activities: I) -> Self {
-        Self { members: activities.into_iter().collect() }
+        Self { members: activities.into_iter().collect(), over: Vec::new() }
     }
 }
 
@@ -285,11 +338,46 @@ impl<T> ActivitySet<T> {
         }
     }
 
-    /// Waits for all of them, one by one, in order: gives their values. The first that fails ends it, and stays in.
+    /// Looks whether one is over, without waiting: if so, gives its place in the set and its value, and takes it out. One that failed stays
+    /// in. Of an empty set, none is over.
+    #[track_caller]
+    pub fn test_any(&mut self) -> impl Future<Output = Result<Option<(usize, T)>>> {
+        let place = Location::caller();
+        async move {
+            if self.is_empty() {
+                return Ok(None);
+            }
+            let activities = self.members.iter().map(Activity::id).collect();
+            match call_at(Simcall::TestAny { activities }, place).await {
+                Answer::Nothing => Ok(None),
+                answer => {
+                    let (index, result) = completed_one(answer);
+                    let payload = result.map_err(Error::from)?;
+                    self.remove(index).value(payload).map(|value| Some((index, value)))
+                }
+            }
+        }
+    }
+
+    /// Waits for all of them, one by one, in order: gives their values. The first that fails ends it, and stays in; what those before
+    /// it brought is given by the next wait for all.
     #[track_caller]
     pub fn wait_all(&mut self) -> WaitAll<'_, T> {
-        WaitAll { set: self, call: None, values: Vec::new(), place: Location::caller() }
+        WaitAll { set: self, call: None, deadline: None, place: Location::caller() }
     }
+
+    /// As [`wait_all`](Self::wait_all), at most so many seconds for all of them together; a timeout leaves those that are not over as
+    /// they are.
+    #[track_caller]
+    pub fn wait_all_for(&mut self, span: impl Into<Seconds>) -> WaitAll<'_, T> {
+        let deadline = Some(now() + patience(span));
+        WaitAll { set: self, call: None, deadline, place: Location::caller() }
+    }
+}
+
+/// The present date, in seconds.
+fn now() -> f64 {
+    with_port(|port| port.now.seconds()).unwrap_or_default()
 }
 
 /// The future of [`ActivitySet::wait_any`].
@@ -326,7 +414,7 @@ impl<T> Future for WaitAny<'_, T> {
 pub struct WaitAll<'a, T> {
     set: &'a mut ActivitySet<T>,
     call: Option<Call>,
-    values: Vec<T>,
+    deadline: Option<f64>,
     place: &'static Location<'static>,
 }
 
@@ -340,9 +428,10 @@ impl<T> Future for WaitAll<'_, T> {
         loop {
             if this.call.is_none() {
                 let Some(first) = this.set.members.front() else {
-                    return Poll::Ready(Ok(std::mem::take(&mut this.values)));
+                    return Poll::Ready(Ok(std::mem::take(&mut this.set.over)));
                 };
-                this.call = Some(call_at(first.waiting(None), this.place));
+                let timeout = this.deadline.map(|deadline| (deadline - now()).max(0.0));
+                this.call = Some(call_at(first.waiting(timeout, OnTimeout::Keep), this.place));
             }
             let Some(waiting) = &mut this.call else { continue };
             let answer = ready!(Pin::new(waiting).poll(cx));
@@ -351,7 +440,7 @@ impl<T> Future for WaitAll<'_, T> {
                 Ok(payload) => {
                     let activity = this.set.remove(0);
                     match activity.value(payload) {
-                        Ok(value) => this.values.push(value),
+                        Ok(value) => this.set.over.push(value),
                         Err(error) => return Poll::Ready(Err(error)),
                     }
                 }

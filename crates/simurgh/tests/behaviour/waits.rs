@@ -187,3 +187,52 @@ fn patience_that_was_not_needed_moves_no_clock() {
         assert!(outcome.report.failures.is_empty(), "{then:?} {:?}", outcome.report.failures);
     }
 }
+
+/// A send, a receive and an execution in one set, each with what it brings.
+#[test]
+fn a_set_mixes_what_was_mapped() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let mut set = ActivitySet::new();
+        log.at(&ctx, format!("{:?}", set.test_any().await?));
+        set.push(ctx.execute(1e9).start().await.map(|()| "worked".to_owned()));
+        set.push(ctx.mailbox::<u32>("x").recv().start().await.map(|value| format!("got {value}")));
+        log.at(&ctx, format!("{:?}", set.test_any().await?));
+        while let Some((place, over)) = set.next_over().await {
+            log.at(&ctx, format!("{place} {}", over?));
+        }
+        fine()
+    });
+    play.actor(
+        "b",
+        "b",
+        |ctx, _| async move { ctx.mailbox("x").send(7_u32, 1e6).start().await.wait().await },
+    );
+    let lines = play.lines();
+    assert_eq!(lines[..2], ["0.000000 None", "0.000000 None"]);
+    assert!(lines[2..].iter().any(|line| line.ends_with("got 7")), "{lines:?}");
+    assert!(
+        lines[2..].iter().any(|line| line.starts_with("1.000000") && line.ends_with("worked")),
+        "{lines:?}"
+    );
+}
+
+/// The time is for all of them together. What was over in time is given by the next wait for all.
+#[test]
+fn waiting_for_all_with_a_deadline_loses_nothing() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let mut works = ActivitySet::new();
+        for (number, flops) in (0..).zip([1e9, 3e9, 0.5e9]) {
+            works.push(ctx.execute(flops).start().await.map(move |()| number));
+        }
+        log.how(&ctx, "all", works.wait_all_for(3.25).await.map(drop));
+        log.at(&ctx, format!("{} left", works.len()));
+        log.at(&ctx, format!("{:?}", works.wait_all_for(2.0).await?));
+        log.at(&ctx, format!("{:?}", works.wait_all().await?));
+        fine()
+    });
+    // They share a core: the first is over at 2.5, the second at 4.5.
+    let expected = ["3.250000 all: timeout", "3.250000 2 left", "4.500000 [0, 1, 2]", "4.500000 []"];
+    assert_eq!(play.lines(), expected);
+}
