@@ -132,7 +132,7 @@ fn what_cannot_run_is_told_in_one_line() {
         ("chat run --platform none.xml", "error: none.xml: there is no such file; check the path\n"),
         (
             "raft deploy none.toml --node a",
-            "error: none.toml: cannot be read: No such file or directory (os error 2); see that it is there and may be read\n",
+            "error: none.toml: cannot be read: there is no such file; check the path\n",
         ),
     ];
     for (command, expected) in cases {

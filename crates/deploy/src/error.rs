@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
-    #[error("{}: cannot be read: {source}; see that it is there and may be read", path.display())]
+    #[error("{}: cannot be read: {source}", path.display())]
     Read {
         /// Which.
         path: PathBuf,
