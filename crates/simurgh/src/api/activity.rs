@@ -363,15 +363,15 @@ impl<T> ActivitySet<T> {
     /// it brought is given by the next wait for all.
     #[track_caller]
     pub fn wait_all(&mut self) -> WaitAll<'_, T> {
-        WaitAll { set: self, call: None, deadline: None, place: Location::caller() }
+        WaitAll { set: self, call: None, span: None, deadline: None, place: Location::caller() }
     }
 
     /// As [`wait_all`](Self::wait_all), at most so many seconds for all of them together; a timeout leaves those that are not over as
     /// they are.
     #[track_caller]
     pub fn wait_all_for(&mut self, span: impl Into<Seconds>) -> WaitAll<'_, T> {
-        let deadline = Some(now() + patience(span));
-        WaitAll { set: self, call: None, deadline, place: Location::caller() }
+        let span = Some(patience(span));
+        WaitAll { set: self, call: None, span, deadline: None, place: Location::caller() }
     }
 }
 
@@ -414,6 +414,8 @@ impl<T> Future for WaitAny<'_, T> {
 pub struct WaitAll<'a, T> {
     set: &'a mut ActivitySet<T>,
     call: Option<Call>,
+    span: Option<f64>,
+    /// From the first poll on.
     deadline: Option<f64>,
     place: &'static Location<'static>,
 }
@@ -425,6 +427,9 @@ impl<T> Future for WaitAll<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if let Some(span) = this.span.take() {
+            this.deadline = Some(now() + span);
+        }
         loop {
             if this.call.is_none() {
                 let Some(first) = this.set.members.front() else {
