@@ -7,16 +7,9 @@
 //! wait too, so that what theorem 2 says of sends and receives (a post and its counterpart are independent, whoever is
 //! first) holds for locking and unlocking, acquiring and releasing.
 //!
-//! `independent_steps_commute` (tests/agreement.rs) executes both orders of every pair that is called independent here,
-//! at every reachable state of random programs. Broken on purpose, it fails: so it does, for example, when two sends to one
-//! mailbox, or a lock and a trylock, are called independent; and when a wait does not depend on what completed it,
-//! `every_engine_agrees_with_plain_search` fails.
-//!
-//! Where messages may be lost or come twice, `tests/faults.rs` does the same; `tests/trust.rs` checks all that the reductions rely on, on
-//! programs of everything that actors can ask for.
-//!
-//! The arms that concern communication are specs/Dependence.tla too, where TLC checks them for every program of a few posts
-//! (`IndependentCommute`, `IndependentSwap`), and finds each of them when it is broken; its name there is cited here.
+//! `tests/agreement.rs` executes both orders of every pair that is called independent here, at every reachable state of random programs;
+//! `tests/faults.rs` does it with messages that are lost, `tests/trust.rs` with all that actors can ask for. The arms that concern
+//! communication are specs/Dependence.tla too, where TLC finds each of them when it is broken; its name there is cited here.
 
 use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::Criteria;

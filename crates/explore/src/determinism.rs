@@ -26,29 +26,21 @@ use crate::verdict::{Step, Violation};
 
 /// What is compared.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Compared {
-    /// Whether each actor's sends are.
-    pub sends: bool,
-    /// Whether each actor's receives are.
-    pub receives: bool,
-}
-
-impl Compared {
+pub enum Compared {
     /// What each actor sends: where to, with which label, how long.
-    pub const SENDS: Self = Self { sends: true, receives: false };
+    Sends,
     /// What each actor receives: which message of whom.
-    pub const RECEIVES: Self = Self { sends: false, receives: true };
+    Receives,
     /// Both.
-    pub const BOTH: Self = Self { sends: true, receives: true };
+    Both,
 }
 
 impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match (self.sends, self.receives) {
-            (true, false) => "sends",
-            (false, true) => "receives",
-            (true, true) => "both",
-            (false, false) => "nothing",
+        f.write_str(match self {
+            Self::Sends => "sends",
+            Self::Receives => "receives",
+            Self::Both => "both",
         })
     }
 }
@@ -58,9 +50,9 @@ impl FromStr for Compared {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "sends" => Ok(Compared::SENDS),
-            "receives" => Ok(Compared::RECEIVES),
-            "both" => Ok(Compared::BOTH),
+            "sends" => Ok(Compared::Sends),
+            "receives" => Ok(Compared::Receives),
+            "both" => Ok(Compared::Both),
             _ => Err(format!("{text:?} is not what executions can be compared by: sends, receives or both")),
         }
     }
@@ -224,9 +216,12 @@ impl Determinism {
     }
 
     fn traffic(&self) -> impl Iterator<Item = Traffic> + Clone + use<> {
-        let Compared { sends, receives } = self.compared;
-        let both = [sends.then_some(Traffic::Sends), receives.then_some(Traffic::Receives)];
-        both.into_iter().flatten()
+        let both: &[Traffic] = match self.compared {
+            Compared::Sends => &[Traffic::Sends],
+            Compared::Receives => &[Traffic::Receives],
+            Compared::Both => &[Traffic::Sends, Traffic::Receives],
+        };
+        both.iter().copied()
     }
 }
 

@@ -5,15 +5,14 @@
 //!    the same failure results: the dependence of steps is coarser than what a failure needs.
 //! 3. Of all orders of what remains that its causes allow, one with the fewest changes is taken. A state of this search
 //!    is how far each actor has come. It never hurts to let an actor go on as far as it can, so that an order is a
-//!    sequence of such runs, and the shortest sequence is found by A*, where each actor that has something left needs
-//!    one more run at least. If there are too many states, only the most promising of each length are kept.
+//!    sequence of such runs, and the shortest is found breadth first. If there are too many states of one length, only the
+//!    most promising are kept (beam search).
 //!
 //! Arrivals of messages are no changes: the network does them beside the actors, as late as they are needed.
 //!
 //! Each result is followed again before it is accepted, so that what comes out shows the same violation for certain.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use simurgh_search::System;
 use simurgh_search::causality::Causality;
@@ -21,10 +20,9 @@ use simurgh_search::replay::follow;
 
 use crate::verdict::{Impossible, Step, Violation};
 
-/// So many states are looked at before the search for the best order becomes a greedy one.
-const STATES_MAX: usize = 100_000;
-/// So many states of one length are kept then.
-const BEAM: usize = 64;
+/// So many states are kept while the best order is looked for, but so many of each length at least.
+const STATES_MAX: usize = 1 << 17;
+const BEAM_MIN: usize = 64;
 /// So many steps are taken in all to see what can be left out.
 const STEPS_MAX: usize = 2_000_000;
 
@@ -159,16 +157,12 @@ impl Shown {
     /// The same steps in an order with the fewest changes.
     fn fewest_switches(&self) -> Vec<Step> {
         let orders = Orders::of(self);
-        let best = orders.shortest(STATES_MAX).unwrap_or_else(|| orders.greedy());
-        orders.written(&best).into_iter().map(|step| self.schedule[step]).collect()
+        orders.written(&orders.shortest()).into_iter().map(|step| self.schedule[step]).collect()
     }
 }
 
 /// How far each actor has come.
 type Front = Vec<u32>;
-
-/// How each state was reached with the fewest runs: how many, and the last of them with the state before it.
-type Reached = BTreeMap<Front, (usize, Option<(usize, Front)>)>;
 
 /// The orders that the causes allow.
 struct Orders<'a> {
@@ -235,52 +229,35 @@ impl<'a> Orders<'a> {
         })
     }
 
-    /// Which actor runs after which, with the fewest runs. `None` if there are too many states to look at.
-    fn shortest(&self, states_max: usize) -> Option<Vec<usize>> {
-        let start: Front = vec![0; self.lanes.len()];
-        let mut reached = Reached::new();
-        let mut open = BinaryHeap::new();
-        reached.insert(start.clone(), (0, None));
-        open.push(Reverse((self.unfinished(&start), self.left(&start), 0, start)));
-        while let Some(Reverse((_, left, runs, front))) = open.pop() {
-            if left == 0 {
-                return Some(way_back(&reached, &front));
-            }
-            if reached.get(&front).is_some_and(|&(best, _)| best < runs) {
-                continue;
-            }
-            if reached.len() > states_max {
-                return None;
-            }
-            for (lane, next) in self.next(&front) {
-                let known = reached.get(&next).map_or(usize::MAX, |&(best, _)| best);
-                if runs + 1 < known {
-                    let bound = runs + 1 + self.unfinished(&next);
-                    open.push(Reverse((bound, self.left(&next), runs + 1, next.clone())));
-                    reached.insert(next, (runs + 1, Some((lane, front.clone()))));
-                }
-            }
-        }
-        unreachable!("the order that was followed is one")
-    }
-
-    /// Which actor runs after which, with few runs.
-    fn greedy(&self) -> Vec<usize> {
-        let mut beam: Vec<(Front, Vec<usize>)> = vec![(vec![0; self.lanes.len()], Vec::new())];
-        loop {
-            if let Some((_, runs)) = beam.iter().find(|(front, _)| self.left(front) == 0) {
-                return runs.clone();
-            }
-            let mut next: BTreeMap<Front, Vec<usize>> = BTreeMap::new();
-            for (front, runs) in &beam {
+    /// Which actor runs after which, with the fewest runs.
+    fn shortest(&self) -> Vec<usize> {
+        let width = (STATES_MAX / self.shown.schedule.len().max(1)).max(BEAM_MIN);
+        let mut beam: Vec<Front> = vec![vec![0; self.lanes.len()]];
+        // Of each state of each length: which of the length before it follows, and who ran.
+        let mut steps: Vec<Vec<(usize, usize)>> = Vec::new();
+        while beam.iter().all(|front| self.left(front) > 0) {
+            let mut next: BTreeMap<Front, (usize, usize)> = BTreeMap::new();
+            for (at, front) in beam.iter().enumerate() {
                 for (lane, further) in self.next(front) {
-                    next.entry(further).or_insert_with(|| runs.iter().copied().chain([lane]).collect());
+                    next.entry(further).or_insert((at, lane));
                 }
             }
-            beam = next.into_iter().collect();
-            beam.sort_by_cached_key(|(front, _)| (self.unfinished(front), self.left(front)));
-            beam.truncate(BEAM);
+            let mut kept: Vec<(Front, (usize, usize))> = next.into_iter().collect();
+            kept.sort_by_cached_key(|(front, _)| (self.unfinished(front), self.left(front)));
+            kept.truncate(width);
+            let (fronts, layer) = kept.into_iter().unzip();
+            beam = fronts;
+            steps.push(layer);
         }
+        let mut at = beam.iter().position(|front| self.left(front) == 0).expect("one is at the end");
+        let back = |layer: &Vec<(usize, usize)>| {
+            let (before, lane) = layer[at];
+            at = before;
+            lane
+        };
+        let mut runs: Vec<usize> = steps.iter().rev().map(back).collect();
+        runs.reverse();
+        runs
     }
 
     /// The steps in the order of these runs; arrivals come just before what they are needed for.
@@ -303,16 +280,4 @@ impl<'a> Orders<'a> {
         order.extend(arrivals);
         order
     }
-}
-
-/// The runs that led to a state.
-fn way_back(reached: &Reached, end: &Front) -> Vec<usize> {
-    let mut runs = Vec::new();
-    let mut at = end;
-    while let Some((lane, before)) = &reached[at].1 {
-        runs.push(*lane);
-        at = before;
-    }
-    runs.reverse();
-    runs
 }

@@ -12,8 +12,8 @@ use simurgh_explore::{Network, Options, Progress, Verdict, Violation, dfs, dpor,
 /// More executions than this, and plain search is not waited for.
 const MOST: u64 = 2_000;
 
-const SENDS: Compared = Compared { sends: true, receives: false };
-const RECEIVES: Compared = Compared { sends: false, receives: true };
+const SENDS: Compared = Compared::Sends;
+const RECEIVES: Compared = Compared::Receives;
 
 fn exchanges(record: &ActorRecord, what: Traffic) -> Vec<Exchange> {
     let list = if what == Traffic::Sends { &record.sends } else { &record.receives };

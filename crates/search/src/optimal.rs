@@ -4,50 +4,10 @@
 //!
 //! When an execution E is complete, for each race of a step e with a later step e' the sequence v = notdep(e, E).e' is inserted at
 //! the state before e: all steps of E, up to its end, that do not happen after e, then e'. It is left out if a step asleep there is
-//! a weak initial of v. A shorter sequence (only what e' needs) would be wrong: a step asleep may be a weak initial of it, and yet
-//! depend on something else that E did beside the race. Then it stands for other executions than those that are looked for.
+//! a weak initial of v. Races that an earlier execution showed too are looked at again, unless it can be proved that nothing comes of it.
 //!
-//! Races that an earlier execution showed too are looked at again, with what this execution does beside them, unless it can be proved
-//! that nothing comes of it:
-//!
-//! - All new steps happen after e. Then v is a prefix of a sequence u that was inserted before at the same state, and an
-//!   execution that u leads to is one that v leads to.
-//! - A step z asleep there was a weak initial of such a u, and one of its steps, and u and v have the same steps up to z; or z is e', and
-//!   what is new in v, since it happens neither after nor before e', is independent of it. Then z is a weak initial of v too.
-//!   The same if z is the first step of a branch with nothing asleep after it (`wakeup.rs`).
-//!
-//! To leave v out wherever a branch begins with a weak initial of it, since that branch will be explored, would be too much: what
-//! is asleep may keep the executions below the branch from showing the race that leads to v. It was tried, and
-//! `tests/trust.rs` found it in its eighth case. For the same reason the order of v is chosen so that little stays asleep: e' comes as early as
-//! it can, since it depends on e, which will be asleep.
-//!
-//! Where it departs from the papers, which assume that a process has one possible step at a time and that no step makes that of
-//! another process impossible:
-//!
-//! - **Several outcomes of one request** (a choice, a wait for any of several that are over, what becomes of a message). Where E took
-//!   outcome b at a state, notdep(b, E).t is inserted there for each other outcome t. Think of a helper that writes, once, which outcome
-//!   is meant, and of the request as reading that: b and t are the two orders of a race between write and read, and this
-//!   is the sequence of that race. It needs that t is possible after notdep(b, E), and depends on nothing in it: so whatever is
-//!   independent of one outcome must be independent of all, and must leave the outcomes as they are (axiom "outcomes").
-//!   Losses break this, since others may use up what may be lost: there the system is brought to the state and asked
-//!   ([`System::stays`]); `actors::faults` says why nothing is missed.
-//! - **What a process does depends on the state** (it gives up, or takes what is there). Without e, the process of e' may do
-//!   something else than e': the system is brought to the state after notdep(e, E), and all that the process can do there is inserted
-//!   ([`Reversal::Look`]), unless e is a weak initial of it: that is explored below e. What the process would have done, q, must
-//!   still be possible there, though E may contain an x that depends on q, and neither on e nor on e'. The axiom "hiding" says that
-//!   such an x leaves q as it is; then it races with q in another execution, in which the process does q, and that race leads
-//!   to q before x. In the proof of the papers, which takes among the steps explored or asleep at a state one that is independent of
-//!   the longest prefix of an execution that was missed, x takes the place of e: it is independent of as long a prefix.
-//! - **Steps that end or halt other actors** ([`System::disables`]) depend on everything, so notdep is empty: all that was possible in
-//!   their place is inserted. In the proof: let w be an execution from that state that was missed. Its first step was inserted there,
-//!   so something independent of at least that step was explored or is asleep; hence the one that is independent of the longest prefix of w
-//!   is none of those that disable, and the next step of w is possible after it.
-//! - **Steps that leave an actor with nothing to do** ([`System::blocks`]): a notification, after which giving up is not possible, nor perhaps
-//!   anything else for ever, so that no race would show it. What they make impossible is inserted as another outcome is.
-//!   (The papers on locks look at what is blocked at the end of an execution.)
-//!
-//! The axioms are checked at every reachable state of random programs by `tests/trust.rs`, and what comes of them is
-//! compared there with an exhaustive search.
+//! It departs from the papers where a request has several outcomes, where what a process does depends on the state, and where steps
+//! disable or block others. docs/search.md says how, with the proofs ("Optimal reduction, and where it departs from the papers").
 
 use std::ops::ControlFlow;
 

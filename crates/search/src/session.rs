@@ -91,6 +91,23 @@ const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 const REPEATS: usize = 4;
 const REPEATED_STEPS: usize = 1 << 10;
 
+/// Whether a program is the same twice: does one execution, as far as so many steps, and then does it again. What is not as it was,
+/// if something is not.
+pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Divergence> {
+    let mut session = Session::new(system, Options::all());
+    let (mut trace, mut enabled, mut last) = (Vec::new(), Vec::new(), 0);
+    while trace.len() < steps_max {
+        enabled.clear();
+        session.system.enabled(&mut enabled);
+        // Each process has its turn, also where one goes on for ever.
+        let Some(next) = enabled.iter().find(|t| S::process(t) > last).or(enabled.first()) else { break };
+        last = S::process(next);
+        let _ = session.execute(S::step(next), &mut trace);
+    }
+    let _ = session.repeat_first(&trace);
+    session.divergence
+}
+
 /// An exploration under way.
 pub(crate) struct Session<'s, 'a, S: System> {
     pub(crate) system: &'s mut S,

@@ -1,15 +1,12 @@
 //! Source sets with sleep sets: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic partial order reduction" (POPL 2014), Algorithm 1.
 //!
-//! Which executions a race leads to is decided by the initials of what happened between its two steps alone, whatever is asleep: so
-//! what the execution does after the second step makes no difference, and a race that an earlier execution showed was dealt
-//! with then. (`optimal`, which looks at weak initials, has to look again.)
+//! Which executions a race leads to is decided by the initials of what happened between its two steps alone, whatever is asleep: a race
+//! that an earlier execution showed was dealt with then. Where a process may do something else without the first step
+//! ([`Reversal::Look`]), all that does not happen after the first step counts, up to the end of the execution, as in `optimal`; and each
+//! execution is looked at (docs/search.md).
 //!
-//! Where a process may do something else without the first step ([`Reversal::Look`]), that need not be so: a later step may be
-//! independent of both steps of the race, and not of what the process does instead. There all that does not happen after the
-//! first step counts, up to the end of the execution, as in `optimal`; and each execution is looked at.
-//!
-//! Where it departs from it: races are looked at when an execution is over, or is given up, instead of at each of its steps, with the
-//! same outcome, since only what lies between the two steps counts. A process is added with all outcomes of its request.
+//! Where it departs from the paper: races are looked at when an execution is over, or is given up, instead of at each of its steps, with the
+//! same outcome. A process is added with all outcomes of its request.
 
 use std::ops::ControlFlow;
 

@@ -111,6 +111,14 @@ impl Error {
         Error::Input(message.into())
     }
 
+    /// An actor did something else when it was run again.
+    pub(crate) fn diverged(actor: &str) -> Self {
+        Self::input(format!(
+            "actor {actor:?} did something else when it was run again: a program must depend on messages and choices only \
+             (does it use statics, the clock, random numbers of its own, or the order of a hash map?)"
+        ))
+    }
+
     /// There is no host, link or disk of this name; perhaps another was meant.
     #[track_caller]
     pub(crate) fn unknown(kind: &'static str, name: &str, near: Option<&str>) -> Self {

@@ -1,19 +1,8 @@
 //! Barriers: which arrivals can be told apart.
 //!
-//! An arrival changes two things that others can see: when the barrier opens, which needs all arrivals of a round in whatever
-//! order, and who was the last, which only those learn who ask. So two arrivals are independent if neither asks: exchanged, they
-//! may exchange who was the last of the two, and nobody is told. Two more things make this true. The answer of those who do
-//! not ask is the same for all. And no more actors than the barrier is made for come to it: otherwise the earlier of two
-//! might pass, and shut out the later. Whether they do is seen as the program runs, as it is by what receives choose
-//! ([`System::learned`](crate::System::learned)): before the first of too many comes, the arrivals of one round belong to different
-//! actors, all of which are needed, so that the independence is right up to that arrival, which is always possible.
-//!
-//! One that asks depends on all arrivals of its round. A finer relation of pairs would have to say that its order among
-//! the others matters only when all of them have come, which is no relation of pairs: "not the last" is no partial order. So
-//! where one of n asks there are 2^(n-1) traces, instead of n!.
-//!
-//! Arrivals of different rounds are in the order of the rounds anyway, and the opening of one has nothing to do with arrivals
-//! for the next.
+//! Two arrivals are independent if neither asks who was the last, and if no more actors come to the barrier than it is made for. Whether
+//! they do is seen as the program runs ([`System::learned`](crate::System::learned)). One that asks depends on all arrivals of its
+//! round. Why that is right, and why it cannot be finer, is in docs/search.md ("Barriers").
 
 use simurgh_kernel::ids::{ActorId, BarrierId};
 use simurgh_kernel::kernel::{Kernel, Served};

@@ -5,13 +5,7 @@
 //! arrives twice, the copy arrives at any time after the message itself (whichever of the two came first could not be told), and
 //! the sender does not wait for it. Copies are neither lost nor copied again.
 //!
-//! A bound makes steps impossible: when all that may be lost is, sending has one outcome less. Engines with a reduction
-//! rely on that what is possible stays so, unless it is dependent. What they lose by it is nothing: a trace is possible if it has no
-//! more losses than allowed, whatever the order of its steps, and so are all its beginnings. An engine explores the
-//! other outcomes of a step beside it, and that the message is kept is always one of them; it depends on the same steps of
-//! others as its loss does. So wherever exploring goes on after a loss that some other execution cannot afford, it goes on from
-//! the same state without the loss too, and there finds all the races that it would have found. `tests/faults.rs` compares with
-//! plain search.
+//! A bound makes steps impossible, which reductions do not expect; docs/search.md says why they miss nothing by it.
 
 use std::collections::BTreeSet;
 

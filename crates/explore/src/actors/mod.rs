@@ -10,8 +10,9 @@
 //!
 //! Time is abstract. A communication is complete when its two posts have met, sleeps take no time, and a wait that may time
 //! out may do so as long as nothing of what it waits for is there. Executions and disk accesses may be over at any time: whoever
-//! waits for one alone, and for ever, finds it over; a wait with a timeout, a test, and whoever stops it finds both. What only concerns the actor itself is not a step of its own: it goes with the step before it. Requests that
-//! queue (a lock, a barrier) are two steps: the post, and the wait once it is granted.
+//! waits for one alone, and for ever, finds it over; a wait with a timeout, a test, and whoever stops it finds both. What only
+//! concerns the actor itself is not a step of its own: it goes with the step before it. Requests that queue (a lock, a barrier) are
+//! two steps: the post, and the wait once it is granted.
 
 mod barriers;
 mod enabled;
@@ -168,6 +169,8 @@ pub struct Actors<F> {
     traffic: Option<Traffic>,
     /// Where it is noted whose code runs.
     pulse: Pulse,
+    /// What people call a mailbox.
+    mailbox_name: Box<dyn Fn(u32) -> String>,
 }
 
 impl<F: FnMut(&mut Kernel)> Actors<F> {
@@ -205,9 +208,16 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             unreliable: Unreliable::default(),
             traffic: None,
             pulse,
+            mailbox_name: Box::new(|mailbox| mailbox.to_string()),
         };
         actors.reset();
         actors
+    }
+
+    /// Says what people call a mailbox.
+    pub fn call_mailboxes(mut self, by: impl Fn(u32) -> String + 'static) -> Self {
+        self.mailbox_name = Box::new(by);
+        self
     }
 
     /// Lets what an actor posted stay in the mailboxes when the actor ends; otherwise what has met nobody is taken back,
@@ -367,7 +377,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn divergence(&self, taken: &Transition, instead: Option<&Transition>) -> Divergence {
-        let words = |kind: &Kind| kind.in_words(&|mailbox| mailbox.to_string());
+        let words = |kind: &Kind| kind.in_words(&*self.mailbox_name);
         let actor = ActorId(taken.step.actor);
         let is_there = actor.index() < self.count;
         let name = match actor.0 {

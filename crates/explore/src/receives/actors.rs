@@ -121,11 +121,6 @@ impl<F: Factory> Actors<F> {
         self
     }
 
-    /// How many actors there are, or were, in the present execution.
-    pub(crate) fn present(&self) -> u32 {
-        self.living as u32
-    }
-
     /// What an actor is called.
     pub fn name(&self, process: u32) -> String {
         self.pulse.actor_name(process).map_or_else(|| format!("number {process}"), str::to_owned)

@@ -1,17 +1,12 @@
 //! What may still come: dead ends are cut when a choice is made, not when an execution is over.
 //!
-//! In a complete execution no message lies beside a receive that admits it, and what was never matched came after all that
-//! was matched in its place. A choice that leaves a post behind (an older message is passed over, a receive is left for
-//! later) can therefore only come to a good end if some other post comes that takes it, and in time: a receive that takes a
-//! message which was passed over is posted before the receive that passed it over, a message for a receive that was passed over
-//! arrives before the one that passed it over. Who could post such a thing? A process that goes on, whose next step need not come
-//! after that moment, and that posts to this mailbox.
+//! In a complete execution no message lies beside a receive that admits it, and what was never matched came after all that was
+//! matched in its place. So a choice that leaves a post behind (an older message is passed over, a receive is left for later) comes to
+//! a good end only if somebody still posts what takes it, and in time.
 //!
-//! Who posts what to which mailbox, and how often, is learned ([`Posters`]): the most that was seen in any execution. What is not
-//! known to come is taken not to come. If an execution shows that more comes to a mailbox where a choice was cut, and from
-//! a process that could have mattered, the search begins anew with that knowledge. So a choice is cut only if all
-//! executions that were seen in the end agree that nobody can rescue it; in programs where each mailbox has one sender and one
-//! receiver nothing can, and nothing is begun in vain.
+//! Who posts what to which mailbox, and how often, is learned ([`Posters`]): the most that was seen in any execution. What is not known
+//! to come is taken not to come. If an execution shows that more comes where a choice was cut, and from a process that could have
+//! mattered, the search begins anew with that knowledge. So a choice is cut only if all executions agree that nobody can rescue it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,14 +2,8 @@
 //!
 //! A *way* says which send each receive got and which outcome each wait, test and choice had. The idea is that of
 //! reads-from exploration (Must, Enea and others, OOPSLA 2024; TruSt, POPL 2022), but it goes forwards only, without
-//! revisits. Processes run one after the other in a fixed manner, and the execution is a graph, not a line. When a
-//! send is added to the graph, it either meets one of the receives that are there, or it is *left for later*: then it
-//! meets only a receive that is added after it, or none. The same for a receive. As the manner in which the graph grows
-//! depends on the graph alone, each way is reached by exactly one sequence of such choices. Nothing is ever undone, no
-//! way is seen twice, and no memory is needed but for the choices of the present one.
-//!
-//! The price is that some choices lead nowhere (a send and a receive of one mailbox both left for later, and nobody
-//! comes). These are not executions and are not counted; most are seen to be hopeless when they are made.
+//! revisits: the execution grows as a graph, and each send or receive that is added meets one that is there, or is left for what comes
+//! later. Each way is reached by exactly one sequence of such choices (docs/search.md).
 //!
 //! - `order`: a partial order with its closure.
 //! - `graph`: sends, receives, who met whom, and whether an execution can be like that.
@@ -19,10 +13,8 @@
 //! - `serve`: what becomes of a request.
 //! - [`reads_from`]: what came of each request, for whoever wants to run an execution again elsewhere.
 //! - [`actors`]: the actors of a program as such processes.
-//! - [`again`]: whether a program is the same twice.
 
 pub mod actors;
-pub mod again;
 pub mod choice;
 pub mod future;
 mod graph;

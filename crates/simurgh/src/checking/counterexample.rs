@@ -153,7 +153,7 @@ fn replay(
     let mut system = subject.actors(network).unreliable(needed(violation, schedule));
     if let Violation::Varies { what, other, .. } = violation {
         // It is one of two executions: the other is what it is compared with.
-        let compared = Compared { sends: *what == Traffic::Sends, receives: *what == Traffic::Receives };
+        let compared = if *what == Traffic::Sends { Compared::Sends } else { Compared::Receives };
         system = system.compare(compared);
         follow(&mut system, other).map_err(|impossible| {
             format!("the execution that it differs from cannot be repeated: {impossible}")

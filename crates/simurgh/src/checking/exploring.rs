@@ -3,12 +3,11 @@
 use std::ops::ControlFlow;
 
 use simurgh_explore::receives::actors::Actors as Processes;
-use simurgh_explore::receives::again::{diverged, same_twice};
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
 use simurgh_explore::{
     Engine, Exploration, Network, Options as Bounds, Progress, Step, bfs, dfs, dpor, optimal, pct, random,
-    source, states,
+    session, source, states,
 };
 
 use simurgh_kernel::context::{Place, is_quiet, quiet};
@@ -45,6 +44,10 @@ pub(super) const DEPTH: u64 = 20_000;
 
 /// How many executions of the engine `receives` are between two looks at the clock: some take long.
 const BETWEEN_LOOKS: u64 = 8;
+
+/// How many steps are done twice before `receives` begins, to see whether the program is the same: other engines do the same with
+/// their first execution.
+const REPEATED: usize = 1000;
 
 /// After so many seconds what is left of a search is kept again, where it is to be resumed.
 const KEPT_EVERY: f64 = 5.0;
@@ -87,7 +90,7 @@ pub(super) fn explore(
             }
             Err(Refused::By(Refusal::Diverged(actor))) => {
                 let name = subject.watchdog().actor_name(actor);
-                return Err(Error::input(diverged(&name.unwrap_or_else(|| format!("number {actor}")))));
+                return Err(Error::diverged(&name.unwrap_or_else(|| format!("number {actor}"))));
             }
             Err(Refused::Otherwise(error)) => return Err(error),
             Ok(explored)
@@ -183,8 +186,7 @@ fn explore_receives(
         // More than there is work for would only wait.
         workers => workers.min(256),
     };
-    let name = |mailbox| subject.mailbox_name(MailboxId(mailbox));
-    if let Some(divergence) = same_twice(&mut make(), network, &name).map_err(Refused::By)? {
+    if let Some(divergence) = session::divergence(&mut subject.actors(network), REPEATED) {
         return Err(Error::input(divergence.to_string()).into());
     }
     let mut watch = Watch::start(clock, options, listeners);

@@ -124,6 +124,7 @@ impl<'a> Subject<'a> {
 
     /// The program as a system to explore.
     pub(crate) fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
+        let registry = Arc::clone(&self.registry);
         Actors::with_pulse(network, self.watchdog.pulse(), move |kernel: &mut Kernel| {
             let Ok(mut program) = self.fresh() else { return };
             let (exposed, _) = program.take_exposed();
@@ -139,6 +140,7 @@ impl<'a> Subject<'a> {
             }
         })
         .keep_posts()
+        .call_mailboxes(move |mailbox| format!("{:?}", registry.mailbox_name(MailboxId(mailbox))))
         .uphold(self.invariants())
     }
 

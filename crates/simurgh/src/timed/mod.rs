@@ -63,7 +63,6 @@ pub mod subject;
 use std::cmp::Ordering;
 
 use simurgh_explore::receives::actors::Actors;
-use simurgh_explore::receives::again::diverged;
 use simurgh_explore::receives::parts::explore_ways as all_ways;
 pub use simurgh_explore::receives::reads_from::{Outcome as Came, Place, ReadsFrom};
 use simurgh_explore::receives::search::{Limits, Refusal};
@@ -179,7 +178,7 @@ pub fn explore_ways(
     }
     let explored = explored.map_err(|refusal| match refusal {
         Refusal::Unsupported(what) => unknown(what),
-        Refusal::Diverged(actor) => Error::input(diverged(&actors.name(actor))),
+        Refusal::Diverged(actor) => Error::diverged(&actors.name(actor)),
     })?;
     found.endless = explored.cut > 0;
     found.exhausted = !stopped && explored.verdict != Verdict::NotExhausted;

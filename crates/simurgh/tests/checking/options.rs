@@ -106,10 +106,10 @@ fn messages_are_lost_and_come_twice() {
 
 #[test]
 fn communication_is_compared() {
-    simurgh::check(right).deterministic(Compared::SENDS).assert_holds();
-    let found = simurgh::check(right).deterministic(Compared::RECEIVES).assert_violated();
+    simurgh::check(right).deterministic(Compared::Sends).assert_holds();
+    let found = simurgh::check(right).deterministic(Compared::Receives).assert_violated();
     assert!(found.what.starts_with("receiver is not deterministic"), "{found}");
-    simurgh::check(right).deterministic(Compared::BOTH).assert_violated();
+    simurgh::check(right).deterministic(Compared::Both).assert_violated();
 }
 
 #[test]

@@ -191,7 +191,11 @@ pub enum Compared {
 
 impl From<Compared> for simurgh_explore::determinism::Compared {
     fn from(compared: Compared) -> Self {
-        Self { sends: compared != Compared::Receives, receives: compared != Compared::Sends }
+        match compared {
+            Compared::Sends => Self::Sends,
+            Compared::Receives => Self::Receives,
+            Compared::Both => Self::Both,
+        }
     }
 }
 
