@@ -354,6 +354,19 @@ pub enum PlatformRequest {
     SetBound(ActivityId, Option<f64>),
 }
 
+impl PlatformRequest {
+    /// Whether it only asks, and changes nothing.
+    pub fn is_question(&self) -> bool {
+        use PlatformRequest::*;
+        match self {
+            HostSpeed(_) | HostLoad(_) | HostIsOn(_) | Pstate(_) | HostEnergy(_) | HostPower(_) => true,
+            LinkBandwidth(_) | LinkLatency(_) | LinkLoad(_) | LinkIsOn(_) | LinkEnergy(_) => true,
+            SetHostState(..) | SetPstate(..) | SetLinkState(..) | SetLinkBandwidth(..) => false,
+            SetLinkLatency(..) | SetStationRate(..) | SetPriority(..) | SetBound(..) => false,
+        }
+    }
+}
+
 /// What the platform answers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlatformAnswer {

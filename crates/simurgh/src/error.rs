@@ -1,5 +1,6 @@
 //! What can go wrong, in one line that says where and what to do.
 
+use std::fmt::Display;
 use std::panic::Location;
 use std::process::ExitCode;
 
@@ -98,12 +99,12 @@ impl Error {
         if let Error::Failed(failure) = self { Some(*failure) } else { None }
     }
 
-    /// An error of the program's own.
+    /// An error of the program's own: a text, or an error of another library, as in `text.parse().map_err(Error::other)?`.
     #[track_caller]
-    pub fn other(message: impl Into<String>) -> Self {
+    pub fn other(what: impl Display) -> Self {
         // An actor that ends with it failed here.
         stand_at(Location::caller());
-        Error::Other(message.into())
+        Error::Other(what.to_string())
     }
 
     /// An error about the input.
@@ -133,6 +134,20 @@ impl Error {
 
     pub(crate) fn file(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
         Error::File { path: path.as_ref().display().to_string(), source }
+    }
+}
+
+impl From<String> for Error {
+    #[track_caller]
+    fn from(message: String) -> Self {
+        Error::other(message)
+    }
+}
+
+impl From<&str> for Error {
+    #[track_caller]
+    fn from(message: &str) -> Self {
+        Error::other(message)
     }
 }
 

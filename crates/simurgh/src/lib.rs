@@ -6,7 +6,7 @@
 //!
 //! In reading order:
 //! - [`api`]: what an actor's code is written with: [`Ctx`], [`Mailbox`], [`Activity`], [`Host`], [`Mutex`]...
-//! - [`program`], `settings`: the actors of a program, and how it is simulated.
+//! - [`program`], `settings`, [`simulation`]: the actors of a program, how it is simulated, halted and looked at.
 //! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
 //! - [`scenario`]: programs written as data, in TOML.
 //! - [`replay`]: time-independent traces.
@@ -58,7 +58,7 @@
 //!             let page: i32 = ctx.mailbox("printer").recv().await?;
 //!             simurgh::check!(page == expected, "page {page} came in place of page {expected}");
 //!         }
-//!         Ok::<_, simurgh::Error>(())
+//!         Ok(())
 //!     })?;
 //!     Ok(())
 //! }
@@ -79,12 +79,13 @@ pub mod program;
 pub mod replay;
 pub mod scenario;
 mod settings;
+pub mod simulation;
 mod text;
 pub mod timed;
 
 pub use api::{
-    Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link, Mailbox, Mailboxes,
-    Mutex, MutexGuard, Seconds, Semaphore, Task,
+    Activity, ActivitySet, ActivityState, ActorHandle, Ask, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link,
+    Mailbox, Mailboxes, Mutex, MutexGuard, Seconds, Semaphore, Task,
 };
 pub use app::{App, NoOptions, main, main_with};
 pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network, Verdict, check};
@@ -94,6 +95,7 @@ pub use error::{Error, Exit, Result};
 pub use program::{Outcome, Program};
 pub use scenario::Scenario;
 pub use settings::Settings;
+pub use simulation::{LivingActor, Simulation};
 pub use simurgh_kernel::event::{Event, Observer};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;

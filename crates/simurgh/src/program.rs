@@ -9,24 +9,26 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use simurgh_kernel::context::Ending;
-use simurgh_kernel::event::Reason;
 use simurgh_kernel::exposed::{Exposure, Invariant, Value};
 use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
 use simurgh_kernel::random::Random;
-use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_kernel::simulation::{End, Report, Simulation, Stopwatch};
+use simurgh_kernel::simcall::{Answer, Note, PlatformRequest, SpawnRequest};
+use simurgh_kernel::simulation::{End, Report, Simulation as Engine, Stopwatch};
 use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
 use crate::api::{
-    ActorHandle, Barrier, Condvar, Ctx, Exposed, Host, HostRef, IntoEnding, IntoJudgement, Link, Mailbox,
-    Mailboxes, Mutex, Registry, Semaphore, Shared, View, body, reboot,
+    ActorHandle, Ask, Barrier, Condvar, Ctx, Exposed, Host, HostRef, IntoEnding, IntoJudgement, Link,
+    Mailbox, Mailboxes, Mutex, Reader, Registry, Semaphore, Shared, View, body, reboot,
 };
 use crate::error::{Error, Result};
 use crate::settings::Settings;
+use crate::simulation::Simulation;
 
-type Function = Arc<dyn Fn(Ctx, Vec<String>) -> Pin<Box<dyn Future<Output = Ending> + Send>> + Send + Sync>;
+type Function = Arc<dyn Fn(Ctx, Vec<String>) -> Pin<Box<dyn Future<Output = Result> + Send>> + Send + Sync>;
+
+/// A change of the platform, and how its answer is read.
+type Change = (PlatformRequest, Reader<Result<()>>);
 
 /// A value that actors expose, and what it is called.
 type NamedValue = (String, Box<dyn Value>);
@@ -58,6 +60,8 @@ pub struct Program {
     planned: Vec<Planned>,
     at_once: u32,
     notes: Vec<Note>,
+    /// What is changed of the platform before the start.
+    changes: Vec<Change>,
     exposed: Vec<(String, Box<dyn Value>)>,
     invariants: Vec<Invariant>,
     functions: BTreeMap<String, Function>,
@@ -122,6 +126,7 @@ impl Program {
             planned: Vec::new(),
             at_once: 0,
             notes: Vec::new(),
+            changes: Vec::new(),
             exposed: Vec::new(),
             invariants: Vec::new(),
             functions: BTreeMap::new(),
@@ -236,7 +241,7 @@ impl Program {
     {
         let function: Function = Arc::new(move |ctx, arguments| {
             let future = function(ctx, arguments);
-            Box::pin(async move { future.await.into_ending() })
+            Box::pin(async move { future.await.into_ending().map_err(Error::Other) })
         });
         self.functions.insert(name.into(), function);
     }
@@ -343,7 +348,7 @@ impl Program {
     /// })?;
     /// program.spawn("b", "node-1", move |ctx: Ctx| async move {
     ///     b.set(ctx.mailbox("to b").recv().await?).await;
-    ///     Ok::<(), simurgh::Error>(())
+    ///     Ok(())
     /// })?;
     /// // While the message is under way, its money is in no account.
     /// let outcome = program.simulate(Settings::default())?;
@@ -385,7 +390,7 @@ impl Program {
     ///     if first == "a" {
     ///         served.set(2).await; // forgotten if b came first
     ///     }
-    ///     Ok::<(), simurgh::Error>(())
+    ///     Ok(())
     /// })?;
     /// assert!(program.simulate(Settings::default())?.is_fine());
     /// # Ok::<(), simurgh::Error>(())
@@ -402,11 +407,23 @@ impl Program {
         self.invariants.push(demand(name.into(), view, holds).as_goal());
     }
 
-    /// Runs the program on its platform, in simulated time.
+    /// Changes a host or a link before the start: `program.set(link.set_bandwidth(1e6))?`. What every order is explored of, where time is
+    /// abstract, takes no notice of it.
     ///
     /// # Errors
-    /// If the configuration is not understood, or the program asks what the platform cannot do at all.
-    pub fn simulate(self, settings: Settings) -> Result<Outcome> {
+    /// If it is no change of the platform. What the platform refuses is told when the program starts.
+    pub fn set(&mut self, change: Ask<Result<()>>) -> Result {
+        let (request, read) = change.into_request()?;
+        self.changes.push((request, read));
+        Ok(())
+    }
+
+    /// Prepares the simulation of the program: it can be halted at any date and looked at
+    /// ([`run_until`](Simulation::run_until)). [`simulate`](Self::simulate) runs it to its end.
+    ///
+    /// # Errors
+    /// If the configuration is not understood, or the platform refuses a change.
+    pub fn start(self, settings: Settings) -> Result<Simulation> {
         let platform = Arc::clone(&self.shared.platform);
         let mut config = Config::default();
         for (key, value) in platform.config() {
@@ -417,7 +434,7 @@ impl Program {
             config.set(key, value)?;
         }
         self.shared.mix_seed(settings.seed);
-        let mut simulation = Simulation::new(Models::new(platform, &config)?, self.shared.seed());
+        let mut simulation = Engine::new(Models::new(platform, &config)?, self.shared.seed());
         simulation.set_pacing(settings.pacing);
         let watch: Option<Stopwatch> = if settings.always_share { None } else { Some(stopwatch) };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -455,24 +472,25 @@ impl Program {
                 Some(date) => simulation.spawn_at(SimTime::new(date), request),
             }
         }
-        let report = simulation.run(settings.until.map(SimTime::new))?;
-        let threads = simulation.shared();
-        let models = simulation.models();
-        let hosts = self.shared.platform.hosts();
-        let energy = hosts.filter_map(|host| models.host_energy(host).map(|joules| (host, joules))).collect();
-        let mut joined = BTreeMap::new();
-        if let End::Deadlock(blocked) = &report.end {
-            for waiting in blocked {
-                if let Reason::Joining(actor) = waiting.reason {
-                    joined.insert(actor, simulation.kernel().actor_name(actor).to_owned());
-                }
-            }
+        for (request, read) in self.changes {
+            read(Answer::Platform(Box::new(simulation.ask(&request)?)))?;
         }
-        Ok(Outcome { report, shared: self.shared, energy, statistics: models.statistics(), threads, joined })
+        Ok(Simulation::new(simulation, self.shared, settings.until))
     }
 }
 
 impl Outcome {
+    pub(crate) fn new(
+        report: Report,
+        shared: Arc<Shared>,
+        energy: Vec<(HostId, f64)>,
+        statistics: simurgh_models::Statistics,
+        threads: simurgh_kernel::simulation::Shared,
+        joined: BTreeMap<ActorId, String>,
+    ) -> Self {
+        Self { report, shared, energy, statistics, threads, joined }
+    }
+
     /// Whether all actors came to a good end.
     pub fn is_fine(&self) -> bool {
         let as_it_should = self.report.failures.is_empty() && self.report.broken.is_empty();

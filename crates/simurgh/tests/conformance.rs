@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use simurgh::Settings;
 use simurgh::scenario::{Scenario, play};
+use simurgh::{Program, Settings};
 use simurgh_kernel::simulation::Pacing;
 use simurgh_platform::Platform;
 
@@ -47,6 +47,9 @@ fn check(path: &Path) -> Result<(), String> {
         return Err(format!("{name}: two threads do not give what one gives"));
     }
     let mut answers = answers?;
+    if halted(path, &answers).map_err(|error| format!("{name}: {error}"))? != answers {
+        return Err(format!("{name}: halted in between, it does not give the same to the last digit"));
+    }
     let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
     for line in expected.lines().filter(|line| !line.starts_with("end ")) {
         let [actor, index, end, how]: [&str; 4] =
@@ -70,16 +73,42 @@ type Answers = BTreeMap<(String, usize), (f64, String)>;
 
 /// When and how each operation ends, by its actor and number.
 fn answers(path: &Path, workers: usize) -> simurgh::Result<Answers> {
+    played(path, workers, |program, settings| program.simulate(settings).map(drop))
+}
+
+/// The same, halted at several dates at which nothing ends, and at one at which something does.
+fn halted(path: &Path, answers: &Answers) -> simurgh::Result<Answers> {
+    let last = answers.values().map(|(date, _)| *date).fold(0.0, f64::max);
+    let one = answers.values().next().map_or(0.0, |(date, _)| *date);
+    played(path, 1, |program, settings| {
+        let mut simulation = program.start(settings)?;
+        let mut dates: Vec<f64> = [0.0, 0.013, 0.17, 0.31415, 0.5, 0.77, 0.99].map(|part| part * last).into();
+        dates.push(one);
+        dates.sort_by(f64::total_cmp);
+        for date in dates {
+            simulation.run_until(date)?;
+            assert!(simulation.now() <= date, "{} comes after {date}", simulation.now());
+        }
+        simulation.finish().map(drop)
+    })
+}
+
+fn played(
+    path: &Path,
+    workers: usize,
+    run: impl FnOnce(Program, Settings) -> simurgh::Result,
+) -> simurgh::Result<Answers> {
     let scenario = Scenario::from_file(path)?;
     let platform = Platform::from_file(scenario.platform.as_deref().expect("each names its platform"))?;
     let (program, records) = play(&scenario, platform.into(), 0)?;
-    program.simulate(Settings {
+    let settings = Settings {
         config: scenario.config.clone(),
         pacing: Pacing::Reference,
         workers: Some(workers),
         always_share: true,
         ..Settings::default()
-    })?;
+    };
+    run(program, settings)?;
     let answer = |record: simurgh::scenario::Record| {
         let key = (scenario.actors[record.actor].name.clone(), record.index);
         (key, (record.end, record.how.to_string()))

@@ -43,7 +43,7 @@ fn children_are_killed(program: &mut Program, count: u32) -> simurgh::Result {
         for child in &children {
             child.kill().await;
         }
-        Ok::<_, simurgh::Error>(())
+        Ok(())
     })?;
     Ok(())
 }
@@ -66,7 +66,7 @@ fn one_joins_all(program: &mut Program, count: u32) -> simurgh::Result {
         for child in &children {
             child.join().await;
         }
-        Ok::<_, simurgh::Error>(())
+        Ok(())
     })?;
     Ok(())
 }
@@ -82,7 +82,7 @@ fn all_join_one(program: &mut Program, count: u32) -> simurgh::Result {
             })?
             .await;
         }
-        Ok::<_, simurgh::Error>(())
+        Ok(())
     })?;
     Ok(())
 }

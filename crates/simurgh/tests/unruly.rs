@@ -156,7 +156,7 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
             for _ in 0..1_500_000 {
                 ctx.execute(1.0).await?;
             }
-            Ok::<(), simurgh::Error>(())
+            Ok(())
         })?,
         What::NeverComesBack => program.spawn("hermit", "node-1", |ctx| async move {
             ctx.mailbox("n").send((), 1.0).detach().await; // <- never-comes-back
@@ -206,7 +206,7 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
                 for _ in 0..9 {
                     ctx.mailbox::<i32>("in").recv().await?;
                 }
-                Ok::<(), simurgh::Error>(())
+                Ok(())
             })?
         }
         What::Moody => program.spawn("moody", "node-1", move |ctx| async move {

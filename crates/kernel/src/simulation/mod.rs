@@ -38,7 +38,7 @@ use crate::exposed::Invariant;
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::Kernel;
 use crate::platform_requests;
-use crate::simcall::{Answer, Reboot, Simcall, SpawnRequest};
+use crate::simcall::{Answer, PlatformAnswer, PlatformRequest, Reboot, Simcall, SpawnRequest};
 use parallelism::ParallelismController;
 use round::{Held, Rest, Slot};
 use worker_pool::WorkerPool;
@@ -99,6 +99,8 @@ pub struct Simulation {
     turns: u64,
     steps: u64,
     still: Still,
+    /// Why it does not go on; nothing before it began.
+    end: Option<End>,
     workers: Workers,
 }
 
@@ -193,6 +195,7 @@ impl Simulation {
             turns: 0,
             steps: 0,
             still: Still::default(),
+            end: None,
             workers: Workers::default(),
         }
     }
@@ -300,15 +303,31 @@ impl Simulation {
         self.models.timer(date - self.models.now(), token);
     }
 
-    /// Runs until all actors have ended, nothing can happen any more, or the date is reached.
+    /// Runs until all actors have ended, nothing can happen any more, or the date is reached. Where it was halted makes no
+    /// difference to what comes of it.
     ///
     /// # Errors
     /// What the program asks and the platform cannot do at all, such as a message between hosts without a route.
-    pub fn run(&mut self, until: Option<SimTime>) -> Result<Report, Error> {
+    pub fn run(&mut self, until: Option<SimTime>) -> Result<&End, Error> {
+        let goes_on = matches!(self.end, None | Some(End::Reached | End::Interrupted));
+        if goes_on {
+            if self.end.is_none() {
+                self.judge(None);
+            }
+            let end = self.go_on(until)?;
+            self.publish();
+            if end == End::Finished {
+                self.judge_goals();
+            }
+            self.end = Some(end);
+        }
+        Ok(self.end.as_ref().expect("it has run"))
+    }
+
+    fn go_on(&mut self, until: Option<SimTime>) -> Result<End, Error> {
         let mut step = Step::default();
         let mut ready = Vec::new();
-        self.judge(None);
-        let end = loop {
+        Ok(loop {
             self.run_actors(&mut ready)?;
             if self.is_interrupted() {
                 break End::Interrupted;
@@ -338,23 +357,57 @@ impl Simulation {
                     self.apply_step(&mut step)?;
                 }
             }
-        };
-        self.publish();
-        if end == End::Finished {
-            self.judge_goals();
-        }
-        Ok(Report {
+        })
+    }
+
+    /// What became of it until now.
+    pub fn report(&self) -> Report {
+        Report {
             clock: self.models.now(),
-            end,
-            failures: std::mem::take(&mut self.failures),
-            broken: std::mem::take(&mut self.broken),
+            end: self.end.clone().unwrap_or(End::Reached),
+            failures: self.failures.clone(),
+            broken: self.broken.clone(),
             actors: self.kernel.actor_count(),
             messages: self.kernel.messages(),
             bytes: self.kernel.bytes(),
             rounds: self.rounds,
             turns: self.turns,
             steps: self.steps,
-        })
+        }
+    }
+
+    /// The actors that failed until now.
+    pub fn failures(&self) -> &[ActorFailure] {
+        &self.failures
+    }
+
+    /// Asks about the platform, or changes it, while no actor runs.
+    ///
+    /// # Errors
+    /// What comes of a change may be what the platform cannot do.
+    pub fn ask(&mut self, request: &PlatformRequest) -> Result<PlatformAnswer, Error> {
+        if !request.is_question() && self.end.is_some() {
+            let mut news = Step::default();
+            self.models.halt(&mut news);
+            self.apply_step(&mut news)?;
+        }
+        let answer = self.answer_request(request);
+        self.tell_news()?;
+        // A host that is turned on again may bring actors back.
+        if self.end == Some(End::Finished) && self.kernel.living_regular() > 0 {
+            self.end = Some(End::Reached);
+        }
+        Ok(answer)
+    }
+
+    /// What a change takes down is told before anything else happens.
+    fn tell_news(&mut self) -> Result<(), Error> {
+        let mut news = Step::default();
+        while self.models.has_news() {
+            self.models.step(None, &mut news);
+            self.apply_step(&mut news)?;
+        }
+        Ok(())
     }
 
     fn is_interrupted(&mut self) -> bool {
@@ -415,16 +468,16 @@ impl Simulation {
         self.settle()
     }
 
+    fn answer_request(&mut self, request: &PlatformRequest) -> PlatformAnswer {
+        self.kernel.retune(request);
+        let kernel = &self.kernel;
+        platform_requests::answer(&mut self.models, request, &|id| action_of(kernel, id))
+    }
+
     /// What concerns resources is answered here: the kernel knows none.
     fn answer_platform(&mut self, simcall: &Simcall) -> Option<Answer> {
         match simcall {
-            Simcall::Platform(request) => {
-                self.kernel.retune(request);
-                let kernel = &self.kernel;
-                let action = |id: ActivityId| action_of(kernel, id);
-                let answer = platform_requests::answer(&mut self.models, request, &action);
-                Some(Answer::Platform(Box::new(answer)))
-            }
+            Simcall::Platform(request) => Some(Answer::Platform(Box::new(self.answer_request(request)))),
             Simcall::Remaining(id) => {
                 let left = self.action(*id).and_then(|action| self.models.remaining(action));
                 Some(Answer::Number(left.unwrap_or(0.0)))

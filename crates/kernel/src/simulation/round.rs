@@ -1,7 +1,6 @@
 //! One round: the actors that can go on, each up to its next request; then the requests, served in the order of the
 //! actors (Rosa's thesis, 4.2). User code sees nothing but its own port, so the order in which it runs does not matter.
 
-use simurgh_models::Step;
 use simurgh_models::prefetch::prefetch as prefetch_all;
 
 use super::parallelism::{Mode, Plan, Seen};
@@ -393,11 +392,7 @@ impl Simulation {
         loop {
             if let Some(answer) = self.answer_platform(&simcall) {
                 // What a change takes down goes before whoever made it goes on, who may be among it.
-                let mut news = Step::default();
-                while self.models.has_news() {
-                    self.models.step(None, &mut news);
-                    self.apply_step(&mut news)?;
-                }
+                self.tell_news()?;
                 self.kernel.answer(actor, answer);
                 return Ok(());
             }

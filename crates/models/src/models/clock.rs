@@ -73,10 +73,20 @@ impl Models {
             reached = false;
         }
         self.now = target;
+        if reached && self.changes.is_empty() {
+            // Nothing happens here. So where the clock is halted changes nothing of what it comes to, to the last digit.
+            return Progress::Reached;
+        }
         self.statistics.steps += 1;
         self.collect(host, step);
-        let nothing = step.ended.is_empty() && step.changes.is_empty();
-        if reached && nothing { Progress::Reached } else { Progress::Moved }
+        Progress::Moved
+    }
+
+    /// Makes the date that the clock was halted at ([`Progress::Reached`]) one at which something may be changed.
+    pub fn halt(&mut self, step: &mut Step) {
+        self.solve_timed();
+        let host = self.next_host_date();
+        self.collect(host, step);
     }
 
     /// Goes on over instants at which nothing happens but that waits are over: what a step of the clock would do there,
@@ -289,7 +299,7 @@ impl Models {
             if action.remaining <= 0.0 {
                 next = next.min(self.now);
             } else if action.rate > 0.0 {
-                next = next.min(self.now + action.remaining / action.rate);
+                next = next.min(self.disks.last_stop + action.remaining / action.rate);
             }
         }
         (next < f64::INFINITY).then_some(next)

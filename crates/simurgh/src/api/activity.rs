@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use simurgh_kernel::context::{Call, call, call_at, leave, stand_at, with_port};
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{
-    ActivitySet as Set, Answer, Note, OnTimeout, Payload, PlatformRequest, Simcall,
+    ActivitySet as Set, Answer, Failure, Note, OnTimeout, Payload, PlatformRequest, Simcall,
 };
 
 use super::mailbox::Mailbox;
@@ -50,6 +51,19 @@ impl<T> std::fmt::Debug for Read<T> {
 pub struct Activity<T> {
     id: ActivityId,
     read: Read<T>,
+    /// What it brought when it was asked for its state: for the wait that comes.
+    brought: Mutex<Option<Box<Payload>>>,
+}
+
+/// How an activity is doing ([`Activity::state`]).
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum ActivityState {
+    /// It goes on, or is halted.
+    Running,
+    /// It is over, and succeeded.
+    Done,
+    /// It did not succeed.
+    Failed(Failure),
 }
 
 impl<T> Drop for Activity<T> {
@@ -89,6 +103,44 @@ impl<T> Activity<T> {
     #[track_caller]
     pub fn test(&self) -> Test<'_, T> {
         Test { call: call(Simcall::TestAny { activities: Set::from_slice(&[self.id]) }), activity: self }
+    }
+
+    /// How it is doing. What it brings stays for whoever waits for it.
+    ///
+    /// ```
+    /// use simurgh::prelude::*;
+    /// use simurgh::ActivityState;
+    ///
+    /// async fn patient(ctx: Ctx) -> simurgh::Result {
+    ///     let receive = ctx.mailbox::<u32>("numbers").recv().start().await;
+    ///     while receive.state().await == ActivityState::Running {
+    ///         ctx.execute(1e6).await?;
+    ///     }
+    ///     let _number = receive.wait().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn state(&self) -> impl Future<Output = ActivityState> {
+        let asked = call(Simcall::TestAny { activities: Set::from_slice(&[self.id]) });
+        async move {
+            match asked.await {
+                Answer::Nothing => ActivityState::Running,
+                answer => match completed(answer) {
+                    Ok(payload) => {
+                        if let Some(payload) = payload {
+                            *self.brought() = Some(Box::new(payload));
+                        }
+                        ActivityState::Done
+                    }
+                    Err(failure) => ActivityState::Failed(failure),
+                },
+            }
+        }
+    }
+
+    fn brought(&self) -> MutexGuard<'_, Option<Box<Payload>>> {
+        self.brought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops it: for everyone who waits for it, it failed.
@@ -152,13 +204,15 @@ impl<T> Activity<T> {
     {
         let gone = Read::Plain(None, |_, _| unreachable!("it has another value now"));
         let (id, read) = (self.id, std::mem::replace(&mut self.read, gone));
+        let brought = Mutex::new(self.brought().take());
         // It goes on: nobody lets go of it.
         std::mem::forget(self);
-        Activity { id, read: Read::Mapped(Box::new(move |payload| read.value(payload).map(&change))) }
+        let read = Read::Mapped(Box::new(move |payload| read.value(payload).map(&change)));
+        Activity { id, read, brought }
     }
 
     fn value(&self, payload: Option<Payload>) -> Result<T> {
-        self.read.value(payload)
+        self.read.value(payload.or_else(|| self.brought().take().map(|payload| *payload)))
     }
 }
 
@@ -196,7 +250,8 @@ impl<T> Future for Start<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Activity<T>> {
         match ready!(Pin::new(&mut self.call).poll(cx)) {
             Answer::Activity(id) => {
-                Poll::Ready(Activity { id, read: Read::Plain(self.mailbox.take(), self.read) })
+                let read = Read::Plain(self.mailbox.take(), self.read);
+                Poll::Ready(Activity { id, read, brought: Mutex::default() })
             }
             other => unexpected(&other),
         }

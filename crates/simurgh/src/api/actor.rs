@@ -1,6 +1,5 @@
 //! Actors: what they know of themselves, and what they do besides communicating.
 
-use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,7 +23,12 @@ use super::synchronisation::{Barrier, Condvar, Mutex, Semaphore};
 use super::{Ask, completed, flag, nothing, unexpected};
 use crate::error::{Error, Result};
 
-/// What the code of an actor may end with: nothing, or a result whose error is told in the report.
+/// What the code of an actor may end with: nothing, or a [`Result`](crate::Result) whose error is told in the report. Other errors become
+/// one by `map_err(Error::other)`. As there is one type of result, `Ok(())` is enough at the end of a closure.
+#[diagnostic::on_unimplemented(
+    message = "the code of an actor ends with nothing or with a `simurgh::Result`, not with `{Self}`",
+    note = "other errors become one by `.map_err(simurgh::Error::other)?`, texts by `?` alone"
+)]
 pub trait IntoEnding {
     /// Reads it.
     fn into_ending(self) -> Ending;
@@ -36,7 +40,7 @@ impl IntoEnding for () {
     }
 }
 
-impl<E: Display> IntoEnding for std::result::Result<(), E> {
+impl IntoEnding for Result {
     fn into_ending(self) -> Ending {
         self.map_err(|error| error.to_string())
     }

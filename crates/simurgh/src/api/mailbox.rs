@@ -46,7 +46,7 @@ use crate::error::{Error, Result};
 ///     simurgh::check!(inbox.recv().tag(1).await? == "fire!");
 ///     simurgh::check!(inbox.recv().from(friend).await? == "hello");
 ///     simurgh::check!(inbox.recv().await? == "buy!");
-///     Ok::<(), simurgh::Error>(())
+///     Ok(())
 /// })?;
 /// assert!(program.simulate(Settings::default())?.is_fine());
 /// # Ok::<(), simurgh::Error>(())

@@ -23,7 +23,7 @@ use super::shared::Shared;
 ///     program.spawn(format!("actor {number}"), format!("node-{number}"), move |_| async move {
 ///         peers.at((number + 1) % 3).send(number, 8.0).detach().await;
 ///         simurgh::check!(peers.at(number).recv().await? == (number + 2) % 3);
-///         Ok::<(), simurgh::Error>(())
+///         Ok(())
 ///     })?;
 /// }
 /// assert_eq!(peers.at(2).name(), "peer 2");

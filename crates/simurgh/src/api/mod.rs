@@ -15,7 +15,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use activity::{Activity, ActivitySet, Start, Test, Wait, WaitAll, WaitAny};
+pub use activity::{Activity, ActivitySet, ActivityState, Start, Test, Wait, WaitAll, WaitAny};
 pub use actor::{ActorHandle, Ctx, Execute, IntoEnding, Parallel, Spawn};
 pub(crate) use actor::{body, reboot};
 #[doc(hidden)]
@@ -34,19 +34,34 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use simurgh_kernel::context::Call;
-use simurgh_kernel::simcall::{Answer, Failure, Payload, Simcall};
+use simurgh_kernel::simcall::{Answer, Failure, Payload, PlatformRequest, Simcall};
+
+use crate::error::{Error, Result};
+
+/// What reads an answer.
+pub(crate) type Reader<T> = fn(Answer) -> T;
 
 /// A simcall whose answer means something: the future behind most operations.
 #[must_use = "nothing happens until it is awaited"]
 pub struct Ask<T> {
     call: Call,
-    read: fn(Answer) -> T,
+    read: Reader<T>,
 }
 
 impl<T> Ask<T> {
     #[track_caller]
-    pub(crate) fn new(simcall: Simcall, read: fn(Answer) -> T) -> Self {
+    pub(crate) fn new(simcall: Simcall, read: Reader<T>) -> Self {
         Self { call: simurgh_kernel::context::call(simcall), read }
+    }
+
+    /// What it asks of the platform, for whoever is no actor; and how the answer is read.
+    pub(crate) fn into_request(mut self) -> Result<(PlatformRequest, Reader<T>)> {
+        match self.call.simcall_mut() {
+            Some(Simcall::Platform(request)) => Ok((*request, self.read)),
+            _ => Err(Error::input(
+                "only an actor can ask for this; hosts and links can be asked and changed so",
+            )),
+        }
     }
 }
 

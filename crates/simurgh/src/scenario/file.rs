@@ -26,12 +26,20 @@ pub struct Scenario {
 }
 
 /// An actor of a scenario.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct ScenarioActor {
     /// Its name.
     pub name: String,
     /// Where it runs; anywhere if not said.
     pub host: Option<String>,
+    /// The date at which it starts; at once if not said.
+    pub start_at: Option<f64>,
+    /// The date at which it is killed.
+    pub kill_at: Option<f64>,
+    /// Whether it ends with the last of those that are not daemons.
+    pub daemon: bool,
+    /// Whether it starts again from the beginning whenever its host does.
+    pub restart: bool,
     /// What it does, one after the other.
     pub operations: Arc<[Operation]>,
     /// The line of the file that it begins at.
@@ -55,6 +63,12 @@ struct RawScenario {
 struct RawActor {
     name: Option<Spanned<String>>,
     host: Option<String>,
+    start_at: Option<Spanned<f64>>,
+    kill_at: Option<Spanned<f64>>,
+    #[serde(default)]
+    daemon: bool,
+    #[serde(default)]
+    restart: bool,
     #[serde(rename = "do", default)]
     operations: Vec<Spanned<String>>,
 }
@@ -103,8 +117,27 @@ impl Scenario {
                 operations.push(operation);
                 lines.push(line);
             }
-            let (operations, lines) = (operations.into(), lines.into());
-            actors.push(ScenarioActor { name: actor, host: raw.host, operations, line, lines });
+            let date = |key: &str, given: Option<Spanned<f64>>| match given {
+                Some(date) if !(0.0..f64::INFINITY).contains(date.get_ref()) => {
+                    let line = line_of(date.span().start);
+                    let what =
+                        format!("{key} cannot be {}; give a date in seconds, 0 or more", date.get_ref());
+                    Err(Error::input(format!("{name}:{line}: actor {actor:?}: {what}")))
+                }
+                given => Ok(given.map(Spanned::into_inner)),
+            };
+            let (start_at, kill_at) = (date("start_at", raw.start_at)?, date("kill_at", raw.kill_at)?);
+            actors.push(ScenarioActor {
+                name: actor,
+                host: raw.host,
+                start_at,
+                kill_at,
+                daemon: raw.daemon,
+                restart: raw.restart,
+                operations: operations.into(),
+                line,
+                lines: lines.into(),
+            });
         }
         let mut config = Vec::new();
         for (key, value) in raw.config {
@@ -130,7 +163,8 @@ fn in_one_line(message: &str, found: &str) -> String {
     } else if what.starts_with("invalid type") || what.starts_with("unknown field") {
         format!(
             "{what}; a scenario has platform = \"FILE\", [config], and for each actor [[actor]] with \
-             name = \"NAME\", host = \"HOST\", do = [\"exec 1e9\"]"
+             name = \"NAME\", host = \"HOST\", do = [\"exec 1e9\"], and where wanted start_at = SECONDS, \
+             kill_at = SECONDS, daemon = true, restart = true"
         )
     } else {
         format!("{what}; correct the TOML there or just before")

@@ -7,10 +7,12 @@ use simurgh_platform::units;
 /// What an actor of a scenario does.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Operation {
-    /// `exec F [priority P] [bound B] [timeout S]`: computes.
+    /// `exec F [on H] [priority P] [bound B] [timeout S]`: computes.
     Exec {
         /// How much.
         flops: f64,
+        /// On which host; the actor's own if not said.
+        host: Option<String>,
         /// Its share against others.
         priority: Option<f64>,
         /// At most so many flop/s.
@@ -74,7 +76,7 @@ pub struct Message {
 }
 
 const FORMS: &[(&str, &str)] = &[
-    ("exec", "exec FLOPS [priority P] [bound FLOPS_PER_SECOND] [timeout SECONDS]"),
+    ("exec", "exec FLOPS [on HOST] [priority P] [bound FLOPS_PER_SECOND] [timeout SECONDS]"),
     ("sleep", "sleep SECONDS"),
     ("send", "send MAILBOX BYTES [rate BYTES_PER_SECOND] [timeout SECONDS]"),
     ("isend", "isend MAILBOX BYTES [rate BYTES_PER_SECOND]"),
@@ -116,8 +118,9 @@ impl<'a> Words<'a> {
         let operation = match verb {
             "exec" => {
                 let flops = self.amount("flops", units::parse_speed)?;
+                let host = self.host()?;
                 let [priority, bound, timeout] = self.options(["priority", "bound", "timeout"])?;
-                Operation::Exec { flops, priority, bound, timeout }
+                Operation::Exec { flops, host, priority, bound, timeout }
             }
             "sleep" => Operation::Sleep(self.amount("seconds", units::parse_time)?),
             "send" => {
@@ -173,6 +176,15 @@ impl<'a> Words<'a> {
         self.next(what).map(str::to_owned)
     }
 
+    /// The name behind `on`, if there is one.
+    fn host(&mut self) -> Result<Option<String>, String> {
+        if self.words.get(self.at) != Some(&"on") {
+            return Ok(None);
+        }
+        self.at += 1;
+        self.name("host").map(Some)
+    }
+
     fn amount(&mut self, what: &str, parse: fn(&str) -> Result<f64, String>) -> Result<f64, String> {
         let word = self.next(what)?;
         let amount = parse(word).map_err(|error| format!("{what}: {error}"))?;
@@ -219,8 +231,11 @@ impl fmt::Display for Operation {
             None => Ok(()),
         };
         match self {
-            Operation::Exec { flops, priority, bound, timeout } => {
+            Operation::Exec { flops, host, priority, bound, timeout } => {
                 write!(f, "exec {}", Short(*flops))?;
+                if let Some(host) = host {
+                    write!(f, " on {host}")?;
+                }
                 option(f, "priority", priority)?;
                 option(f, "bound", bound)?;
                 option(f, "timeout", timeout)

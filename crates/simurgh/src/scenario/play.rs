@@ -100,18 +100,39 @@ pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
             None => program.any_host().map_err(place)?,
         };
         for (operation, line) in actor.operations.iter().zip(actor.lines.iter()) {
-            if let Operation::Read { disk, .. } | Operation::Write { disk, .. } = operation {
-                program.host_at(host).disk(disk).map_err(|error| {
-                    Error::input(format!("{}:{line}: actor {:?}: {error}", scenario.name, actor.name))
-                })?;
-            }
+            let named = match operation {
+                Operation::Read { disk, .. } | Operation::Write { disk, .. } => {
+                    program.host_at(host).disk(disk).map(drop)
+                }
+                Operation::Exec { host: Some(host), .. } => program.host(host).map(drop),
+                _ => Ok(()),
+            };
+            named.map_err(|error| {
+                Error::input(format!("{}:{line}: actor {:?}: {error}", scenario.name, actor.name))
+            })?;
         }
         let name = Place::new(&scenario.name, 0).file;
         let (operations, lines) = (Arc::clone(&actor.operations), Arc::clone(&actor.lines));
         let records = records.clone();
-        program.spawn(actor.name.clone(), host, move |ctx| {
-            perform(ctx, index, (operations, name, lines), records)
-        })?;
+        let mut plan = program.actor(actor.name.clone(), host)?;
+        if actor.daemon {
+            plan = plan.daemon();
+        }
+        if let Some(date) = actor.start_at {
+            plan = plan.start_at(date);
+        }
+        if let Some(date) = actor.kill_at {
+            plan = plan.kill_at(date);
+        }
+        let perform = move |ctx: Ctx| {
+            let script = (Arc::clone(&operations), name, Arc::clone(&lines));
+            perform(ctx, index, script, records.clone())
+        };
+        if actor.restart {
+            plan.restart(perform)?
+        } else {
+            plan.start(perform)?
+        };
     }
     Ok(records)
 }
@@ -149,8 +170,14 @@ type Came = (Result<Option<usize>>, Option<ActivityId>);
 
 async fn one(ctx: &Ctx, operation: &Operation, pending: &mut ActivitySet<()>) -> Came {
     match *operation {
-        Operation::Exec { flops, priority, bound, timeout } => {
+        Operation::Exec { flops, ref host, priority, bound, timeout } => {
             let mut exec = ctx.execute(flops);
+            if let Some(host) = host {
+                match ctx.host_named(host) {
+                    Ok(host) => exec = exec.on(&host),
+                    Err(error) => return (Err(error), None),
+                }
+            }
             if let Some(priority) = priority {
                 exec = exec.priority(priority);
             }

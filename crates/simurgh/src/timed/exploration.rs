@@ -55,13 +55,13 @@ enum On {
 ///             ctx.mailbox::<()>("requests").recv().await?;
 ///             ctx.sleep(1.0).await;
 ///         }
-///         Ok::<_, simurgh::Error>(())
+///         Ok(())
 ///     })?;
 ///     for (name, host, seconds) in [("short", "node-1", 1.0), ("long", "node-2", 3.0)] {
 ///         program.spawn(name, host, move |ctx: Ctx| async move {
 ///             ctx.mailbox("requests").send((), 0.0).await?;
 ///             ctx.sleep(seconds).await;
-///             Ok::<_, simurgh::Error>(())
+///             Ok(())
 ///         })?;
 ///     }
 ///     Ok(())

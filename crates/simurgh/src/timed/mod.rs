@@ -29,14 +29,14 @@
 //!             ctx.sleep(seconds).await;
 //!             ctx.mailbox(client).send((), 0.0).await?;
 //!         }
-//!         Ok::<_, simurgh::Error>(())
+//!         Ok(())
 //!     })?;
 //!     for (name, host, seconds) in [("short", "node-1", 1.0), ("long", "node-2", 3.0)] {
 //!         program.spawn(name, host, move |ctx: Ctx| async move {
 //!             ctx.mailbox("requests").send((name, seconds), 0.0).await?;
 //!             ctx.mailbox::<()>(name).recv().await?;
 //!             ctx.sleep(2.0).await;
-//!             Ok::<_, simurgh::Error>(())
+//!             Ok(())
 //!         })?;
 //!     }
 //!     Ok(())

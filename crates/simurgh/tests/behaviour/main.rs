@@ -13,6 +13,7 @@ mod programs;
 mod quantities;
 mod resources;
 mod rounds;
+mod stepping;
 mod waits;
 
 use std::pin::Pin;

@@ -24,7 +24,7 @@ fn actors_that_come_to_a_bad_end_are_reported_and_hurt_no_other() {
     let mut play = Play::on(three_hosts());
     play.actor("returns an error", "a", |ctx, _| async move {
         ctx.sleep(1.0).await;
-        Err::<(), _>("out of ideas")
+        Err("out of ideas".into())
     });
     play.actor("panics", "a", |ctx, _| async move {
         ctx.sleep(2.0).await;

@@ -25,7 +25,7 @@ fn steps_of_the_last(count: u32, meddle: &'static str) -> (u32, u32) {
                 "turn off" => ctx.host_named("c")?.turn_off().await?,
                 other => unreachable!("{other}"),
             }
-            Ok::<_, simurgh::Error>(())
+            Ok(())
         })
         .unwrap();
     for _ in 2..count {

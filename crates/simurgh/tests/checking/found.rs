@@ -126,7 +126,7 @@ fn two_guests(forgets: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync 
                 served.set(2).await;
             }
             served.set(3).await;
-            Ok::<(), Error>(())
+            Ok(())
         })?;
         Ok(())
     }
@@ -149,7 +149,7 @@ fn behind_a_lock(how: &'static str) -> impl Fn(&mut Program) -> simurgh::Result 
                 if how == "messages" {
                     ctx.mailbox("done").send((), 1.0).await?;
                 }
-                Ok::<(), Error>(())
+                Ok(())
             })?);
         }
         program.spawn("judge", "node-1", move |ctx: Ctx| async move {
@@ -161,7 +161,7 @@ fn behind_a_lock(how: &'static str) -> impl Fn(&mut Program) -> simurgh::Result 
             }
             let seen = list.lock().await.clone();
             simurgh::check!(seen == [0, 1], "{seen:?}");
-            Ok::<(), Error>(())
+            Ok(())
         })?;
         Ok(())
     }
@@ -270,7 +270,7 @@ fn nobody_gives_up_what_is_there() {
         let semaphore = program.semaphore(1);
         program.spawn("a", "node-0", move |_: Ctx| async move {
             while !semaphore.acquire_for(1.0).await {}
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(())
     }
@@ -286,7 +286,7 @@ fn nobody_gives_up_what_is_there() {
         program.spawn("a", "node-0", |ctx: Ctx| async move {
             ctx.mailbox::<u32>("ready").recv().await?;
             while ctx.mailbox::<u32>("m").recv().timeout(1.0).await.is_err() {}
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(())
     }
@@ -301,7 +301,7 @@ fn a_semaphore_of_billions() {
         let semaphore = program.semaphore(u32::MAX);
         program.spawn("a", "node-0", move |_: Ctx| async move {
             semaphore.acquire().await;
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(())
     });
@@ -316,7 +316,7 @@ fn what_goes_on_for_ever_in_time() {
         program.spawn("b", "node-1", |ctx: Ctx| async move { ctx.mailbox("m").send(1u32, 8.0).await })?;
         program.spawn("a", "node-0", |ctx: Ctx| async move {
             while ctx.mailbox::<u32>("m").recv().timeout(1.0).await.is_err() {}
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(())
     }
@@ -413,7 +413,7 @@ fn a_host_that_there_is_not_is_told_with_the_line_that_names_it() {
     let app = |program: &mut Program| {
         program.spawn("lost", "node-0", |ctx: Ctx| async move {
             ctx.migrate("nod-1")?.await;
-            Ok::<(), Error>(())
+            Ok(())
         })?;
         Ok(())
     };

@@ -11,8 +11,8 @@ mod together;
 
 use std::path::Path;
 
+use simurgh::Scenario;
 use simurgh::prelude::*;
-use simurgh::{Error, Scenario};
 
 /// So many senders, of which the receiver takes the first to be first if it is wrong.
 fn fan_in(senders: u32, wrong: bool) -> impl Fn(&mut Program) -> simurgh::Result + Sync {
@@ -22,7 +22,7 @@ fn fan_in(senders: u32, wrong: bool) -> impl Fn(&mut Program) -> simurgh::Result
                 let sender = ctx.mailbox::<u32>("in").recv().await?;
                 simurgh::check!(!wrong || turn > 0 || sender == 0, "sender {sender} came first");
             }
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         for number in 0..senders {
             let code = move |ctx: Ctx| async move { ctx.mailbox("in").send(number, 1e3).repeatable().await };

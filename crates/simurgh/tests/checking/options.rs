@@ -212,7 +212,7 @@ fn after_a_guard_is_dropped_an_actor_may_do_what_is_its_own_affair() {
                     drop(guard);
                     ctx.sleep(1.0).await;
                     ctx.yield_now().await;
-                    Ok::<(), simurgh::Error>(())
+                    Ok(())
                 }
             })?;
         }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use simurgh::prelude::*;
-use simurgh::{Error, ExploreReport, Network, Objective, Scenario, Verdict};
+use simurgh::{ExploreReport, Network, Objective, Scenario, Verdict};
 
 use crate::support::command::Folder;
 use crate::{SEAT, one_host, one_seat, unmade};
@@ -16,13 +16,13 @@ fn served(program: &mut Program) -> simurgh::Result {
             ctx.mailbox::<()>("requests").recv().await?;
             ctx.sleep(1.0).await;
         }
-        Ok::<_, Error>(())
+        Ok(())
     })?;
     for (name, host, seconds) in [("short", "node-1", 1.0), ("long", "node-2", 3.0)] {
         program.spawn(name, host, move |ctx: Ctx| async move {
             ctx.mailbox("requests").send((), 0.0).await?;
             ctx.sleep(seconds).await;
-            Ok::<_, Error>(())
+            Ok(())
         })?;
     }
     Ok(())

@@ -20,6 +20,7 @@ pub fn ends(platform: Platform, config: &[(&str, &str)], actors: &[(&str, &[&str
         operations: operations.iter().map(|text| Operation::parse(text).unwrap()).collect(),
         line: 1,
         lines: vec![1; operations.len()].into(),
+        ..ScenarioActor::default()
     };
     let scenario = Scenario {
         name: "test.toml".to_owned(),

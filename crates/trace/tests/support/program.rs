@@ -64,7 +64,8 @@ pub fn play(platform: Platform, scripts: Vec<Script>) -> Timeline {
         }));
         simulation.spawn(SpawnRequest::new(name, host, body)).expect("spawned");
     }
-    let report = simulation.run(None).expect("a program that the platform can run");
+    simulation.run(None).expect("a program that the platform can run");
+    let report = simulation.report();
     recording.finish(report.clock, &|mailbox| format!("box {mailbox}"))
 }
 
