@@ -71,7 +71,7 @@ fn simurgh() -> &'static Path {
             return beside;
         }
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--release", "-p", "simurgh", "--bin", "simurgh"]);
+        cargo.args(["build", "--release", "-p", "simurgh-cli", "--bin", "simurgh"]);
         let status = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
         assert!(status.success(), "the simurgh command is built");
         built().parent().expect("target/PROFILE").join("release").join("simurgh")

@@ -4,15 +4,15 @@
 //! platform says which hosts, links and disks there are. Simulated, the program runs in virtual time, and every
 //! operation takes as long as it would on that platform.
 //!
-//! In reading order:
+//! This crate has no code of its own: it is where everything that programs use has one name. In reading order:
 //! - [`api`]: what an actor's code is written with: [`Ctx`], [`Mailbox`], [`Activity`], [`Host`], [`Mutex`]...
-//! - [`program`], `settings`, [`simulation`]: the actors of a program, how it is simulated, halted and looked at.
-//! - [`app`]: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`.
+//! - [`program`], [`Settings`], [`simulation`]: the actors of a program, how it is simulated, halted and looked at.
 //! - [`scenario`]: programs written as data, in TOML.
 //! - [`replay`]: time-independent traces.
 //! - [`checking`]: every order of a program, in a test or as a command: [`check`](fn@check).
 //! - [`timed`]: the best and the worst that a program can come to on a platform: [`explore`](fn@explore).
-//! - [`command`]: the `simurgh` command.
+//! - With the feature `cli`, `app`: a program as a command, `fn main() -> ExitCode { simurgh::main(app) }`; and `command`, what
+//!   the `simurgh` command does.
 //!
 //! ```
 //! use simurgh::prelude::*;
@@ -70,39 +70,22 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod api;
-pub mod app;
-pub mod checking;
-pub mod command;
-mod error;
-pub mod program;
-pub mod replay;
-pub mod scenario;
-mod settings;
-pub mod simulation;
-mod text;
-pub mod timed;
-
-pub use api::{
-    Activity, ActivitySet, ActivityState, ActorHandle, Ask, Barrier, Condvar, Ctx, Disk, Exposed, Host, Link,
-    Mailbox, Mailboxes, Mutex, MutexGuard, Seconds, Semaphore, Task,
+pub use simurgh_actors::{
+    Activity, ActivitySet, ActivityState, ActorHandle, Ask, Barrier, Check, CheckReport, Compared, Condvar,
+    Counterexample, Ctx, Disk, Engine, Error, Exit, Explore, ExploreReport, Exposed, Host, Link, LivingActor,
+    Mailbox, Mailboxes, Mutex, MutexGuard, Network, Objective, Outcome, Program, Result, Scenario, Seconds,
+    Semaphore, Settings, Simulation, Task, Verdict, check, explore,
 };
-pub use app::{App, NoOptions, main, main_with};
-pub use checking::{Check, CheckReport, Compared, Counterexample, Engine, Network, Verdict, check};
-/// Reading the command line of a program (see [`main_with`]).
-pub use clap;
-pub use error::{Error, Exit, Result};
-pub use program::{Outcome, Program};
-pub use scenario::Scenario;
-pub use settings::Settings;
-pub use simulation::{LivingActor, Simulation};
+pub use simurgh_actors::{api, checking, program, scenario, simulation, timed};
+#[cfg(feature = "cli")]
+pub use simurgh_cli::{App, NoOptions, app, clap, command, main, main_with};
 pub use simurgh_kernel::event::{Event, Observer};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
 pub use simurgh_kernel::simulation::{Listener, Pacing, Said, Status, Watcher};
 pub use simurgh_platform::Platform;
-pub use timed::{Explore, ExploreReport, Objective, explore};
+pub use simurgh_trace_replay as replay;
 
 /// What platforms are built of, for [`Platform::builder`].
 pub mod platform {

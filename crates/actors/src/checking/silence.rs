@@ -1,0 +1,105 @@
+//! Running code of which some may panic again and again, without a word.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use simurgh_kernel::context::{loud, panicked_at, quiet};
+use simurgh_kernel::watchdog::Stuck;
+
+use crate::error::{Error, Exit, Result};
+
+/// What a panic says.
+type Payload = Box<dyn Any + Send>;
+
+/// The panic of what a caller gave us to call, on its way to the caller.
+struct OfTheCaller(Payload);
+
+/// Runs actors of which some may panic: that is a finding, told once, and not a message each time.
+///
+/// # Errors
+/// If it is not an actor that panics: a mistake of ours.
+pub fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
+    let (result, place) = {
+        let _quiet = quiet();
+        (catch_unwind(AssertUnwindSafe(run)), panicked_at())
+    };
+    result.map_err(|panic| {
+        let panic = match panic.downcast::<OfTheCaller>() {
+            Ok(panic) => resume_unwind(panic.0),
+            Err(panic) => panic,
+        };
+        let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+        Error::other(format!("internal error{place}: {}; please report it with the program", said(&panic)))
+    })
+}
+
+fn said(panic: &Payload) -> String {
+    let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Code of the program is about to end the process: that is no answer, whatever its code says.
+pub(super) fn ended_the_process(who: Stuck) {
+    let Stuck { whose, place, .. } = who;
+    let after = place.map_or_else(String::new, |place| format!(" after {place}"));
+    eprintln!(
+        "simurgh: {whose} ends the process{after} (`std::process::exit`): nothing is known of its other executions; \
+         let actors return, or fail with an error"
+    );
+    signal_hook::low_level::exit(Exit::CannotRun as i32)
+}
+
+/// Makes a program by the code of a user.
+///
+/// # Errors
+/// If that fails, or panics.
+pub fn making(make: impl FnOnce() -> Result) -> Result {
+    let _quiet = quiet();
+    catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
+        let place = panicked_at().map_or_else(String::new, |place| format!("{place}: "));
+        Err(Error::input(format!("{place}the function that makes the program panics: {}", said(&panic))))
+    })
+}
+
+/// Calls what a caller gave us to call, in the midst of what is done [`silently`].
+///
+/// # Errors
+/// If it panics, which is told as usual; what is under way can be ended then, before it is [`pass_on`].
+pub(crate) fn calling<T>(run: impl FnOnce() -> T) -> std::result::Result<T, Payload> {
+    let _loud = loud();
+    catch_unwind(AssertUnwindSafe(run))
+}
+
+/// Gives the panic of what a caller gave us to the caller.
+pub(crate) fn pass_on(panic: Payload) -> ! {
+    resume_unwind(Box::new(OfTheCaller(panic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_of_ours_is_told_in_one_line() {
+        let error = silently(|| unreachable!("a mistake")).unwrap_err().to_string();
+        assert!(error.starts_with("internal error at ") && error.contains("silence.rs:"), "{error}");
+        assert!(
+            error.contains(": internal error: entered unreachable code: a mistake; please report"),
+            "{error}"
+        );
+        assert_eq!(silently(|| 7).unwrap(), 7);
+    }
+
+    #[test]
+    fn a_mistake_of_the_caller_goes_to_the_caller() {
+        let passed = catch_unwind(|| {
+            silently(|| {
+                // Not printed here, as it is meant to be.
+                let panic = catch_unwind(|| panic!("of the caller")).unwrap_err();
+                pass_on(panic)
+            })
+        });
+        let panic = passed.expect_err("it is not told as a mistake of ours");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"of the caller"));
+    }
+}

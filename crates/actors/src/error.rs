@@ -1,0 +1,178 @@
+//! What can go wrong, in one line that says where and what to do.
+
+use std::fmt::Display;
+use std::panic::Location;
+use std::process::ExitCode;
+
+use simurgh_kernel::context::stand_at;
+use simurgh_kernel::simcall::Failure;
+
+/// An error of Simurgh, as an actor or a program sees it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An activity did not succeed.
+    #[error("{0}")]
+    Failed(Failure),
+    /// A message of another type arrived.
+    #[error(
+        "mailbox {mailbox:?} brought a message that is not a {expected}; give sender and receiver the same type"
+    )]
+    WrongMessage {
+        /// Where.
+        mailbox: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The message of a receive was given to an earlier wait for it.
+    #[error(
+        "the message from mailbox {mailbox:?} was taken by an earlier wait; a receive brings one message"
+    )]
+    Taken {
+        /// Where.
+        mailbox: String,
+    },
+    /// There is no such host, link or disk.
+    #[error("there is no {kind} {name:?} in the platform{hint}")]
+    Unknown {
+        /// Host, link or disk.
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The platform does not do what was asked of it.
+    #[error("{0}")]
+    Refused(String),
+    /// The platform file cannot be used.
+    #[error("{0}")]
+    Platform(#[from] simurgh_platform::Error),
+    /// The models cannot be set so.
+    #[error("{0}")]
+    Models(#[from] simurgh_models::Error),
+    /// The simulation cannot go on.
+    #[error("{0}")]
+    Simulation(#[from] simurgh_kernel::simulation::Error),
+    /// Something about the input: where, what, and what to do.
+    #[error("{0}")]
+    Input(String),
+    /// What a program itself finds wrong.
+    #[error("{0}")]
+    Other(String),
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// The result of what can go wrong.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Whether this is a timeout.
+    pub fn is_timeout(&self) -> bool {
+        self.failure() == Some(Failure::Timeout)
+    }
+
+    /// Whether somebody cancelled it.
+    pub fn is_cancelled(&self) -> bool {
+        self.failure() == Some(Failure::Cancelled)
+    }
+
+    /// Whether the actor at the other end is gone.
+    pub fn is_peer_gone(&self) -> bool {
+        self.failure() == Some(Failure::PeerGone)
+    }
+
+    /// Whether a host, a link or a disk went off, or was off.
+    pub fn is_resource_off(&self) -> bool {
+        matches!(self.failure(), Some(Failure::Resource(_)))
+    }
+
+    /// Why an activity did not succeed, if that is what it is.
+    pub fn failure(&self) -> Option<Failure> {
+        if let Error::Failed(failure) = self { Some(*failure) } else { None }
+    }
+
+    /// An error of the program's own: a text, or an error of another library, as in `text.parse().map_err(Error::other)?`.
+    #[track_caller]
+    pub fn other(what: impl Display) -> Self {
+        // An actor that ends with it failed here.
+        stand_at(Location::caller());
+        Error::Other(what.to_string())
+    }
+
+    /// An error about the input.
+    pub fn input(message: impl Into<String>) -> Self {
+        Error::Input(message.into())
+    }
+
+    /// An actor did something else when it was run again.
+    pub(crate) fn diverged(actor: &str) -> Self {
+        Self::input(format!(
+            "actor {actor:?} did something else when it was run again: a program must depend on messages and choices only \
+             (does it use statics, the clock, random numbers of its own, or the order of a hash map?)"
+        ))
+    }
+
+    /// There is no host, link or disk of this name; perhaps another was meant.
+    #[track_caller]
+    pub(crate) fn unknown(kind: &'static str, name: &str, near: Option<&str>) -> Self {
+        // An actor that ends with it named it here.
+        stand_at(Location::caller());
+        let hint = match near {
+            Some(near) => format!("; did you mean {near:?}?"),
+            None => "; `simurgh platform show FILE` lists them".to_owned(),
+        };
+        Error::Unknown { kind, name: name.to_owned(), hint }
+    }
+
+    /// A file cannot be read or written.
+    pub fn file(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
+        Error::File { path: path.as_ref().display().to_string(), source }
+    }
+}
+
+impl From<String> for Error {
+    #[track_caller]
+    fn from(message: String) -> Self {
+        Error::other(message)
+    }
+}
+
+impl From<&str> for Error {
+    #[track_caller]
+    fn from(message: &str) -> Self {
+        Error::other(message)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Error::Failed(failure)
+    }
+}
+
+/// The exit codes of every command.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// Fine, or it holds.
+    Fine = 0,
+    /// Violated, or failed.
+    Failed = 1,
+    /// Cannot run: bad input.
+    CannotRun = 2,
+    /// Not exhausted.
+    NotExhausted = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}

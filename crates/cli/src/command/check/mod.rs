@@ -1,0 +1,254 @@
+//! `check`: explores every order in which the messages of a scenario or program can be received.
+//!
+//! The command makes a [`Check`] of its arguments, and prints the report.
+
+mod guard;
+mod report;
+mod saved;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use simurgh_actors::command_line::{checked, in_words, spelled_as_arguments, watchdog};
+use simurgh_actors::{Check, Error, Exit, Result, Scenario};
+use simurgh_explore::Network;
+
+use self::guard::Guard;
+use super::print;
+use super::progress::{Interrupt, Searching};
+
+pub(crate) use report::view;
+pub use saved::SaveOptions;
+pub(crate) use saved::draw;
+
+/// The arguments of `simurgh check`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArguments {
+    /// The scenario (.toml)
+    pub file: PathBuf,
+    #[command(flatten)]
+    options: CheckOptions,
+}
+
+/// What can be said about any exploration.
+#[derive(Args, Clone, Debug)]
+pub struct CheckOptions {
+    /// How the orders are explored
+    #[arg(long, value_enum, default_value_t = Engine::Receives)]
+    pub engine: Engine,
+    /// What may arrive before what
+    #[arg(long, value_enum, default_value_t = NetworkName::Mailbox)]
+    pub network: NetworkName,
+    /// At most so many messages of an execution are lost (with `--network unordered`)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub loss: u32,
+    /// At most so many messages of an execution arrive twice (with `--network unordered`)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub duplication: u32,
+    /// Goes on after a violation, and collects them all
+    #[arg(long)]
+    pub all: bool,
+    /// Prints one JSON object instead of a summary
+    #[arg(long)]
+    pub json: bool,
+    /// What is kept of what was found.
+    #[command(flatten)]
+    pub saved: SaveOptions,
+    /// At most so many executions [default for random walks: 10000]
+    #[arg(long, value_name = "N")]
+    pub executions: Option<u64>,
+    /// At most so many steps an execution: longer ones are cut, and the search is not exhausted [default: stops at the first
+    /// of more than 20000]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u64>,
+    /// At most so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f64>,
+    /// At most so many megabytes of memory; three quarters of what is available if not said
+    #[arg(long, value_name = "MEGABYTES")]
+    pub memory: Option<u64>,
+    /// Stops when an actor, an invariant or the making of the program takes more than so many seconds without coming to its next
+    /// step: it loops for ever; 0 to wait for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub stuck_after: f64,
+    /// How many cores explore at once (engine `receives`); 0 for all there are
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub workers: usize,
+    /// Compares what each actor sends, or receives, in all executions: if they differ, it is violated
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub deterministic: Option<Compared>,
+    /// The seed of random walks
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Goes on with the search that is kept in this file, if there is one; keeps there what is left, every five seconds and when it stops
+    /// early (engine receives)
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+}
+
+impl CheckOptions {
+    /// The check that these options stand for.
+    ///
+    /// # Errors
+    /// If one of them makes no sense.
+    fn apply<'a>(&self, check: Check<'a>) -> Result<Check<'a>> {
+        let mut check = spelled_as_arguments(check)
+            .engine(self.engine.into())
+            .network(self.network.into())
+            .losses(self.loss)
+            .duplications(self.duplication)
+            .workers(self.workers)
+            .seed(self.seed);
+        if self.all {
+            check = check.all();
+        }
+        if let Some(executions) = self.executions {
+            check = check.executions(executions);
+        }
+        if let Some(depth) = self.depth {
+            check = check.depth(depth);
+        }
+        if let Some(seconds) = self.time {
+            check = check.time(duration(seconds)?);
+        }
+        if let Some(megabytes) = self.memory {
+            check = check.memory(megabytes);
+        }
+        if let Some(compared) = self.deterministic {
+            check = check.deterministic(compared.into());
+        }
+        if let Some(file) = &self.resume {
+            check = check.resume(file);
+        }
+        Ok(check)
+    }
+}
+
+/// The value of `--time`.
+///
+/// # Errors
+/// If it is none.
+pub(crate) fn duration(seconds: f64) -> Result<Duration> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(Error::input("--time: a number of seconds, 0 or more"));
+    }
+    // What is too long to say is for ever.
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// How the orders are explored.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Engine {
+    /// One execution for each way in which the messages can be received
+    Receives,
+    /// One execution for each order of steps that matters (wakeup trees)
+    Optimal,
+    /// Source sets and sleep sets
+    Source,
+    /// Dynamic partial order reduction, as in 2011
+    Dpor,
+    /// Every interleaving: slow, and obviously complete
+    Dfs,
+    /// Every state once, in depth
+    States,
+    /// Every state once, the nearest first: a shortest counterexample
+    Bfs,
+    /// Random walks: for what is too big to exhaust
+    Random,
+    /// Walks with random priorities, which find bugs of few coincidences (PCT)
+    Pct,
+}
+
+impl From<Engine> for simurgh_explore::Engine {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Receives => simurgh_explore::Engine::Receives,
+            Engine::Optimal => simurgh_explore::Engine::Optimal,
+            Engine::Source => simurgh_explore::Engine::Source,
+            Engine::Dpor => simurgh_explore::Engine::Dpor,
+            Engine::Dfs => simurgh_explore::Engine::Dfs,
+            Engine::States => simurgh_explore::Engine::States,
+            Engine::Bfs => simurgh_explore::Engine::Bfs,
+            Engine::Random => simurgh_explore::Engine::Random,
+            Engine::Pct => simurgh_explore::Engine::Pct,
+        }
+    }
+}
+
+/// What of all executions is compared.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Compared {
+    /// What each actor sends: where to, with which label, how long
+    Sends,
+    /// What each actor receives: which message of whom
+    Receives,
+    /// Both
+    Both,
+}
+
+impl From<Compared> for simurgh_explore::determinism::Compared {
+    fn from(compared: Compared) -> Self {
+        match compared {
+            Compared::Sends => Self::Sends,
+            Compared::Receives => Self::Receives,
+            Compared::Both => Self::Both,
+        }
+    }
+}
+
+/// What may arrive before what.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum NetworkName {
+    /// A message is there when it is sent.
+    Mailbox,
+    /// Messages of one sender to one mailbox keep their order.
+    Pairwise,
+    /// Any message may overtake any other.
+    Unordered,
+}
+
+impl From<NetworkName> for Network {
+    fn from(name: NetworkName) -> Self {
+        match name {
+            NetworkName::Mailbox => Network::Mailbox,
+            NetworkName::Pairwise => Network::Pairwise,
+            NetworkName::Unordered => Network::Unordered,
+        }
+    }
+}
+
+impl std::fmt::Display for NetworkName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            NetworkName::Mailbox => "mailbox",
+            NetworkName::Pairwise => "pairwise",
+            NetworkName::Unordered => "unordered",
+        })
+    }
+}
+
+/// Checks a scenario.
+pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
+}
+
+/// Checks a program, and prints what was found.
+pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
+    options.saved.check_places()?;
+    let guard = Guard::start(watchdog(&check), options)?;
+    let (mut line, interrupt, told) = (Searching::start(), Interrupt::listen(), guard.listener());
+    let check = options
+        .apply(check)?
+        .progress(move |progress| {
+            told(progress);
+            line.show(progress);
+        })
+        .stop_when(move |_| interrupt.came())
+        .on_note(|note| eprintln!("simurgh: {note}"));
+    let (report, subject) = checked(check)?;
+    guard.search_is_over();
+    let hint = options.saved.save(&subject, &report.counterexamples)?;
+    print(&if options.json { report::json(&report, None) } else { in_words(&report, &view(), &hint) });
+    Ok(report.verdict.into())
+}

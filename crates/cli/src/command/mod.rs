@@ -1,0 +1,160 @@
+//! The `simurgh` command.
+//!
+//! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
+//! - [`run`](mod@run): scenarios, deployments and traces.
+//! - [`check`](mod@check): explores all orders of a scenario.
+//! - [`replay`](mod@replay): executes again, step by step, what was found.
+//! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
+//! - [`platform`](mod@platform): looks at a platform file.
+//! - [`why`](mod@why): explains one duration.
+//! - [`watch`](mod@watch): the front door to programs that watch a running system.
+//! - [`summary`]: how outcomes are told, to people and to machines.
+
+pub mod check;
+mod debugger;
+pub mod explore;
+pub mod platform;
+mod progress;
+pub mod replay;
+pub mod run;
+pub mod simulate;
+mod stats;
+pub mod summary;
+pub mod watch;
+pub mod why;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use clap::error::ErrorKind;
+use clap::{Arg, Parser, Subcommand};
+use simurgh_actors::command_line::lines;
+use simurgh_actors::{Error, Exit};
+use simurgh_platform::shown;
+
+#[derive(Parser)]
+#[command(
+    name = "simurgh",
+    version,
+    about = "Write a distributed program once; simulate it, verify it, run it for real",
+    after_help = "Exit codes: 0 fine, 1 failed or blocked for ever, 2 cannot run (bad input), 3 not exhausted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Simulates a scenario (TOML), a deployment (XML) or a time-independent trace
+    Run(run::RunArguments),
+    /// Explores every order in which the messages of a scenario can be received
+    Check(check::CheckArguments),
+    /// Executes a schedule that `check --save` wrote, step by step
+    Replay(replay::ReplayOptions),
+    /// Simulates every order in which messages can be received: the best and the worst of them
+    Explore(explore::ExploreArguments),
+    /// Looks at a platform file
+    Platform(platform::PlatformArguments),
+    /// Explains why one operation of a scenario took as long as it did
+    Why(why::WhyArguments),
+    /// Watches a running system: snapshots of it, and what may happen to it next
+    Watch(watch::WatchArguments),
+}
+
+/// Reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let cli = match parse::<Cli>(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => return answer(&error),
+    };
+    let result = match cli.command {
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Replay(options) => replay::run(&options),
+        Verb::Explore(arguments) => explore::run(&arguments),
+        Verb::Platform(arguments) => platform::run(&arguments),
+        Verb::Why(arguments) => why::run(&arguments),
+        Verb::Watch(arguments) => watch::run(&arguments),
+    };
+    conclude(result)
+}
+
+/// Reads a command line. A negative number is a value, if not always one that makes sense, and never an option.
+///
+/// # Errors
+/// What is wrong with it, or the help that it asks for.
+pub(crate) fn parse<T: Parser>(words: impl Iterator<Item = OsString>) -> Result<T, clap::Error> {
+    let number =
+        |arg: Arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg };
+    let command = T::command().mut_args(number).mut_subcommands(|verb| verb.mut_args(number));
+    let mut matches = command.try_get_matches_from(words)?;
+    T::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut T::command()))
+}
+
+/// What the command line comes to when it is not to be run: help, or what is wrong with it in one line.
+pub(crate) fn answer(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if is_help || !error.use_stderr() {
+        unless_gone(error.print());
+        return conclude(Ok(if error.use_stderr() { Exit::CannotRun } else { Exit::Fine }));
+    }
+    let text = error.render().to_string();
+    let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with("For more information"));
+    let one_line = |paragraph: &str| {
+        let words: Vec<_> = paragraph.split_whitespace().collect();
+        let words = words.join(" ");
+        words.strip_prefix("error: ").or(words.strip_prefix("tip: ")).unwrap_or(&words).to_owned()
+    };
+    let parts: Vec<_> = paragraphs.map(one_line).filter(|part| !part.is_empty()).collect();
+    eprintln!("simurgh: {}; try --help", shown(&parts.join("; ")));
+    Exit::CannotRun.into()
+}
+
+/// Why something could not be printed.
+static UNPRINTED: OnceLock<String> = OnceLock::new();
+
+/// Remembers why something could not be printed, unless its reader has gone away: then nobody is left to tell.
+fn unless_gone(printed: std::io::Result<()>) {
+    if let Err(error) = printed
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = UNPRINTED.set(error.to_string());
+    }
+}
+
+/// Whether something could not be printed.
+pub(crate) fn lost_output() -> bool {
+    UNPRINTED.get().is_some()
+}
+
+/// Ends a command: an error is told in one line, with exit code 2. So is output that was lost.
+pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
+    let lost =
+        |error: &String| Error::input(format!("standard output: {error}; what was to be printed is lost"));
+    let result = result.and_then(|exit| UNPRINTED.get().map_or(Ok(exit), |error| Err(lost(error))));
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("simurgh: {}", told(&error));
+            Exit::CannotRun.into()
+        }
+    }
+}
+
+/// An error as it is printed. What a program says of itself may have several lines.
+fn told(error: &Error) -> String {
+    let text = error.to_string();
+    match error {
+        Error::Other(_) => lines(&text),
+        _ => shown(&text).into_owned(),
+    }
+}
+
+/// Prints to standard output. A reader that has gone away is no error; any other is told by [`conclude`].
+pub(crate) fn print(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    unless_gone(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}

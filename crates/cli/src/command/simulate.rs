@@ -1,0 +1,273 @@
+//! Runs a program and shows what came of it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use simurgh_actors::scenario::file::read_text;
+use simurgh_actors::scenario::{Records, Scenario};
+use simurgh_actors::timed::steering::{Steering, steer};
+use simurgh_actors::{Error, Exit, Outcome, Program, Result, Settings};
+use simurgh_kernel::simulation::{Pacing, Said};
+use simurgh_platform::shown;
+use simurgh_trace::{Recorder, Timeline};
+
+use super::stats::Stats;
+use super::{print, progress, summary};
+
+/// What can be said about any simulation.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Prints one JSON object instead of a summary
+    #[arg(long)]
+    pub json: bool,
+    /// Writes a timeline: *.json for the Perfetto viewer (ui.perfetto.dev), *.paje for Paje
+    #[arg(long, value_name = "OUT")]
+    pub trace: Vec<PathBuf>,
+    /// Draws a Gantt chart
+    #[arg(long, value_name = "OUT.svg")]
+    pub svg: Option<PathBuf>,
+    /// Sets one of SimGrid's configuration keys, such as network/model=CM02
+    #[arg(long = "config", alias = "cfg", value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+    /// The seed of all randomness
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Stops at this date
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub until: Option<f64>,
+    /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said. The
+    /// outcome is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// What happens within so many seconds happens at once: rounds of more actors, dates less exact
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub precision: Option<f64>,
+    /// Which order events have within an instant, and how many turns an operation takes there [default: reference for
+    /// scenarios, single for programs]
+    #[arg(long, value_enum)]
+    pub pacing: Option<PacingName>,
+    /// Tells what the run cost, and where the time went
+    #[arg(long)]
+    pub stats: bool,
+    /// Lets the messages be received in the way that this file prescribes, as `explore` writes it
+    #[arg(long, value_name = "FILE")]
+    pub way: Option<PathBuf>,
+    /// Says less: no summary, and nothing of what actors say
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which order events have within an instant.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PacingName {
+    /// An operation takes one turn: the fastest
+    Single,
+    /// As many turns as SimGrid's programs take, for the same order
+    Reference,
+}
+
+impl From<PacingName> for Pacing {
+    fn from(name: PacingName) -> Self {
+        match name {
+            PacingName::Single => Pacing::Single,
+            PacingName::Reference => Pacing::Reference,
+        }
+    }
+}
+
+impl RunOptions {
+    /// The settings that these options stand for.
+    ///
+    /// # Errors
+    /// If an option is not understood.
+    pub fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings { config: parse_config(&self.config)?, ..Settings::default() };
+        if let Some(until) = self.until.filter(|date| !date.is_finite() || *date < 0.0) {
+            return Err(Error::input(format!("--until {until}: give a date that is not negative")));
+        }
+        settings.until = self.until;
+        settings.pacing = self.pacing.map_or(Pacing::Single, Pacing::from);
+        settings.workers = self.workers.map(usize::from);
+        settings.timed = self.stats;
+        if let Some(precision) = self.precision {
+            if !(precision.is_finite() && precision > 0.0) {
+                return Err(Error::input(format!("--precision {precision}: give seconds, such as 1e-3")));
+            }
+            settings.config.push(("precision/timing".to_owned(), precision.to_string()));
+        }
+        settings.watcher = progress::watcher();
+        Ok(settings)
+    }
+
+    fn wants_timeline(&self) -> bool {
+        !self.trace.is_empty() || self.svg.is_some()
+    }
+}
+
+/// The keys and values of `--config`.
+pub(crate) fn parse_config(pairs: &[String]) -> Result<Vec<(String, String)>> {
+    let parse = |pair: &String| match pair.split_once(['=', ':']) {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(Error::input(format!(
+            "--config {pair}: a key and a value are needed, such as network/model=CM02"
+        ))),
+    };
+    pairs.iter().map(parse).collect()
+}
+
+/// A scenario and the record of its operations, for the summary.
+pub(crate) struct Played<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) records: Records,
+}
+
+/// Simulates a program, writes what was asked for, and tells how it ended.
+pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
+    let mut settings = options.settings()?;
+    check_pictures(&options.trace, options.svg.as_deref())?;
+    let (program, steering) = match &options.way {
+        Some(path) => steer_by_file(program, path).map(|(program, steering)| (program, Some(steering)))?,
+        None => (program, None),
+    };
+    if let Some(played) = &played {
+        // The order of events within an instant is that of the reference; the file's settings come before the command's.
+        settings.pacing = options.pacing.map_or(Pacing::Reference, Pacing::from);
+        settings.config.splice(0..0, played.scenario.config.iter().cloned());
+    }
+    if !options.json && !options.quiet {
+        settings.listener = Some(Box::new(hear));
+    }
+    let recording = options.wants_timeline().then(|| {
+        let (recorder, recording) = Recorder::new(std::sync::Arc::clone(program.platform()));
+        settings.observers.push(Box::new(recorder));
+        recording
+    });
+    #[expect(clippy::disallowed_methods, reason = "the statistics tell how long it took")]
+    let start = Instant::now();
+    let outcome = program.simulate(settings).map_err(|error| match (&played, error) {
+        (Some(played), error @ Error::Simulation(_)) => {
+            Error::input(format!("{}: {error}", played.scenario.name))
+        }
+        (_, error) => error,
+    })?;
+    let stats = options.stats.then(|| Stats::new(&outcome, start.elapsed()));
+    if let Some(obstacle) = steering.and_then(|steering| steering.obstacle()) {
+        return Err(Error::input(format!("the program does not go this way: {obstacle}")));
+    }
+    if let Some(recording) = recording {
+        let mut timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
+        timeline.title = title(played.as_ref());
+        write_timeline(&timeline, &options.trace, options.svg.as_deref())?;
+    }
+    let records = played.as_ref().map(|played| played.records.take());
+    let scenario = played.as_ref().map(|played| played.scenario);
+    if options.json {
+        print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref()));
+    } else if !options.quiet {
+        print(&summary::human(&outcome, scenario.zip(records.as_deref())));
+        for path in options.trace.iter().chain(&options.svg) {
+            print(&format!("wrote {}\n", path.display()));
+        }
+    }
+    // Who asks for both wants these lines and no others.
+    if let Some(stats) = stats.filter(|_| !options.json) {
+        print(&stats.human());
+    }
+    Ok(exit_of(&outcome))
+}
+
+/// What a picture of the run is called: the scenario, or the program itself.
+fn title(played: Option<&Played<'_>>) -> Option<String> {
+    let path = match played {
+        Some(played) => PathBuf::from(&played.scenario.name),
+        None => PathBuf::from(std::env::args_os().next()?),
+    };
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+}
+
+fn exit_of(outcome: &Outcome) -> Exit {
+    if outcome.is_fine() { Exit::Fine } else { Exit::Failed }
+}
+
+fn hear(said: &Said<'_>) {
+    print(&format!(
+        "[{:>12.6}] {} on {}: {}\n",
+        said.at.seconds(),
+        shown(said.actor),
+        shown(said.host),
+        said.text
+    ));
+}
+
+enum Format {
+    Perfetto,
+    Paje,
+}
+
+fn format_of(path: &Path) -> Result<Format> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => Ok(Format::Perfetto),
+        Some("paje" | "trace") => Ok(Format::Paje),
+        _ => Err(Error::input(format!(
+            "--trace {}: the name says the format; let it end in .json (Perfetto) or .paje",
+            path.display()
+        ))),
+    }
+}
+
+/// Says before a long run that its pictures could not be written.
+pub(crate) fn check_pictures(traces: &[PathBuf], svg: Option<&Path>) -> Result<()> {
+    for path in traces {
+        format_of(path)?;
+    }
+    traces.iter().map(PathBuf::as_path).chain(svg).try_for_each(check_place)
+}
+
+/// Writes the timeline in the formats that the names of the files say, and as a picture.
+pub(crate) fn write_timeline(timeline: &Timeline, traces: &[PathBuf], svg: Option<&Path>) -> Result<()> {
+    for path in traces {
+        match format_of(path)? {
+            Format::Perfetto => write_file(path, |out| timeline.write_perfetto(out))?,
+            Format::Paje => write_file(path, |out| timeline.write_paje(out))?,
+        }
+    }
+    match svg {
+        Some(path) => write_file(path, |out| timeline.write_svg(out)),
+        None => Ok(()),
+    }
+}
+
+/// Says before a long run that a file could not be written.
+pub(crate) fn check_place(path: &Path) -> Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        return Err(Error::input(format!("{name}: this is a directory; name a file in it to write to")));
+    }
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
+            simurgh_files::check(path).map_err(|error| Error::file(path, error))
+        }
+        Some(folder) => Err(Error::input(format!(
+            "{name}: there is no directory {:?} to write into; make it first",
+            folder.display().to_string()
+        ))),
+        None => Err(Error::input("a file to write to has no name; name one")),
+    }
+}
+
+/// Writes a file, with errors that name it.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    simurgh_files::write(path, write).map_err(|error| Error::file(path, error))
+}
+
+/// Makes a program into one that takes the way of a file.
+fn steer_by_file(program: Program, path: &Path) -> Result<(Program, Steering)> {
+    let text = read_text(path)?;
+    let way = text.parse().map_err(|what| Error::input(format!("{}: {what}", path.display())))?;
+    Ok(steer(program, way))
+}

@@ -1,0 +1,4 @@
+//! What several tests need.
+#![allow(dead_code, missing_docs)]
+
+pub mod command;

@@ -1,8 +1,0 @@
-//! The `simurgh` command.
-#![forbid(unsafe_code)]
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    simurgh::command::main()
-}

@@ -1,7 +1,0 @@
-//! What several tests need.
-#![allow(dead_code, missing_docs)]
-
-pub mod command;
-pub mod log;
-pub mod platforms;
-pub mod scenario;
