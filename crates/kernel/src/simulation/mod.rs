@@ -3,7 +3,7 @@
 //!
 //! - [`report`]: what a simulation tells.
 //! - `round`: what actors do within an instant.
-//! - `worker_pool`: the threads that may run them.
+//! - `worker_pool`, `sync`: the threads that may run them, and what they are made of.
 //! - `parallelism`: whether they do.
 //! - `round_timer`: how long a round takes, by which that is told.
 //! - `effects`: from the kernel to the world.
@@ -19,6 +19,7 @@ mod prefetch;
 pub mod report;
 mod round;
 mod round_timer;
+mod sync;
 mod worker_pool;
 
 pub use parallelism::Stopwatch;
@@ -125,7 +126,7 @@ struct Workers {
     count: usize,
     stopwatch: Option<Stopwatch>,
     parallelism: ParallelismController,
-    worker_pool: Option<WorkerPool>,
+    worker_pool: Option<WorkerPool<Slot>>,
     /// How many rounds several threads ran.
     rounds: u64,
 }

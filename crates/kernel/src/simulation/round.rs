@@ -5,7 +5,7 @@ use simurgh_models::prefetch::prefetch as prefetch_all;
 
 use super::parallelism::{Mode, Plan, Seen};
 use super::round_timer::RoundTimer;
-use super::worker_pool::WorkerPool;
+use super::worker_pool::{Work, WorkerPool};
 use super::{Code, Error, Simulation, prefetch};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
@@ -52,17 +52,18 @@ impl Slot {
     pub(super) fn port(&self) -> &Port {
         &self.door
     }
+}
 
-    /// Asks the processor for what the code needs.
-    pub(super) fn prefetch(&self) {
-        self.body.iter().for_each(Body::prefetch);
-    }
-
+impl Work for Slot {
     /// Runs the code up to its next request.
-    pub(super) fn run(&mut self) {
+    fn run(&mut self) {
         if let Some(body) = &mut self.body {
             self.resumed = Some(body.resume(&mut self.door));
         }
+    }
+
+    fn prefetch(&self) {
+        self.body.iter().for_each(Body::prefetch);
     }
 }
 

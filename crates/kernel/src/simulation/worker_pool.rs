@@ -5,26 +5,32 @@
 //! calls as there are other threads, and three: one wakes them all, each goes back to sleep, the simulation sleeps
 //! until the last batch is done, and whoever did that wakes it. A thread that wakes so late that nothing is left for it
 //! keeps nobody waiting.
+//!
+//! `tests/worker_pool.rs` compiles this file with the primitives of loom in the place of `sync`, and tries every
+//! interleaving and every value that the memory orders allow.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
-use atomic_wait::{wait, wake_all, wake_one};
+use super::sync::{
+    Arc, AtomicBool, AtomicU32, AtomicUsize, BATCHES, JoinHandle, Mutex, MutexGuard, Ordering, PoisonError,
+    spawn, wait, wake_all, wake_one,
+};
 
-use super::round::Slot;
-use crate::context::{is_quiet, quiet};
+/// Something that one of the threads does.
+pub(super) trait Work: Default + Send + 'static {
+    /// Does it.
+    fn run(&mut self);
 
-/// So many batches for each thread, so that one with long code does not keep the others waiting.
-const PORTIONS: usize = 8;
+    /// Asks for what it needs, before it is run.
+    fn prefetch(&self);
+}
 
-/// The code of an actor is asked for so many actors before it runs.
+/// What a piece of work needs is asked for so many pieces before it runs.
 const AHEAD: usize = 4;
 
 /// What the threads share.
-struct Board {
-    batches: Box<[Portion]>,
+struct Board<W> {
+    batches: Box<[Mutex<Vec<W>>]>,
     /// How many batches nobody has taken; the last of them is taken next.
     untaken: AtomicUsize,
     /// How many batches are not done.
@@ -34,9 +40,7 @@ struct Board {
     over: AtomicBool,
 }
 
-type Portion = Mutex<Vec<Slot>>;
-
-impl Board {
+impl<W: Work> Board<W> {
     /// Runs batches until none is left. Whether the last of all was among them.
     ///
     /// A thread that comes late, to a round that is over, finds none, or those of the next: each is there before it is
@@ -48,12 +52,12 @@ impl Board {
         };
         let mut was_last = false;
         while let Some(untaken) = take() {
-            let mut slots = lock(&self.batches[untaken - 1]);
-            for place in 0..slots.len() {
-                slots.get(place + AHEAD).into_iter().for_each(Slot::prefetch);
-                slots[place].run();
+            let mut batch = lock(&self.batches[untaken - 1]);
+            for place in 0..batch.len() {
+                batch.get(place + AHEAD).into_iter().for_each(W::prefetch);
+                batch[place].run();
             }
-            drop(slots);
+            drop(batch);
             was_last = self.undone.fetch_sub(1, Ordering::AcqRel) == 1;
         }
         was_last
@@ -83,30 +87,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The threads.
-pub(super) struct WorkerPool {
-    board: Arc<Board>,
+pub(super) struct WorkerPool<W> {
+    board: Arc<Board<W>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl WorkerPool {
+impl<W: Work> WorkerPool<W> {
     /// So many threads together with the one that calls. Fewer, if the system gives no more.
     pub(super) fn new(workers: usize) -> Self {
         let board = Arc::new(Board {
-            batches: (0..PORTIONS * workers.max(1)).map(|_| Portion::default()).collect(),
+            batches: (0..BATCHES * workers.max(1)).map(|_| Mutex::new(Vec::new())).collect(),
             untaken: AtomicUsize::new(0),
             undone: AtomicU32::new(0),
             round: AtomicU32::new(0),
             over: AtomicBool::new(false),
         });
-        // What panics is told as it is on the thread that they work for.
-        let is_quiet = is_quiet();
         let start = |_| {
             let board = Arc::clone(&board);
-            let serve = move || {
-                let _quiet = is_quiet.then(quiet);
-                board.serve();
-            };
-            std::thread::Builder::new().name("simurgh-worker".to_owned()).spawn(serve).ok()
+            spawn(move || board.serve())
         };
         let threads: Vec<_> = (1..workers).map_while(start).collect();
         Self { board, threads }
@@ -118,7 +116,7 @@ impl WorkerPool {
     }
 
     /// Runs the code of some of the actors. All are in the same order afterwards.
-    pub(super) fn run(&mut self, slots: &mut Vec<Slot>, which: Range<usize>) {
+    pub(super) fn run(&mut self, slots: &mut Vec<W>, which: Range<usize>) {
         let count = which.len();
         let board = &*self.board;
         let size = count.div_ceil(board.batches.len()).max(1);
@@ -150,7 +148,7 @@ impl WorkerPool {
     }
 }
 
-impl Drop for WorkerPool {
+impl<W> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.board.over.store(true, Ordering::Release);
         self.board.round.fetch_add(1, Ordering::Release);
