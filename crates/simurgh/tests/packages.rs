@@ -44,8 +44,7 @@ fn registries_are_told_what_they_want_to_know() {
 #[test]
 fn crates_can_be_published_in_an_order() {
     let packages = packages();
-    let public: BTreeSet<&str> =
-        packages.iter().filter(|package| is_public(package)).map(|it| name(it)).collect();
+    let public: BTreeSet<&str> = packages.iter().filter(|package| is_public(package)).map(name).collect();
     // What must be in the registry before: ordinary dependencies, and those for tests that have a version.
     let mut before: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in packages.iter().filter(|package| is_public(package)) {
@@ -76,7 +75,9 @@ fn crates_can_be_published_in_an_order() {
         assert!(!next.is_empty(), "these wait for each other: {before:?}");
         for done in next {
             before.remove(done);
-            before.values_mut().for_each(|uses| drop(uses.remove(done)));
+            for uses in before.values_mut() {
+                uses.remove(done);
+            }
         }
     }
 }
