@@ -497,13 +497,15 @@ fn output_that_is_lost_is_an_error() {
     let folder = Folder::new("full");
     folder.write("p.xml", PLATFORM);
     folder.write("s.toml", &scenario(r#""exec 1e9""#));
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 8] = [
         &["run", "s.toml"],
         &["run", "s.toml", "--json"],
         &["check", "s.toml"],
         &["explore", "s.toml"],
         &["platform", "show", "p.xml"],
         &["--help"],
+        &["completions", "bash"],
+        &["man"],
     ];
     for arguments in commands {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full is there");

@@ -8,11 +8,14 @@
 //! - [`platform`](mod@platform): looks at a platform file.
 //! - [`why`](mod@why): explains one duration.
 //! - [`watch`](mod@watch): the front door to programs that watch a running system.
+//! - [`completions`](mod@completions), [`man`](mod@man): for the shell and the manual.
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
 pub mod check;
+pub mod completions;
 mod debugger;
 pub mod explore;
+pub mod man;
 pub mod platform;
 mod progress;
 pub mod replay;
@@ -28,7 +31,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
-use clap::{Arg, Parser, Subcommand};
+use clap::{Arg, CommandFactory, Parser, Subcommand};
 use simurgh_actors::command_line::lines;
 use simurgh_actors::{Error, Exit};
 use simurgh_platform::shown;
@@ -61,6 +64,10 @@ enum Verb {
     Why(why::WhyArguments),
     /// Watches a running system: snapshots of it, and what may happen to it next
     Watch(watch::WatchArguments),
+    /// Prints what a shell needs to complete command lines
+    Completions(completions::CompletionsArguments),
+    /// Prints the manual page, or writes those of all subcommands
+    Man(man::ManArguments),
 }
 
 /// Reads the command line and does what it says.
@@ -77,6 +84,8 @@ pub fn main() -> ExitCode {
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Verb::Man(arguments) => man::run(&arguments, Cli::command()),
     };
     conclude(result)
 }

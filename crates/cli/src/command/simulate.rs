@@ -265,6 +265,18 @@ pub(crate) fn write_file(
     simurgh_files::write(path, write).map_err(|error| Error::file(path, error))
 }
 
+/// Writes a file into a directory, which is made if it is not there; says so.
+pub(crate) fn write_into(folder: &Path, name: &str, text: &[u8]) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let what = if folder.exists() { "this is not a directory".to_owned() } else { error.to_string() };
+        Error::input(format!("{}: {what}; name a directory to write into", folder.display()))
+    })?;
+    let path = folder.join(name);
+    write_file(&path, |out| out.write_all(text))?;
+    print(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
 /// Makes a program into one that takes the way of a file.
 fn steer_by_file(program: Program, path: &Path) -> Result<(Program, Steering)> {
     let text = read_text(path)?;
