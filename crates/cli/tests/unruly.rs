@@ -62,6 +62,18 @@ enum What {
     Ages,
     /// Two that fail, beside others that do not end.
     FailsAndGoesOn,
+    /// Two that look for a message again and again.
+    PollsForMessages,
+    /// One that waits for a message with a timeout, again and again.
+    Retries,
+    /// One that creates others for ever.
+    SpawnsForEver,
+    /// One that goes on for ever in a case that cannot be.
+    GoesOnIfImpossible,
+    /// Nine that send to one.
+    Nine,
+    /// The same, where the second order is wrong.
+    NineWithABug,
 }
 
 #[derive(clap::Args)]
@@ -228,9 +240,83 @@ fn app(program: &mut Program, options: &Options) -> simurgh::Result {
                 while ctx.mailbox::<()>("nobody").recv().timeout(1.0).await.is_err() {}
             })?
         }
+        What::PollsForMessages => {
+            for (own, other) in [("a", "b"), ("b", "a")] {
+                program.spawn(own, "node-1", move |ctx| async move {
+                    let receive = ctx.mailbox::<()>(own).recv().start().await;
+                    ctx.mailbox(other).send((), 1.0).detach().await;
+                    while receive.test().await?.is_none() {
+                        ctx.sleep(1.0).await;
+                    }
+                    Ok(())
+                })?;
+            }
+            return Ok(());
+        }
+        What::Retries => {
+            program.spawn("server", "node-1", |ctx| async move { ctx.mailbox("in").send((), 1.0).await })?;
+            program.spawn("patient", "node-2", |ctx| async move {
+                while ctx.mailbox::<()>("in").recv().timeout(1.0).await.is_err() {
+                    ctx.mailbox("requests").send((), 1.0).detach().await;
+                }
+            })?
+        }
+        What::SpawnsForEver => program.spawn("parent", "node-1", |ctx| async move {
+            for _ in 0..1_000_000 {
+                ctx.spawn("child", "node-2", |ctx| async move { ctx.sleep(1.0).await })?.await;
+            }
+            Ok(())
+        })?,
+        What::GoesOnIfImpossible => goes_on_if_impossible(program)?,
+        what @ (What::Nine | What::NineWithABug) => {
+            for number in 0..9 {
+                program.spawn(format!("sender-{number}"), "node-1", move |ctx| async move {
+                    ctx.mailbox("in").send(number, 1.0).detach().await;
+                })?;
+            }
+            program.spawn("receiver", "node-2", move |ctx| async move {
+                let mut order = Vec::new();
+                for _ in 0..9 {
+                    order.push(ctx.mailbox::<i32>("in").recv().await?);
+                }
+                simurgh::check!(
+                    what == What::Nine || order != [0, 1, 2, 3, 4, 5, 6, 8, 7],
+                    "as it was built"
+                );
+                Ok(())
+            })?
+        }
         what => program.spawn("worker", "node-1", move |ctx| computes(ctx, what))?,
     };
     Ok(())
+}
+
+/// Who takes the message of the other leaves its own to it: so it cannot be that the other finds none.
+fn goes_on_if_impossible(program: &mut Program) -> simurgh::Result<ActorHandle> {
+    program.spawn("a", "node-1", |ctx| async move {
+        let shared = ctx.mailbox::<i32>("shared");
+        shared.send(0, 1.0).detach().await;
+        let got = shared.recv().timeout(1.0).await.ok();
+        ctx.mailbox("judge").send((0usize, got), 1.0).detach().await;
+    })?;
+    program.spawn("b", "node-1", |ctx| async move {
+        let shared = ctx.mailbox::<i32>("shared");
+        shared.send(1, 1.0).detach().await;
+        let got = shared.recv().timeout(1.0).await.ok();
+        let _ = shared.send(2, 1.0).timeout(1.0).await;
+        ctx.mailbox("judge").send((1usize, got), 1.0).detach().await;
+    })?;
+    program.spawn("judge", "node-1", |ctx| async move {
+        let mut got = [None; 2];
+        for _ in 0..2 {
+            let (who, what): (usize, Option<i32>) = ctx.mailbox("judge").recv().await?;
+            got[who] = what;
+        }
+        while got == [None, Some(0)] {
+            ctx.mailbox("nobody").send((), 1.0).detach().await;
+        }
+        Ok(())
+    })
 }
 
 const ENGINES: [&str; 7] = ["receives", "optimal", "source", "dpor", "dfs", "random", "pct"];
@@ -303,6 +389,40 @@ fn a_million_computations_in_a_row_are_none_too_many() {
     for engine in ["receives", "optimal", "dfs"] {
         check("many-executions", &["--engine", engine]).within(20.0).says(0, &["holds"]);
     }
+}
+
+/// The first of these was told after 349 s, the last after more than 500.
+fn programs_that_try_in_vain_for_ever_are_told_soon() {
+    for engine in ENGINES {
+        for what in ["polls-for-messages", "retries", "spawns-for-ever"] {
+            if ["random", "pct"].contains(&engine) && what != "spawns-for-ever" {
+                // Most walks end.
+                continue;
+            }
+            let checked = check(what, &["--engine", engine, "--time", "60"]).within(30.0);
+            checked.says(3, &["not-exhausted", " on after ", "seems to be endless"]);
+        }
+    }
+    // Whoever says how far to go is not told so.
+    check("retries", &["--depth", "30"]).says(3, &["go on after 30 steps"]);
+}
+
+fn what_goes_on_in_an_execution_that_cannot_be_is_no_finding() {
+    let told = "came to what does not end, in an execution that cannot be; exploring with optimal instead";
+    check("goes-on-if-impossible", &[]).says(0, &["holds", told]);
+}
+
+/// The rest of a search was taken for that of the same program with another option, and found nothing wrong with it.
+fn a_search_that_was_kept_belongs_to_the_program_with_its_options() {
+    let file = std::env::temp_dir().join(format!("unruly-{}.search", std::process::id()));
+    let path = file.to_str().expect("text");
+    check("nine", &["--executions", "1000", "--resume", path]).says(3, &["not-exhausted: 1000 executions"]);
+    let refused = "the search of this program with other options, or before it was changed and built again";
+    check("nine-with-a-bug", &["--resume", path]).says(2, &[refused]);
+    // Bounds are none of these options, nor is how it is told.
+    check("nine", &["--time=600", "--workers", "2", "--json", &format!("--resume={path}")])
+        .says(0, &["\"verdict\":\"holds\"", "\"executions\":362880"]);
+    assert!(!file.exists(), "nothing is left");
 }
 
 fn code_that_never_comes_back_is_told_with_its_name_and_line() {
@@ -430,6 +550,9 @@ fn main() -> ExitCode {
     let tests = tests![
         an_actor_that_polls_is_told_with_its_name_and_line,
         a_million_computations_in_a_row_are_none_too_many,
+        programs_that_try_in_vain_for_ever_are_told_soon,
+        what_goes_on_in_an_execution_that_cannot_be_is_no_finding,
+        a_search_that_was_kept_belongs_to_the_program_with_its_options,
         code_that_never_comes_back_is_told_with_its_name_and_line,
         code_that_ends_the_process_is_told,
         a_program_that_cannot_be_made_is_told_with_its_line,

@@ -65,8 +65,8 @@ mod words;
 
 pub use actors::{Actors, Faults, Network};
 pub use simurgh_search::{
-    Engine, Finding, Offer, Options, Progress, Property, Reversal, System, bfs, dfs, dpor, optimal, pct,
-    random, replay, session, source, states,
+    Engine, Finding, Offer, Options, Progress, Property, Reversal, System, bfs, dfs, dpor, fingerprint,
+    optimal, pct, random, replay, session, source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
 

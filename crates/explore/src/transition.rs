@@ -3,6 +3,7 @@
 use simurgh_kernel::ids::ExposedId;
 use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::{Criteria, Envelope};
+use simurgh_search::Headway;
 use smallvec::SmallVec;
 
 use crate::verdict::Step;
@@ -226,6 +227,25 @@ pub struct Transition {
 }
 
 impl Transition {
+    /// What it tells about whether an execution gets anywhere. What is posted, or shown, nobody need ever look at.
+    pub fn headway(&self) -> Headway {
+        match &self.kind {
+            Kind::Wait { outcome: Outcome::Taken, .. } | Kind::BarrierWait(..) => Headway::Made,
+            Kind::Wait { .. } | Kind::Probe(..) | Kind::TryTake(_) | Kind::IsAlive(_) => Headway::InVain,
+            Kind::TakeWait(_, Ending { timeout, .. })
+            | Kind::ConditionWait(_, _, Ending { timeout, .. })
+            | Kind::Join(_, Ending { timeout, .. }) => {
+                if *timeout {
+                    Headway::InVain
+                } else {
+                    Headway::Made
+                }
+            }
+            Kind::Spawn(_) => Headway::Creates,
+            _ => Headway::Unclear,
+        }
+    }
+
     /// Whose it is: an actor, a pair of sender and mailbox (a channel that keeps its order), or a single message
     /// with its copy.
     pub fn process(&self) -> u64 {

@@ -79,5 +79,5 @@ mod wakeup;
 pub use engine::{Engine, Offer, Property};
 pub use session::{Options, Progress};
 pub use space::StateSpace;
-pub use system::{Reversal, System};
+pub use system::{Headway, Reversal, System};
 pub use verdict::{Divergence, Exploration, Finding, Found, Verdict};

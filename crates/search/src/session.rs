@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use crate::system::System;
+use crate::system::{Headway, System};
 use crate::verdict::{Divergence, Exploration, Finding, Found, Verdict};
 
 /// How an exploration is doing.
@@ -35,6 +35,8 @@ pub type Visitor<'a, S> = Box<dyn FnMut(&mut S, &[<S as System>::Transition]) + 
 pub struct Options<'a, S: System> {
     /// At most so many steps an execution.
     pub depth: Option<usize>,
+    /// Whether an execution that seems to be endless is cut too ([`ENDLESS`]).
+    pub cuts_endless: bool,
     /// At most so many executions.
     pub executions: Option<u64>,
     /// Whether to go on after a violation, to find those of other kinds.
@@ -55,6 +57,7 @@ impl<S: System> Default for Options<'_, S> {
     fn default() -> Self {
         Self {
             depth: None,
+            cuts_endless: false,
             executions: None,
             all: false,
             every: 1 << 10,
@@ -83,6 +86,9 @@ impl<'a, S: System> Options<'a, S> {
     }
 }
 
+/// An execution in which a process has waited or looked in vain so many times in a row, or so many are created, seems to be endless.
+pub const ENDLESS: usize = 1000;
+
 /// How many steps are taken at most before the watcher looks again.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 
@@ -106,6 +112,18 @@ pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Diverge
     }
     let _ = session.repeat_first(&trace);
     session.divergence
+}
+
+/// Whether the process of the last step has tried in vain again and again, or more and more processes are created; asked now and then.
+fn seems_endless<S: System>(trace: &[S::Transition]) -> bool {
+    let Some(last) = trace.last().filter(|_| trace.len() >= ENDLESS && trace.len().is_multiple_of(128))
+    else {
+        return false;
+    };
+    let own = trace.iter().rev().filter(|step| S::process(step) == S::process(last)).map(S::headway);
+    let in_vain = own.take_while(|&headway| headway != Headway::Made).filter(|&it| it == Headway::InVain);
+    let created = trace.iter().filter(|step| S::headway(step) == Headway::Creates);
+    in_vain.count() >= ENDLESS || created.count() >= ENDLESS
 }
 
 /// An exploration under way.
@@ -225,7 +243,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// Whether an execution of this length is cut here; then it is counted as such.
     pub(crate) fn is_cut(&mut self, trace: &[S::Transition]) -> bool {
-        let cut = self.options.depth.is_some_and(|depth| trace.len() >= depth);
+        let is_long = self.options.depth.is_some_and(|depth| trace.len() >= depth);
+        let cut = is_long || self.options.cuts_endless && seems_endless::<S>(trace);
         if cut {
             self.bounded = true;
             self.progress.cut += 1;

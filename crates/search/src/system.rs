@@ -18,6 +18,19 @@ pub enum Reversal {
     Look,
 }
 
+/// What a step tells about whether an execution gets anywhere.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Headway {
+    /// Its process has got what it waited or looked for.
+    Made,
+    /// Its process has waited or looked in vain.
+    InVain,
+    /// It creates a process.
+    Creates,
+    /// Nothing.
+    Unclear,
+}
+
 /// A system to explore. It must be deterministic: the same steps from the start lead to the same state.
 ///
 /// A process is whatever does its transitions in order. It may have several possible ones at a time, of which it does
@@ -66,6 +79,12 @@ pub trait System {
     fn divergence(&self, taken: &Self::Transition, instead: Option<&Self::Transition>) -> Divergence {
         let actor = Self::process(taken).to_string();
         Divergence { actor, asked: instead.map(|t| format!("{t:?}")), before: format!("{taken:?}") }
+    }
+
+    /// What a step tells about whether an execution gets anywhere.
+    fn headway(transition: &Self::Transition) -> Headway {
+        let _ = transition;
+        Headway::Unclear
     }
 
     /// How a transition is written in a schedule. Two enabled transitions have different steps, and a transition keeps

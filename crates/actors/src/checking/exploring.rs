@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use simurgh_explore::receives::actors::Actors as Processes;
 use simurgh_explore::receives::parts::{Frontier, explore_parts};
 use simurgh_explore::receives::search::{Limits, Refusal};
+use simurgh_explore::replay::follow;
 use simurgh_explore::{
     Engine, Exploration, Network, Options as Bounds, Progress, Step, bfs, dfs, dpor, optimal, pct, random,
     session, source, states,
@@ -102,6 +103,14 @@ pub(super) fn explore(
                            exploring with optimal instead";
                 return explore_instead(subject, options, listeners, clock, why.to_owned());
             }
+            Ok(explored)
+                if explored.stopped == Some(Stopped::Endless)
+                    && !is_confirmed(subject, options, &explored) =>
+            {
+                let why = "the engine receives came to what does not end, in an execution that cannot be; exploring with \
+                           optimal instead";
+                return explore_instead(subject, options, listeners, clock, why.to_owned());
+            }
             Ok(explored) => return Ok(explored),
         }
     }
@@ -121,6 +130,12 @@ pub(super) fn explore(
         Some(why) => explore_instead(subject, options, listeners, clock, why),
         None => explore_system(subject, options, listeners, clock, options.engine),
     }
+}
+
+/// Whether the execution that seems to be endless can be followed. Code runs before it is known whether all that was chosen goes together.
+fn is_confirmed(subject: &Subject<'_>, options: &Options, explored: &Explored) -> bool {
+    let schedule = explored.found.cut_schedule.as_deref().unwrap_or_default();
+    follow(&mut subject.actors(options.network), schedule).is_ok()
 }
 
 /// Explores with the best of the engines that can, and says why.
@@ -172,7 +187,7 @@ fn explore_receives(
         Processes::with_pulse(subject, subject.watchdog().pulse())
     };
     let mut kept = match &options.resume {
-        Some(path) => Some(Kept::new(path, subject.names(), network, &mut make())?),
+        Some(path) => Some(Kept::new(path, subject.origin(), subject.names(), network, &mut make())?),
         None => None,
     };
     let frontier = match &kept {
@@ -257,6 +272,7 @@ fn explore_system(
         all: options.all,
         executions,
         depth: Some(options.depth.unwrap_or(DEPTH) as usize),
+        cuts_endless: options.depth.is_none(),
         every: 64,
         due: Some(Box::new(|| subject.watchdog().is_due())),
         ..Bounds::default()

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use simurgh_explore::fingerprint::fingerprint;
 use simurgh_explore::receives::choice::Pick;
 use simurgh_explore::receives::future::{CutRow, Posters, TrafficRow};
 use simurgh_explore::receives::parts::Frontier;
@@ -12,10 +13,11 @@ use simurgh_explore::{Exploration, Step, Violation};
 use simurgh_files::Claim;
 
 use super::exploring::Refused;
+use super::subject::Origin;
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
-const FORMAT: &str = "simurgh search 5";
+const FORMAT: &str = "simurgh search 6";
 
 /// What is left of a search, and is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +33,7 @@ pub struct Left {
 pub(super) struct Kept {
     path: PathBuf,
     claim: Claim,
+    program: String,
     actors: Vec<String>,
     network: String,
     fingerprint: String,
@@ -39,6 +42,7 @@ pub(super) struct Kept {
 #[derive(Serialize, Deserialize)]
 struct File {
     format: String,
+    program: String,
     actors: Vec<String>,
     network: String,
     fingerprint: String,
@@ -64,6 +68,7 @@ impl Kept {
     /// The search of a program, which is run once to know it again. Nobody else may keep another search there meanwhile.
     pub(super) fn new(
         path: &Path,
+        origin: &Origin,
         actors: Vec<String>,
         network: Network,
         program: &mut dyn Processes,
@@ -76,6 +81,7 @@ impl Kept {
         Ok(Self {
             path: path.to_owned(),
             claim,
+            program: identity(origin),
             actors,
             network: format!("{network:?}").to_lowercase(),
             fingerprint,
@@ -98,6 +104,8 @@ impl Kept {
             Some("the search of another network")
         } else if file.actors != self.actors || file.fingerprint != self.fingerprint {
             Some("the search of another program, or of this one with other options")
+        } else if file.program != self.program {
+            Some("the search of this program with other options, or before it was changed and built again")
         } else {
             None
         };
@@ -150,6 +158,7 @@ impl Kept {
         let (traffic, cuts) = frontier.posters.rows();
         let file = File {
             format: FORMAT.to_owned(),
+            program: self.program.clone(),
             actors: self.actors.clone(),
             network: self.network.clone(),
             fingerprint: self.fingerprint.clone(),
@@ -175,5 +184,45 @@ impl Kept {
 
     fn error(&self, what: impl std::fmt::Display) -> Error {
         Error::input(format!("{}: {what}", self.path.display()))
+    }
+}
+
+/// Options of `check` that say nothing about what is checked: those with a value, and those without.
+const BOUNDS: &[&str] = &[
+    "--time",
+    "--memory",
+    "--executions",
+    "--depth",
+    "--workers",
+    "--stuck-after",
+    "--resume",
+    "--save",
+    "--html",
+];
+const FLAGS: &[&str] = &["--json", "--all", "--quiet", "-q"];
+
+/// What a program is known by: a scenario by its text, any other by the file that is executed and by its arguments. Where what it does
+/// differs otherwise, the search is another one and nobody can tell.
+fn identity(origin: &Origin) -> String {
+    let of_file = |path: &Path| {
+        let content = std::fs::read(path).unwrap_or_default();
+        format!("{:032x}", fingerprint(&content))
+    };
+    match origin {
+        Origin::Scenario(path) => of_file(path),
+        Origin::Program { arguments, .. } => {
+            let mut words =
+                vec![std::env::current_exe().map_or_else(|_| String::new(), |path| of_file(&path))];
+            let mut is_value = false;
+            for word in arguments {
+                let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(a, b)| (a, Some(b)));
+                let is_bound = BOUNDS.contains(&name);
+                if !is_value && !is_bound && !FLAGS.contains(&name) {
+                    words.push(word.clone());
+                }
+                is_value = !is_value && is_bound && value.is_none();
+            }
+            words.join(" ")
+        }
     }
 }

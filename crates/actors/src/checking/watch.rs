@@ -12,6 +12,7 @@ use super::exploring::DEPTH;
 use super::silence::{calling, pass_on};
 use super::{Options, Spelling};
 use crate::text::count;
+use simurgh_explore::session::ENDLESS;
 
 /// How a search is doing.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -58,7 +59,8 @@ impl Stopped {
                 format!("stopped after {executions} ({})", of("--executions", "`executions`"))
             }
             Stopped::Endless => format!(
-                "stopped at an execution of more than {DEPTH} steps; {} cuts it after N, and goes on with the others",
+                "stopped at an execution that seems to be endless: more than {DEPTH} steps, {ENDLESS} waits in vain in a row, or {ENDLESS} \
+                 actors created; {} cuts executions after N steps instead, and goes on with the others",
                 of("--depth N", "`depth(N)`")
             ),
         }

@@ -40,7 +40,7 @@ use crate::dependence;
 use crate::transition::{Awaited, Ending, Fate, Kind, MatchKeys, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use simurgh_kernel::watchdog::Pulse;
-use simurgh_search::{Reversal, System};
+use simurgh_search::{Headway, Reversal, System};
 
 /// What may arrive before what.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -388,6 +388,10 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         let pending = || if is_there { self.kind(actor, OTHERWISE) } else { None };
         let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
         Divergence { actor: name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
+    }
+
+    fn headway(transition: &Transition) -> Headway {
+        transition.headway()
     }
 
     fn step(transition: &Transition) -> Step {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use simurgh_search::session::ENDLESS;
 use smallvec::SmallVec;
 
 use super::choice::{Choice, Path, Pick, Picks};
@@ -215,7 +216,7 @@ impl Search {
         }
         while let Some(process) = self.next_to_run() {
             self.steps += 1;
-            if self.steps > self.limits.depth {
+            if self.steps > self.limits.depth || self.limits.stops_when_cut && self.seems_endless() {
                 // What has failed until now has failed, if it can have come to that.
                 let is_failure = !self.failed.is_empty() && self.graph.complete();
                 return Ok(if is_failure { End::Execution(self.failures()) } else { End::TooDeep });
@@ -249,6 +250,18 @@ impl Search {
             .collect();
         wrong.extend((!actors.is_empty()).then_some(Violation::Deadlock { actors }));
         Ok(End::Execution(wrong))
+    }
+
+    /// Whether somebody has tried in vain again and again, or more and more processes are created; asked now and then.
+    fn seems_endless(&self) -> bool {
+        let in_vain = |process: &Process| {
+            let posts = |outcome: &&Outcome| matches!(outcome, Outcome::Posted { .. });
+            let waits = process.outcomes.iter().rev().filter(|outcome| !posts(outcome));
+            let is_vain = |outcome: &&Outcome| matches!(outcome, Outcome::TimedOut | Outcome::Nothing);
+            process.outcomes.len() >= ENDLESS && waits.take_while(is_vain).count() >= ENDLESS
+        };
+        self.steps.is_multiple_of(128)
+            && (self.children.len() >= ENDLESS || self.processes.iter().any(in_vain))
     }
 
     fn failures(&self) -> Vec<Violation> {

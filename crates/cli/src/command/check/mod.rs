@@ -59,7 +59,7 @@ pub struct CheckOptions {
     #[arg(long, value_name = "N")]
     pub executions: Option<u64>,
     /// At most so many steps an execution: longer ones are cut, and the search is not exhausted [default: stops at the first
-    /// of more than 20000]
+    /// of more than 20000, or with 1000 waits in vain in a row]
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
     /// At most so many seconds
