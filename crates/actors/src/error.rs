@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::panic::Location;
 use std::process::ExitCode;
 
+use simurgh_explore::STEADY;
 use simurgh_kernel::context::stand_at;
 use simurgh_kernel::simcall::Failure;
 
@@ -114,10 +115,7 @@ impl Error {
 
     /// An actor did something else when it was run again.
     pub(crate) fn diverged(actor: &str) -> Self {
-        Self::input(format!(
-            "actor {actor:?} did something else when it was run again: a program must depend on messages and choices only \
-             (does it use statics, the clock, random numbers of its own, or the order of a hash map?)"
-        ))
+        Self::input(format!("actor {actor:?} did something else when it was run again: {STEADY}"))
     }
 
     /// There is no host, link or disk of this name; perhaps another was meant.

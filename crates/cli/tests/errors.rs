@@ -82,7 +82,7 @@ fn operations_that_cannot_be_understood() {
 fn scenarios_that_cannot_be_used() {
     const SHAPE: &str = "a scenario has platform = \"FILE\", [config], and for each actor [[actor]] with name = \"NAME\", host = \"HOST\", do = [\"exec 1e9\"], and where wanted start_at = SECONDS, kill_at = SECONDS, daemon = true, restart = true";
     let table = [
-        ("", "the file is empty; write a scenario or a trace into it".to_owned()),
+        ("", "the file is empty; write a scenario, a trace or a schedule into it".to_owned()),
         ("[[actor]\n", ":1: unclosed array table, expected `]`; correct the TOML there or just before".into()),
         (
             "platform = \"p.xml\"\n",
@@ -491,6 +491,27 @@ fn help_and_version() {
 }
 
 /// A full disk is no success.
+/// The second of two outputs replaced the first, and a scenario could be replaced by what was found with it.
+#[test]
+fn a_file_that_is_named_twice_is_not_written() {
+    let folder = Folder::new("twice");
+    folder.write("s.toml", "[[actor]]\ndo = [\"recv nobody\"]\n");
+    let commands: [&[&str]; 5] = [
+        &["check", "s.toml", "--save", "out", "--html", "out"],
+        &["check", "s.toml", "--save=out", "--html=./out"],
+        &["check", "s.toml", "--save", "s.toml"],
+        &["check", "s.toml", "--resume", "out", "--save", "out"],
+        &["run", "s.toml", "--svg", "s.toml"],
+    ];
+    for command in commands {
+        let told = folder.simurgh(command);
+        assert_eq!(told.code, 2, "{command:?}: {}", told.stderr);
+        assert!(told.stderr.contains("this file is named twice on the command line"), "{}", told.stderr);
+    }
+    assert!(folder.read("s.toml").starts_with(b"[[actor]]"), "it is as it was");
+    assert_eq!(folder.simurgh(&["check", "s.toml", "--save", "out", "--html", "page"]).code, 1);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn output_that_is_lost_is_an_error() {

@@ -7,16 +7,11 @@
 //! - Receives: the mailbox of each, and which message it got (whose, and how many that actor had sent before), in the
 //!   order in which the actor posts them. In which order it waits for them makes no difference.
 //!
-//! An actor that came to its end has sent all that it will ever send. One that waits for ever, failed or was killed might
-//! have sent more: so its record is a beginning, and differs from another only where that says something else, or has ended
-//! before. Actors are compared by their numbers: where the order in which they are created differs, so does all that they do.
-//!
-//! An execution that differs in nothing, but in which some actor came further, is what the next ones are compared with for
-//! this actor. Where several actors differ, the one is named that departs first: the others may only follow suit.
+//! What an actor that waits for ever, failed or was killed has sent is a beginning: it differs from another record only where that says
+//! something else, or has ended before. Actors are compared by their numbers. Where several differ, the one is named that departs
+//! first: the others may only follow suit.
 
 use std::cell::LazyCell;
-use std::fmt;
-use std::str::FromStr;
 
 use simurgh_kernel::context::Place;
 use simurgh_kernel::simcall::Envelope;
@@ -33,29 +28,6 @@ pub enum Compared {
     Receives,
     /// Both.
     Both,
-}
-
-impl fmt::Display for Compared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sends => "sends",
-            Self::Receives => "receives",
-            Self::Both => "both",
-        })
-    }
-}
-
-impl FromStr for Compared {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "sends" => Ok(Compared::Sends),
-            "receives" => Ok(Compared::Receives),
-            "both" => Ok(Compared::Both),
-            _ => Err(format!("{text:?} is not what executions can be compared by: sends, receives or both")),
-        }
-    }
 }
 
 /// Which end of the communications of an actor.
@@ -263,7 +235,7 @@ mod tests {
     }
 
     fn sends() -> Determinism {
-        Determinism::new("sends".parse().unwrap())
+        Determinism::new(Compared::Sends)
     }
 
     #[test]
@@ -307,12 +279,12 @@ mod tests {
             let receives = vec![Posted { exchange, step: 1, place: None }];
             ActorRecord { sends: Vec::new(), receives, ended: true }
         };
-        let differs = |compared: &str| {
-            let mut seen = Determinism::new(compared.parse().unwrap());
+        let differs = |compared: Compared| {
+            let mut seen = Determinism::new(compared);
             assert_eq!(observe(&mut seen, 0, &[got(1)]), None);
             observe(&mut seen, 1, &[got(2)]).is_some()
         };
-        assert_eq!(["sends", "receives", "both"].map(differs), [false, true, true]);
-        assert!("all".parse::<Compared>().is_err());
+        let all = [Compared::Sends, Compared::Receives, Compared::Both];
+        assert_eq!(all.map(differs), [false, true, true]);
     }
 }

@@ -36,20 +36,15 @@
 //! }
 //!
 //! let mut system = Actors::new(Network::Mailbox, |kernel: &mut Kernel| {
-//!     let bodies = [
-//!         Body::Future(Box::pin(receive())),
-//!         Body::Future(Box::pin(send(Box::new("text")))),
-//!         Body::Future(Box::pin(send(Box::new(42)))),
-//!     ];
-//!     for (body, name) in bodies.into_iter().zip(["receiver", "writer", "counter"]) {
-//!         kernel.spawn(SpawnRequest::new(name.into(), HostId::from_index(0), body));
-//!     }
+//!     let mut spawn = |body| kernel.spawn(SpawnRequest::new("actor".into(), HostId::from_index(0), Body::Future(body)));
+//!     spawn(Box::pin(receive()));
+//!     spawn(Box::pin(send(Box::new("text"))));
+//!     spawn(Box::pin(send(Box::new(42))));
 //! });
 //! let found = optimal::explore(&mut system, Options::default());
 //! assert_eq!((found.verdict, found.executions), (Verdict::Violated, 1));
-//! let (_, schedule) = &found.found[0];
-//! // The receive is posted, the counter sends, and the receiver has its message.
-//! assert_eq!(schedule.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0", "2", "0"]);
+//! // The receive is posted, the third sends, and the receiver has its message.
+//! assert_eq!(found.found[0].1.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0", "2", "0"]);
 //! ```
 #![forbid(unsafe_code)]
 
@@ -65,8 +60,8 @@ mod words;
 
 pub use actors::{Actors, Faults, Network};
 pub use simurgh_search::{
-    Engine, Finding, Offer, Options, Progress, Property, Reversal, System, bfs, dfs, dpor, fingerprint,
-    optimal, pct, random, replay, session, source, states,
+    Engine, Finding, Offer, Options, Progress, Property, Reversal, STEADY, System, bfs, dfs, dpor,
+    fingerprint, optimal, pct, random, replay, session, source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
 

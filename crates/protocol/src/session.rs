@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 
+use simurgh_search::STEADY;
 use simurgh_search::liveness::{self, Eventually, Fairness};
 use simurgh_search::space::{Lasso, Level, Seen, StateSpace, Steps};
 
@@ -315,6 +316,11 @@ impl<'a, M: Data> Session<'a, M> {
     /// What was found, in the end.
     pub(crate) fn finish(mut self) -> Report {
         self.report.handlers = self.space.handlers;
+        if let Some(actor) = self.space.unsteady {
+            self.fail(format!(
+                "actor {actor} did something else when the same happened to it once more: {STEADY}"
+            ));
+        }
         let exhausted = self.cut.is_none() && self.report.verdict == Verdict::Holds;
         let properties = &self.system.properties;
         let mut findings = Vec::new();
@@ -436,7 +442,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn wants_more(&self) -> bool {
-        self.report.verdict == Verdict::Holds
+        self.report.verdict == Verdict::Holds && self.space.unsteady.is_none()
     }
 
     fn is_over(&mut self, seen: Seen) -> bool {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::actor::Data;
 use crate::hash::fingerprint;
 use crate::history::Recorder;
 use crate::ids::ActorId;
@@ -24,6 +25,21 @@ pub(crate) type Lookup<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 pub(crate) const TIMEOUT: u32 = 0x8000_0000;
 pub(crate) const CRASH: u32 = u32::MAX - 1;
 pub(crate) const RECOVER: u32 = u32::MAX;
+
+/// So many handlers run twice, to see whether they do the same.
+const TWICE: u64 = 1000;
+
+/// Whether a handler did the same twice; in which order it sent matters only where messages keep their order.
+fn alike<M: Data>(first: &[Outcome<M>], again: &[Outcome<M>], in_order: bool) -> bool {
+    let sent = |outcome: &Outcome<M>| {
+        let hash = |(at, sent): (usize, &(ActorId, M))| fingerprint(&(if in_order { at } else { 0 }, sent));
+        outcome.sends.iter().enumerate().map(hash).fold(0, u128::wrapping_add)
+    };
+    let same = |(a, b): (&Outcome<M>, &Outcome<M>)| {
+        a.local == b.local && a.choices == b.choices && sent(a) == sent(b)
+    };
+    first.len() == again.len() && first.iter().zip(again).all(same)
+}
 
 /// What a handler leads to.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +136,8 @@ pub(crate) struct Space<M> {
     records: Lookup<(u32, u32, bool), u32>,
     /// What the code of a user said that panicked while a history was kept, if any did.
     pub(crate) broken: Option<String>,
+    /// An actor that did something else when the same happened to it once more.
+    pub(crate) unsteady: Option<u32>,
     /// How many handlers were run.
     pub(crate) handlers: u64,
 }
@@ -154,6 +172,7 @@ impl<M: crate::Data> Space<M> {
             sends_in_order: Vec::new(),
             records: Lookup::default(),
             broken: None,
+            unsteady: None,
             handlers: 0,
         };
         let starts = space.starts(system);
@@ -273,7 +292,7 @@ impl<M: crate::Data> Space<M> {
             return known;
         }
         let node = &mut self.nodes[actor as usize];
-        let happens = match event {
+        let happens = || match event {
             CRASH => Event::Crash,
             RECOVER => Event::Recover,
             timeout if timeout >= TIMEOUT => Event::Timeout((timeout - TIMEOUT) as usize),
@@ -282,7 +301,11 @@ impl<M: crate::Data> Space<M> {
                 Event::Deliver(ActorId(from), self.msgs.get(msg))
             }
         };
-        let outcomes = node.execute(local, happens);
+        let outcomes = node.execute(local, happens());
+        let in_order = self.network == Network::Ordered || self.recorder.is_some();
+        if self.handlers < TWICE && !alike(&outcomes, &node.execute(local, happens()), in_order) {
+            self.unsteady.get_or_insert(actor);
+        }
         self.handlers += outcomes.len() as u64;
         self.note_facts(actor as usize);
         let first = self.reactions.len() as u32;

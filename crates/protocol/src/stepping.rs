@@ -1,12 +1,11 @@
 //! A protocol as a system of steps: what partial order reductions and walks see of it.
 //!
 //! Every message on its way is a process that takes one step: it arrives, or is lost. Timers, crashes and recoveries are steps of
-//! their actor. Two steps depend on each other if they concern the same actor, if one sends what the other receives, or if
-//! something that is asked for could see their order: both change what a condition on several actors looks at, or both are told to the
-//! history. A crash depends on everything, since only so many may be down; and where there is a boundary, so does every step.
-//!
-//! A message that has no effect where it arrives counts as received here, or its race with what was done before would not be seen. It
-//! is still on its way for conditions, as in a search over states; that it arrives later is another order.
+//! their actor. Two steps depend on each other if they concern the same actor, if one sends what the other receives, or if something
+//! that is asked for could see their order: both change what a condition on several actors looks at, or both are told to the
+//! history. A crash depends on everything, since only so many may be down; and where there is a boundary, so does every step. A message
+//! that has no effect where it arrives counts as received, or its race with what was done before would not be seen; for conditions it is
+//! still on its way, as in a search over states.
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -440,3 +440,41 @@ fn an_eventually_is_refused_where_actors_are_symmetric() {
         assert_eq!(found.note.as_deref(), Some(note));
     }
 }
+
+/// Answers with what a static says.
+struct Fickle;
+
+static ASKED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+impl Actor for Fickle {
+    type Msg = u32;
+    type State = u32;
+    type Timer = ();
+    fn on_start(&self, out: &mut Out<Self>) -> u32 {
+        out.send(out.me(), 7);
+        0
+    }
+    fn on_msg(&self, state: &mut u32, _: ActorId, _: &u32, _: &mut Out<Self>) {
+        *state = ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 2;
+    }
+}
+
+#[test]
+fn handlers_that_depend_on_more_than_their_arguments_held() {
+    let system = || System::new().actor(Fickle).always("small", local(|state: &u32| *state < 2));
+    let all = [
+        system().checker().bfs(),
+        system().checker().dfs(),
+        system().checker().local(),
+        system().checker().optimal(),
+        system().checker().random(1),
+    ];
+    for found in all {
+        assert_eq!(found.verdict, Verdict::CannotRun, "{found}");
+        let note = found.note.as_deref().unwrap_or_default();
+        assert!(
+            note.starts_with("actor 0 did something else when the same happened to it once more"),
+            "{note}"
+        );
+    }
+}

@@ -1,10 +1,9 @@
 //! Dynamic partial order reduction as in Rosa's thesis (2011), Algorithm 4, after Flanagan and Godefroid, "Dynamic partial-order
 //! reduction for model checking software" (POPL 2005).
 //!
-//! Where it departs from Algorithm 4: for each step, the algorithm looks for the last step before it that it depends on. As
-//! printed this includes steps of the same process, behind which an earlier race of another process is lost; as in the paper of
-//! 2005, the last one that does not happen before the process's own previous step is taken here. And where the process is not
-//! possible at the state before (the thesis assumes that it always is), one that must come before it is explored instead.
+//! Where it departs from Algorithm 4: the last step is taken that a step depends on and that does not happen before the process's own
+//! previous step, as in the paper of 2005; as printed in the thesis, a race behind a step of the same process is lost. And where the
+//! process is not possible at the state before (the thesis assumes that it always is), one that must come before it is explored instead.
 
 use std::ops::ControlFlow;
 

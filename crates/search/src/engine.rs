@@ -1,11 +1,8 @@
 //! The engines, what each needs of a system, and what each preserves: which may be used for what.
 //!
-//! A reduction leaves executions out because others stand for them. That is right as long as nothing is asked that those
-//! others would answer differently. One execution for each order of dependent steps stands for all executions with the
-//! same order, so all is preserved that dependence knows of; and showing a value that an invariant looks at is a step
-//! that depends on others of its kind. One execution for each way to receive stands for all orders in which
-//! the messages are received so: each actor goes through the same in all of them, but two actors may have been anywhere
-//! in their courses at the same time. So what looks at several actors at once is lost.
+//! A reduction leaves executions out because others stand for them, as long as nothing is asked that those others would answer
+//! differently. One execution for each order of dependent steps preserves all that dependence knows of. One execution for each way to
+//! receive stands for all orders in which the messages are received so: what looks at several actors at once is lost.
 
 use std::fmt;
 

@@ -80,4 +80,4 @@ pub use engine::{Engine, Offer, Property};
 pub use session::{Options, Progress};
 pub use space::StateSpace;
 pub use system::{Headway, Reversal, System};
-pub use verdict::{Divergence, Exploration, Finding, Found, Verdict};
+pub use verdict::{Divergence, Exploration, Finding, Found, STEADY, Verdict};

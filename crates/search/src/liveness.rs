@@ -1,10 +1,8 @@
 //! `eventually`: is there a way on which a condition never becomes true, and that ends, or goes on for ever and is fair?
 //!
-//! Only states in which the condition is false are gone through, and only by way of such states: so it does not matter
-//! that a state can also be reached by a way on which the condition was true before. A way ends in a state in which
-//! nothing has to happen any more: crashes and losses may be possible there, but nobody has to crash. A way that goes on
-//! for ever stays in one strongly connected component in the end (Tarjan's algorithm, without recursion), and fairness is a
-//! question about the component.
+//! Only states in which the condition is false are gone through, and only by way of such states. A way ends in a state in which nothing has
+//! to happen any more: crashes and losses may be possible there, but nobody has to crash. A way that goes on for ever stays in one
+//! strongly connected component in the end (Tarjan's algorithm, without recursion), and fairness is a question about the component.
 //!
 //! What has no effect counts here ([`Steps::All`]): a timer that is set again by its handler may go off for ever, and a message
 //! that was ignored does not come again. A way that leaves the boundary is neither good nor bad.

@@ -55,6 +55,10 @@ pub trait Finding: Clone + Ord + fmt::Debug {
     }
 }
 
+/// What is to be said to who wrote a program that is not the same twice.
+pub const STEADY: &str = "a program must depend on messages and choices only (does it use statics, the clock, random numbers of its own, \
+                          or the order of a hash map?)";
+
 /// A program did not do again what it did before: it depends on something else than messages and choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Divergence {
@@ -72,12 +76,7 @@ impl fmt::Display for Divergence {
             Some(asked) => write!(f, "actor {:?} asked for {asked}", self.actor),
             None => write!(f, "actor {:?} had come to its end", self.actor),
         }?;
-        write!(
-            f,
-            " where it asked for {} before: a program must depend on messages and choices only (does it use \
-             statics, the clock, random numbers of its own, or the order of a hash map?)",
-            self.before
-        )
+        write!(f, " where it asked for {} before: {STEADY}", self.before)
     }
 }
 

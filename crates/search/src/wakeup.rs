@@ -4,9 +4,8 @@
 //! inserted only if no branch before it leads to the same executions.
 //!
 //! Where it departs from it: a sequence is followed no further than to a state where nothing is asleep. From there on, an exploration
-//! is one of its own, which needs nothing that was found elsewhere: it misses nothing, whatever it is told to begin with. So what
-//! is inserted ends there, and what would be inserted below such a state is left out. As published, a tree holds a leaf for each
-//! execution to come, as long as an execution; so it holds mostly single steps.
+//! is one of its own, which misses nothing, whatever it is told to begin with. As published, a tree holds a leaf for each execution to
+//! come, as long as an execution; so it holds mostly single steps.
 
 use std::collections::VecDeque;
 

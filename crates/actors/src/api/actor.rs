@@ -40,6 +40,23 @@ impl IntoEnding for () {
     }
 }
 
+/// The type of what never ends has no name of its own yet; it is what such a function returns.
+mod never {
+    pub trait Returns {
+        type What;
+    }
+
+    impl<T> Returns for fn() -> T {
+        type What = T;
+    }
+}
+
+impl IntoEnding for <fn() -> ! as never::Returns>::What {
+    fn into_ending(self) -> Ending {
+        self
+    }
+}
+
 impl IntoEnding for Result {
     fn into_ending(self) -> Ending {
         self.map_err(|error| error.to_string())

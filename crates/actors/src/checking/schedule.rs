@@ -121,6 +121,16 @@ struct RawStep {
     at: Option<String>,
 }
 
+/// What executions are compared by, as it is written.
+fn compared(text: &str) -> Option<Compared> {
+    match text {
+        "sends" => Some(Compared::Sends),
+        "receives" => Some(Compared::Receives),
+        "both" => Some(Compared::Both),
+        _ => None,
+    }
+}
+
 impl Schedule {
     /// Reads a file.
     ///
@@ -182,9 +192,12 @@ impl Schedule {
         };
         let differs = match raw.differs_in {
             None => None,
-            Some(what) => match what.get_ref().parse() {
-                Ok(what) => Some(Differs { what, from: Vec::new() }),
-                Err(error) => return wrong(what.span().start, error),
+            Some(what) => match compared(what.get_ref()) {
+                Some(what) => Some(Differs { what, from: Vec::new() }),
+                None => {
+                    let unknown = format!("{:?} is not what executions can be compared by", what.get_ref());
+                    return wrong(what.span().start, format!("{unknown}: sends, receives or both"));
+                }
             },
         };
         let mut from = Vec::new();
@@ -214,7 +227,7 @@ impl Schedule {
     pub(crate) fn of(told: &Counterexample, origin: Origin, engine: String) -> Self {
         let steps = told.steps.iter().map(|taken| Planned::of(taken, told)).collect();
         let differs = told.difference.as_ref().and_then(|difference| {
-            Some(Differs { what: difference.what.parse().ok()?, from: difference.schedule.clone() })
+            Some(Differs { what: compared(difference.what)?, from: difference.schedule.clone() })
         });
         Schedule { origin, network: told.network, engine, violation: told.what.clone(), differs, steps }
     }
@@ -250,6 +263,7 @@ impl Schedule {
         }
         if let Some(Differs { what, from }) = &self.differs {
             let from: Vec<_> = from.iter().map(|step| quoted(&step.to_string())).collect();
+            let what = format!("{what:?}").to_lowercase();
             let _ = writeln!(out, "differs-in = \"{what}\"\ndiffers-from = [{}]", from.join(", "));
         }
         let _ = writeln!(out, "steps = [");
@@ -433,7 +447,7 @@ mod tests {
                 Origin::Program { name, arguments }
             };
             let differs = violation.as_ref().filter(|what| what.len() % 2 == 0).map(|_| Differs {
-                what: "receives".parse().expect("it can be compared"),
+                what: Compared::Receives,
                 from: steps.iter().map(|(step, _)| step.parse().expect("it is a step")).collect(),
             });
             let schedule = Schedule {

@@ -182,7 +182,9 @@ pub fn read_text(path: &Path) -> Result<String> {
         other => Error::input(format!("{name}: {other}")),
     })?;
     if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-        return Err(Error::input(format!("{name}: the file is empty; write a scenario or a trace into it")));
+        return Err(Error::input(format!(
+            "{name}: the file is empty; write a scenario, a trace or a schedule into it"
+        )));
     }
     Ok(text)
 }

@@ -21,7 +21,12 @@ fn a_program_is_halted_and_looked_at() {
             Ok(())
         })
         .unwrap();
-    program.actor("idle", "b").unwrap().daemon().start(async |ctx: Ctx| ctx.sleep(100.0).await).unwrap();
+    let idle = async |ctx: Ctx| {
+        loop {
+            ctx.sleep(100.0).await;
+        }
+    };
+    program.actor("idle", "b").unwrap().daemon().start(idle).unwrap();
     let (host, other) = (program.host("a").unwrap(), program.host("c").unwrap());
 
     let mut simulation = program.start(Settings::default()).unwrap();

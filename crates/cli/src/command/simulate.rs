@@ -245,6 +245,11 @@ pub(crate) fn check_place(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::input(format!("{name}: this is a directory; name a file in it to write to")));
     }
+    if is_named_twice(path) {
+        return Err(Error::input(format!(
+            "{name}: this file is named twice on the command line, and what is written there would replace the other; name two files"
+        )));
+    }
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
             simurgh_files::check(path).map_err(|error| Error::file(path, error))
@@ -255,6 +260,29 @@ pub(crate) fn check_place(path: &Path) -> Result<()> {
         ))),
         None => Err(Error::input("a file to write to has no name; name one")),
     }
+}
+
+/// Whether a file to write to is also what another word of the command line names: a file that is there, or one that another option
+/// writes to.
+fn is_named_twice(path: &Path) -> bool {
+    const WRITES: [&str; 6] = ["save", "html", "resume", "svg", "trace", "way"];
+    let real = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    let Some(place) = real(path) else { return false };
+    let (mut before, mut count) = (String::new(), 0);
+    for word in std::env::args().skip(1) {
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, value),
+            _ => (before.as_str(), word.as_str()),
+        };
+        let writes = option.starts_with("--") && WRITES.iter().any(|name| option.ends_with(name));
+        let is_it = (writes || path.exists()) && real(Path::new(value)).as_ref() == Some(&place);
+        count += usize::from(is_it);
+        before = word;
+    }
+    count > 1
 }
 
 /// Writes a file, with errors that name it.

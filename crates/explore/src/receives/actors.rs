@@ -353,6 +353,8 @@ impl<F: Factory> Actors<F> {
                 let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
                 engine(Request::Arrive { barrier: barrier.0, places, told }, Expect::Flag)
             }
+            // All of them are offered at once.
+            Operation::Choose(n) if n > TOKENS_MAX => Err("choices of more than 10,000"),
             Operation::Choose(n) => engine(Request::Choose(n), Expect::Chosen),
             Operation::Spawn(_) => {
                 let Simcall::Spawn(request) = simcall else { unreachable!("it creates an actor") };

@@ -1,12 +1,10 @@
 //! An execution as a graph: what each process did, who received what, and the order that follows from it.
 //!
-//! A receive takes the oldest message in its mailbox that it admits, a message goes to the oldest receive that admits it.
-//! So for every two matched pairs of a mailbox, `(s, r)` and `(t, q)`: if `r` admits `t`, then not both `t` arrives before
-//! `s` and `r` is posted before `q`. What was taken back at some moment (a timeout) met nobody until then, and what is never
-//! matched comes after all that is. Each of these is a clause: one of a few orders must hold. A graph is an execution if
-//! all clauses can hold together with the order of each process, and with every wait after both ends of what it waits for:
-//! by induction over the line of events, every post then finds in its mailbox what the graph says.
-//!
+//! A receive takes the oldest message in its mailbox that it admits, a message goes to the oldest receive that admits it. So for every two
+//! matched pairs of a mailbox, `(s, r)` and `(t, q)`: if `r` admits `t`, then not both `t` arrives before `s` and `r` is posted before `q`.
+//! What was taken back (a timeout) met nobody until then, and what is never matched comes after all that is. Each of these is a clause: one
+//! of a few orders must hold. A graph is an execution if all clauses can hold together with the order of each process, and with every
+//! wait after both ends of what it waits for: by induction over the line of events, every post finds in its mailbox what the graph says.
 //! A clause of which only one possibility is left is put into the order at once; of the others one is chosen at the end.
 
 use smallvec::SmallVec;

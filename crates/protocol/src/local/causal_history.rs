@@ -1,13 +1,8 @@
 //! Where a local state comes from: which first causes are in its causal history.
 //!
-//! Coexistence knows pairs only. That a message was sent with this actor idle, or with that one idle, but never with both, is
-//! beyond it; in Paxos, where a round is higher than another only because one more server has proposed, such rounds then
-//! go up for ever. So local states and messages can be told apart by their causal history as well: the first causes that led to
-//! them, over all messages received on the way. First causes are the messages that are there at the start, and that an
-//! actor has been moved by something other than a message. An actor that has not done something coexists with no
-//! message with that in its causal history, whoever else passed it on.
-//!
-//! Causal histories are words: with more than 64 causes, several share a bit. That is less telling, not wrong.
+//! First causes are the messages that are there at the start, and that an actor has been moved by something other than a message. They are
+//! known over all messages received on the way (docs/search.md). Causal histories are words: with more than 64 causes, several share
+//! a bit. That is less telling, not wrong.
 
 use crate::space::Lookup;
 

@@ -1,13 +1,9 @@
 //! The local states of each actor, explored by themselves (seed: local model checking, figure 9, lines 1 to 14).
 //!
-//! There is one network for all, and it only grows: what was ever sent can be received in every local state of its
-//! receiver. Three kinds of knowledge keep out much of what can never happen; all only ever leave out what is impossible:
-//!
-//! - **Histories**, in place of the paper's shortcut (its 4.2): a message that was sent at most once on any way of its sender
-//!   is not received in a state that has received it on all known ways. If other ways turn up, it is.
-//! - **Coexistence**: which local states and messages may be there at the same time; see `coexistence`.
-//! - **Causal histories**: local states and messages are told apart by their first causes, too; see `causal_history`. The numbers of states and
-//!   messages in this file are those of states and messages with their causal histories; those of the [`Space`] are called plain.
+//! There is one network for all, and it only grows: what was ever sent can be received in every local state of its receiver. Three kinds of
+//! knowledge keep out what can never happen: **histories**, in place of the paper's shortcut (its 4.2), by which a message that was sent
+//! at most once on any way of its sender is not received in a state that has received it on all known ways; `coexistence`; and
+//! `causal_history`. The numbers of states and messages in this file are with their causal histories; those of the [`Space`] are plain.
 
 use std::collections::VecDeque;
 

@@ -17,6 +17,7 @@ use simurgh_explore::Network;
 use self::guard::Guard;
 use super::print;
 use super::progress::{Interrupt, Searching};
+use super::simulate::check_place;
 
 pub(crate) use report::view;
 pub use saved::SaveOptions;
@@ -111,6 +112,9 @@ impl CheckOptions {
         }
         if let Some(seconds) = self.time {
             check = check.time(duration(seconds)?);
+        }
+        if self.memory == Some(0) {
+            return Err(Error::input("--memory: a number of megabytes, 1 or more"));
         }
         if let Some(megabytes) = self.memory {
             check = check.memory(megabytes);
@@ -236,6 +240,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     options.saved.check_places()?;
+    options.resume.iter().try_for_each(|path| check_place(path))?;
     let guard = Guard::start(watchdog(&check), options)?;
     let (mut line, interrupt, told) = (Searching::start(), Interrupt::listen(), guard.listener());
     let check = options
