@@ -8,8 +8,8 @@ use simurgh_explore::STEADY;
 use simurgh_kernel::context::stand_at;
 use simurgh_kernel::simcall::Failure;
 
-/// An error of Simurgh, as an actor or a program sees it.
-#[derive(Debug, thiserror::Error)]
+/// An error of Simurgh, as an actor or a program sees it. Where `main` ends with it, it prints as its text.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An activity did not succeed.
@@ -69,6 +69,12 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Display::fmt(self, f)
+    }
 }
 
 /// The result of what can go wrong.

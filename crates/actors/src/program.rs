@@ -424,6 +424,9 @@ impl Program {
     /// # Errors
     /// If the configuration is not understood, or the platform refuses a change.
     pub fn start(self, settings: Settings) -> Result<Simulation> {
+        if settings.until.is_some_and(f64::is_nan) {
+            return Err(Error::input("until(NaN): give a date in seconds"));
+        }
         let platform = Arc::clone(&self.shared.platform);
         let mut config = Config::default();
         for (key, value) in platform.config() {
@@ -552,13 +555,13 @@ impl ActorPlan<'_> {
         self
     }
 
-    /// To start at a date.
+    /// To start at a date; 0 is the start. Its handle cannot be used: it is not there yet, and has no number.
     pub fn start_at(mut self, date: f64) -> Self {
-        self.start_at = Some(date);
+        self.start_at = Some(date).filter(|date| *date != 0.0);
         self
     }
 
-    /// To be killed at a date.
+    /// To be killed at a date; one before it starts means nothing, as in SimGrid.
     pub fn kill_at(mut self, date: f64) -> Self {
         self.kill_at = Some(date);
         self
@@ -566,9 +569,9 @@ impl ActorPlan<'_> {
 
     fn check_dates(&self) -> Result {
         for (what, date) in [("start", self.start_at), ("be killed", self.kill_at)] {
-            if let Some(date) = date.filter(|date| date.is_nan()) {
+            if let Some(date) = date.filter(|date| date.is_nan() || *date < 0.0) {
                 return Err(Error::input(format!(
-                    "actor {:?} cannot {what} at {date}: give a date",
+                    "actor {:?} cannot {what} at {date}: give a date in seconds, 0 or more",
                     self.name
                 )));
             }
@@ -657,7 +660,8 @@ impl Program {
         (std::mem::take(&mut self.exposed), std::mem::take(&mut self.invariants))
     }
 
-    fn plan(&mut self, start_at: Option<f64>, request: SpawnRequest) -> ActorHandle {
+    fn plan(&mut self, start_at: Option<f64>, mut request: SpawnRequest) -> ActorHandle {
+        request.kill_at = request.kill_at.filter(|kill| start_at.is_none_or(|start| *kill >= start));
         // Actors of the start get their numbers first, in order; late ones have no handle that could be used before.
         let id = if start_at.is_none() {
             self.at_once += 1;

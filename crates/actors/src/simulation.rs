@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use simurgh_kernel::event::Reason;
 use simurgh_kernel::ids::ActorId;
-use simurgh_kernel::simcall::Answer;
+use simurgh_kernel::simcall::{Answer, PlatformAnswer};
 use simurgh_kernel::simulation::{ActorFailure, End, Simulation as Engine};
 use simurgh_models::SimTime;
 
@@ -114,10 +114,13 @@ impl Simulation {
     /// `simulation.ask(link.turn_off())??`.
     ///
     /// # Errors
-    /// If only an actor can ask this, or what comes of a change is what the platform cannot do.
+    /// If only an actor can ask this, if the platform refuses it, or if what comes of a change is what it cannot do.
     pub fn ask<T>(&mut self, question: Ask<T>) -> Result<T> {
         let (request, read) = question.into_request()?;
-        Ok(read(Answer::Platform(Box::new(self.engine.ask(&request)?))))
+        match self.engine.ask(&request)? {
+            PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
+            answer => Ok(read(Answer::Platform(Box::new(answer)))),
+        }
     }
 
     /// The present value of what actors expose ([`Program::exposed`]), or of several in a tuple, an array or a vector.

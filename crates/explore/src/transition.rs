@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 
 use crate::verdict::Step;
 
-/// A send or receive, named by who posted it and how many posts that actor had made before: a name that does not change
-/// with the order of what others do.
+/// A send or receive, by who posted it and how many posts that actor had made before: the same whatever others do.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Post {
     /// Who.

@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// A new file beside the place that it is to take. It is gone with this value, unless it has taken that place.
@@ -118,6 +120,15 @@ fn open(path: &Path) -> io::Result<Target> {
         Ok(metadata) if metadata.is_file() || metadata.is_dir() => {
             // What must not be written is not replaced either.
             Some((OpenOptions::new().write(true).open(&place)?, metadata))
+        }
+        // Whoever opens a pipe waits for somebody to read it; those without a name, such as `>(command)`, have one who does.
+        #[cfg(unix)]
+        Ok(metadata)
+            if metadata.file_type().is_fifo()
+                && !place.starts_with("/dev")
+                && !place.starts_with("/proc") =>
+        {
+            return Err(io::Error::other("this is a pipe, which nobody may be reading; name a file"));
         }
         Ok(_) => return Ok(Target::Special),
     };

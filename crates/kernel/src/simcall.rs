@@ -355,6 +355,22 @@ pub enum PlatformRequest {
 }
 
 impl PlatformRequest {
+    /// Which host and which link it is about.
+    pub fn of(&self) -> (Option<HostId>, Option<LinkId>) {
+        use PlatformRequest::*;
+        match *self {
+            HostSpeed(host) | HostLoad(host) | HostIsOn(host) | SetHostState(host, _) | Pstate(host) => {
+                (Some(host), None)
+            }
+            SetPstate(host, _) | HostEnergy(host) | HostPower(host) => (Some(host), None),
+            LinkBandwidth(link) | LinkLatency(link) | LinkLoad(link) | LinkIsOn(link) => (None, Some(link)),
+            SetLinkState(link, _) | SetLinkBandwidth(link, _) | SetLinkLatency(link, _) => (None, Some(link)),
+            LinkEnergy(link) => (None, Some(link)),
+            SetStationRate(link, host, _) => (Some(host), Some(link)),
+            SetPriority(..) | SetBound(..) => (None, None),
+        }
+    }
+
     /// Whether it only asks, and changes nothing.
     pub fn is_question(&self) -> bool {
         use PlatformRequest::*;

@@ -22,6 +22,10 @@ pub struct Config {
     pub latency_factor: Option<Factor>,
     /// Bandwidth factor, instead of the model's.
     pub bandwidth_factor: Option<Factor>,
+    /// Latency factor of the models SMPI and IB, which look at no other.
+    pub smpi_latency_factor: Option<Factor>,
+    /// Bandwidth factor of the models SMPI and IB, which look at no other.
+    pub smpi_bandwidth_factor: Option<Factor>,
     /// The S of the penalty, instead of the model's.
     pub weight_s: Option<f64>,
     /// How long a message lasts in the constant model, in seconds, where no latency factor is given.
@@ -107,6 +111,8 @@ impl Default for Config {
             loopback_latency: None,
             latency_factor: None,
             bandwidth_factor: None,
+            smpi_latency_factor: None,
+            smpi_bandwidth_factor: None,
             weight_s: None,
             constant_latency: 1.0,
             host_model: HostModel::Default,
@@ -129,11 +135,14 @@ impl Config {
 
     /// The latency factor in force.
     pub fn latency_factors(&self) -> Factor {
-        self.latency_factor.clone().unwrap_or_else(|| match self.network {
-            NetworkKind::Lv08 => Factor::constant(13.01),
-            NetworkKind::Smpi | NetworkKind::Infiniband => Factor::by_size(&SMPI_LATENCY),
-            NetworkKind::Cm02 | NetworkKind::Raw | NetworkKind::Constant => Factor::constant(1.0),
-        })
+        let given = &self.latency_factor;
+        match self.network {
+            NetworkKind::Smpi | NetworkKind::Infiniband => {
+                self.smpi_latency_factor.clone().unwrap_or_else(|| Factor::by_size(&SMPI_LATENCY))
+            }
+            NetworkKind::Lv08 => given.clone().unwrap_or_else(|| Factor::constant(13.01)),
+            _ => given.clone().unwrap_or_else(|| Factor::constant(1.0)),
+        }
     }
 
     /// How long messages last in the constant model: as many seconds as the latency factor, if one is given.
@@ -143,11 +152,14 @@ impl Config {
 
     /// The bandwidth factor in force.
     pub fn bandwidth_factors(&self) -> Factor {
-        self.bandwidth_factor.clone().unwrap_or_else(|| match self.network {
-            NetworkKind::Lv08 => Factor::constant(0.97),
-            NetworkKind::Smpi | NetworkKind::Infiniband => Factor::by_size(&SMPI_BANDWIDTH),
-            NetworkKind::Cm02 | NetworkKind::Raw | NetworkKind::Constant => Factor::constant(1.0),
-        })
+        let given = &self.bandwidth_factor;
+        match self.network {
+            NetworkKind::Smpi | NetworkKind::Infiniband => {
+                self.smpi_bandwidth_factor.clone().unwrap_or_else(|| Factor::by_size(&SMPI_BANDWIDTH))
+            }
+            NetworkKind::Lv08 => given.clone().unwrap_or_else(|| Factor::constant(0.97)),
+            _ => given.clone().unwrap_or_else(|| Factor::constant(1.0)),
+        }
     }
 
     /// The S of the penalty in force.

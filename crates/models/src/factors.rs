@@ -23,8 +23,9 @@ impl Factor {
 
     /// Reads `0.97`, or steps as SimGrid writes them: `0:2.01467;257:1.95341`.
     pub fn parse(text: &str) -> Option<Factor> {
+        let is_factor = |value: &f64| *value > 0.0 && value.is_finite();
         if let Ok(value) = text.trim().parse() {
-            return Some(Factor::constant(value));
+            return Some(value).filter(is_factor).map(Factor::constant);
         }
         let mut steps = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
@@ -34,7 +35,8 @@ impl Factor {
         // Files list them in any order.
         steps.sort_by(|a: &(f64, f64), b| a.0.total_cmp(&b.0));
         let rising = steps.windows(2).all(|pair: &[(f64, f64)]| pair[0].0 < pair[1].0);
-        (!steps.is_empty() && rising).then_some(Factor { steps })
+        let factors = steps.iter().all(|(_, value)| is_factor(value));
+        (!steps.is_empty() && rising && factors).then_some(Factor { steps })
     }
 
     /// The factor for a message of this size.
@@ -100,5 +102,8 @@ mod tests {
         assert_eq!(Factor::parse("0:1.5;nonsense"), None);
         assert_eq!(Factor::parse("5:1;2:3"), Some(Factor::by_size(&[(2.0, 3.0), (5.0, 1.0)])));
         assert_eq!(Factor::parse("2:1;2:3"), None);
+        for nonsense in ["-1", "0", "nan", "inf", "0:1;9:-2", "0:nan"] {
+            assert_eq!(Factor::parse(nonsense), None, "{nonsense}");
+        }
     }
 }

@@ -79,11 +79,12 @@ pub use simurgh_actors::{
 pub use simurgh_actors::{api, checking, program, scenario, simulation, timed};
 #[cfg(feature = "cli")]
 pub use simurgh_cli::{App, NoOptions, app, clap, command, main, main_with};
-pub use simurgh_kernel::event::{Event, Observer};
+pub use simurgh_kernel::event::{Event, Observer, Reason};
 pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
-pub use simurgh_kernel::simulation::{Listener, Pacing, Said, Status, Watcher};
+pub use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Said, Status, Watcher};
+pub use simurgh_models::SimTime;
 pub use simurgh_platform::Platform;
 pub use simurgh_trace_replay as replay;
 

@@ -1,12 +1,13 @@
 //! Actors: what they know of themselves, and what they do besides communicating.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use simurgh_kernel::context::{Begin, Body, Call, Ending, call, with_port};
+use simurgh_kernel::context::{Begin, Body, Call, Ending, call, stand_at, violate, with_port};
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Reboot, Simcall, SpawnRequest};
@@ -504,10 +505,25 @@ impl ActorHandle {
         self.id
     }
 
+    /// Its number. One that starts at a date has none before.
+    #[track_caller]
+    fn there(&self) -> ActorId {
+        if self.id == ActorId(u32::MAX) {
+            let place = Location::caller();
+            stand_at(place);
+            violate(format!(
+                "{}:{}: this is the handle of an actor that starts at a date, and has no number before: let it tell its own, by a message",
+                place.file(),
+                place.line()
+            ));
+        }
+        self.id
+    }
+
     /// Waits until it has ended.
     #[track_caller]
     pub fn join(&self) -> Ask<()> {
-        Ask::new(Simcall::Join(self.id, None), |answer| {
+        Ask::new(Simcall::Join(self.there(), None), |answer| {
             flag(answer);
         })
     }
@@ -516,36 +532,36 @@ impl ActorHandle {
     #[track_caller]
     pub fn join_for(&self, span: impl Into<Seconds>) -> Ask<bool> {
         let seconds = patience(span);
-        Ask::new(Simcall::Join(self.id, Some(seconds)), flag)
+        Ask::new(Simcall::Join(self.there(), Some(seconds)), flag)
     }
 
     /// Ends it.
     #[track_caller]
     pub fn kill(&self) -> Ask<()> {
-        Ask::new(Simcall::Kill(self.id), nothing)
+        Ask::new(Simcall::Kill(self.there()), nothing)
     }
 
     /// Halts it, and all that it does.
     #[track_caller]
     pub fn suspend(&self) -> Ask<()> {
-        Ask::new(Simcall::Suspend(self.id), nothing)
+        Ask::new(Simcall::Suspend(self.there()), nothing)
     }
 
     /// Lets it go on.
     #[track_caller]
     pub fn resume(&self) -> Ask<()> {
-        Ask::new(Simcall::Resume(self.id), nothing)
+        Ask::new(Simcall::Resume(self.there()), nothing)
     }
 
     /// Whether it has not ended.
     #[track_caller]
     pub fn is_alive(&self) -> Ask<bool> {
-        Ask::new(Simcall::IsAlive(self.id), flag)
+        Ask::new(Simcall::IsAlive(self.there()), flag)
     }
 
     /// Moves it to another host.
     #[track_caller]
     pub fn migrate(&self, host: &Host) -> Ask<()> {
-        Ask::new(Simcall::Migrate(self.id, host.id()), nothing)
+        Ask::new(Simcall::Migrate(self.there(), host.id()), nothing)
     }
 }

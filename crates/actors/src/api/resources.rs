@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use simurgh_kernel::context::{Call, call};
+use simurgh_kernel::context::{Call, call, violate};
 use simurgh_kernel::simcall::{Answer, Follow, PlatformAnswer, PlatformRequest, Simcall};
 use simurgh_models::{Direction, DiskAccess};
 use simurgh_platform::{DiskId, HostId, LinkId};
@@ -30,7 +30,8 @@ impl HostRef {
     pub(crate) fn find(&self, shared: &Shared) -> Result<HostId> {
         match self {
             HostRef::Name(name) => shared.host(name),
-            HostRef::Id(id) => Ok(*id),
+            HostRef::Id(id) if id.index() < shared.platform.host_count() => Ok(*id),
+            HostRef::Id(id) => Err(Error::input(format!("host number {} is of another program", id.index()))),
         }
     }
 }
@@ -87,6 +88,7 @@ fn said(answer: Answer) -> PlatformAnswer {
 fn quantity(answer: Answer) -> f64 {
     match said(answer) {
         PlatformAnswer::Number(number) => number,
+        PlatformAnswer::Refused(why) => violate(why),
         other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }
@@ -102,6 +104,7 @@ fn quantity_or_error(answer: Answer) -> Result<f64> {
 fn yes(answer: Answer) -> bool {
     match said(answer) {
         PlatformAnswer::Flag(flag) => flag,
+        PlatformAnswer::Refused(why) => violate(why),
         other => unexpected(&Answer::Platform(Box::new(other))),
     }
 }

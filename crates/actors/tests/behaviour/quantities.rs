@@ -64,9 +64,12 @@ fn amounts_are_finite_and_not_negative() {
 fn dates_are_numbers() {
     let mut program = Program::new(three_hosts());
     let error = program.actor("late", "a").unwrap().start_at(f64::NAN).start(|_| async {}).unwrap_err();
-    assert_eq!(error.to_string(), "actor \"late\" cannot start at NaN: give a date");
+    assert_eq!(error.to_string(), "actor \"late\" cannot start at NaN: give a date in seconds, 0 or more");
     let error = program.actor("late", "a").unwrap().kill_at(f64::NAN).restart(|_| async {}).unwrap_err();
-    assert_eq!(error.to_string(), "actor \"late\" cannot be killed at NaN: give a date");
+    assert_eq!(
+        error.to_string(),
+        "actor \"late\" cannot be killed at NaN: give a date in seconds, 0 or more"
+    );
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn a_program_is_halted_and_looked_at() {
     assert_eq!((simulation.now(), simulation.value((done, done))), (2.5, (2, 2)));
     assert_eq!(simulation.ask(host.load()).unwrap(), 1e9);
     assert_eq!(simulation.ask(other.load()).unwrap(), 0.0);
-    assert!(simulation.ask(other.energy()).unwrap().is_err(), "it has no wattage");
+    assert!(simulation.ask(other.energy()).is_err(), "it has no wattage");
+    let foreign = Program::new(Platform::builtin()).host("node-15").unwrap();
+    let refused = simulation.ask(foreign.load()).unwrap_err();
+    assert_eq!(refused.to_string(), "this host or link is of another program");
     let seen: Vec<_> =
         simulation.actors().into_iter().map(|a| (a.name, a.host, a.is_daemon, a.waits)).collect();
     assert_eq!(
@@ -240,4 +243,61 @@ fn a_host_that_is_turned_on_brings_its_actors_back_though_all_was_over() {
     simulation.ask(host.turn_on()).unwrap().unwrap();
     assert!(simulation.finish().unwrap().is_fine());
     assert_eq!(play.log.lines(), ["0.000000 begins", "1.000000 begins", "3.000000 ends"]);
+}
+
+#[test]
+fn an_actor_that_starts_at_a_date_has_no_handle_and_one_at_zero_has() {
+    let mut program = Program::new(three_hosts());
+    let late = program
+        .actor("late", "a")
+        .unwrap()
+        .start_at(2.0)
+        .start(async |ctx: Ctx| ctx.sleep(5.0).await)
+        .unwrap();
+    program.spawn("other", "b", move |_| async move { late.kill().await }).unwrap();
+    let first = program
+        .actor("first", "a")
+        .unwrap()
+        .start_at(0.0)
+        .start(async |ctx: Ctx| ctx.sleep(1.0).await)
+        .unwrap();
+    program
+        .spawn("third", "b", move |ctx| async move {
+            first.join().await;
+            simurgh::check!(ctx.now() == 1.0, "{}", ctx.now());
+            Ok(())
+        })
+        .unwrap();
+    let outcome = program.simulate(Settings::default()).unwrap();
+    let told: Vec<_> = outcome.report.failures.iter().map(|failure| failure.message.as_str()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("this is the handle of an actor that starts at a date"), "{told:?}");
+    let mut program = Program::new(three_hosts());
+    assert!(program.actor("early", "a").unwrap().start_at(-5.0).start(async |_: Ctx| {}).is_err());
+    // Who is to be killed before it starts is not killed.
+    let plan = program.actor("killed", "a").unwrap().start_at(3.0).kill_at(2.0);
+    plan.start(async |ctx: Ctx| ctx.sleep(1.0).await).unwrap();
+    assert_eq!(run(program).clock(), 4.0);
+}
+
+#[test]
+fn factors_of_smpi_are_read_and_others_are_not() {
+    let end = |config: &[(&str, &str)]| {
+        let mut program = Program::new(three_hosts());
+        program.spawn("a", "a", |ctx| async move { ctx.mailbox("x").send((), 1e6).await }).unwrap();
+        program.spawn("b", "b", |ctx| async move { ctx.mailbox::<()>("x").recv().await }).unwrap();
+        let smpi = Settings::default().config("network/model", "SMPI");
+        let settings = config.iter().fold(smpi, |settings, (key, value)| settings.config(*key, *value));
+        program.simulate(settings).map(|outcome| format!("{:.6}", outcome.clock()))
+    };
+    // What SimGrid 3.32 answers, on a link of 1 MBps and 1 ms.
+    assert_eq!(end(&[]).unwrap(), "1.127841");
+    assert_eq!(end(&[("smpi/bw-factor", "0:0.5")]).unwrap(), "2.111644");
+    assert_eq!(end(&[("smpi/lat-factor", "0:100")]).unwrap(), "1.216197");
+    assert_eq!(end(&[("network/bandwidth-factor", "0.5")]).unwrap(), "1.127841");
+    for (key, value) in
+        [("smpi/bw-factor", "zzz"), ("network/bandwidth-factor", "-1"), ("precision/timing", "nan")]
+    {
+        assert!(end(&[(key, value)]).is_err(), "{key} {value}");
+    }
 }

@@ -1,5 +1,4 @@
-//! A reads-from relation as plain data: which message each receive got, and what came of every other request, process by process. This
-//! is one way in which the messages can be received.
+//! A reads-from relation as plain data: which message each receive got, and what came of every other request, process by process.
 //!
 //! A way says all that an execution left open. Whoever answers each request of each process as the way says runs the
 //! same execution again, whatever the order in which the processes take turns, and however long things take.

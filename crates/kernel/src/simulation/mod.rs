@@ -470,6 +470,12 @@ impl Simulation {
     }
 
     fn answer_request(&mut self, request: &PlatformRequest) -> PlatformAnswer {
+        let (host, link) = request.of();
+        if host.is_some_and(|host| host.index() >= self.platform.host_count())
+            || link.is_some_and(|link| link.index() >= self.platform.link_count())
+        {
+            return PlatformAnswer::Refused("this host or link is of another program".to_owned());
+        }
         self.kernel.retune(request);
         let kernel = &self.kernel;
         platform_requests::answer(&mut self.models, request, &|id| action_of(kernel, id))

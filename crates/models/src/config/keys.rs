@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::factors::Factor;
 
 /// Keys that take effect here.
-const USED: [&str; 25] = [
+const USED: [&str; 27] = [
     "network/model",
     "network/crosstraffic",
     "network/TCP-gamma",
@@ -32,6 +32,8 @@ const USED: [&str; 25] = [
     "precision/timing",
     "precision/work-amount",
     "smpi/IB-penalty-factors",
+    "smpi/bw-factor",
+    "smpi/lat-factor",
     "simurgh/solver",
 ];
 
@@ -88,7 +90,18 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
         value: value.to_string(),
         expected: expected.to_string(),
     };
-    let number = || value.trim().parse::<f64>().map_err(|_| bad("a number is expected"));
+    let number = || {
+        value
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|it| it.is_finite())
+            .ok_or_else(|| bad("a number is expected"))
+    };
+    let not_negative =
+        || number().and_then(|it| if it >= 0.0 { Ok(it) } else { Err(bad("0 or more is expected")) });
+    let positive =
+        || number().and_then(|it| if it > 0.0 { Ok(it) } else { Err(bad("more than 0 is expected")) });
     let limit = || {
         let number: i64 =
             value.trim().parse().map_err(|_| bad("a whole number is expected, -1 for no limit"))?;
@@ -107,12 +120,14 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
             let parsed = units::parse_time(value).map_err(|_| bad("a time such as 10us is expected"))?;
             config.loopback_latency = Some(parsed);
         }
+        "smpi/lat-factor" => config.smpi_latency_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
+        "smpi/bw-factor" => config.smpi_bandwidth_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
         "network/latency-factor" => config.latency_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
         "network/bandwidth-factor" => {
             config.bandwidth_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?)
         }
-        "network/weight-S" => config.weight_s = Some(number()?),
-        "network/constant-latency" => config.constant_latency = number()?,
+        "network/weight-S" => config.weight_s = Some(not_negative()?),
+        "network/constant-latency" => config.constant_latency = not_negative()?,
         "maxmin/concurrency-limit" | "network/concurrency-limit" => config.concurrency_limit = limit()?,
         "network/optim" | "cpu/optim" => match value {
             // Both give the same shares here: `simurgh/solver` is the one that chooses.
@@ -141,8 +156,8 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
             "S19" | "default" => {}
             _ => return Err(bad("S19 is the only one")),
         },
-        "precision/timing" => config.precision_timing = number()?,
-        "precision/work-amount" | "maxmin/precision" => config.precision_work_amount = number()?,
+        "precision/timing" => config.precision_timing = positive()?,
+        "precision/work-amount" | "maxmin/precision" => config.precision_work_amount = positive()?,
         "smpi/IB-penalty-factors" => {
             let parts: Option<Vec<f64>> = value.split(';').map(|part| part.trim().parse().ok()).collect();
             let [beta_in, beta_out, gamma_out] = parts.as_deref().unwrap_or(&[]) else {
@@ -159,7 +174,7 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
     Ok(Known::Used)
 }
 
-const FACTOR: &str = "a number, or steps such as 0:2.01;257:1.95, is expected";
+const FACTOR: &str = "a number above 0, or steps such as 0:2.01;257:1.95, is expected";
 
 fn factor(value: &str) -> Option<Factor> {
     Factor::parse(value)
