@@ -41,4 +41,5 @@ pub use program::{Outcome, Program};
 pub use scenario::Scenario;
 pub use settings::Settings;
 pub use simulation::{LivingActor, Simulation};
+pub use simurgh_models::SimTime;
 pub use timed::{Explore, ExploreReport, Objective, explore};

@@ -129,7 +129,7 @@ fn ways_that_are_none() {
          ?NUMBER, *PROCESS",
     );
     refused(&run("1: =2.0\n"), "some.way: line 1: process 0 is missing; write 0: ...");
-    refused(&run(" \n"), "some.way: the file is empty; write a scenario or a trace into it");
+    refused(&run(" \n"), "some.way: the file is empty; write a scenario, a trace or a schedule into it");
     // The server is to stop after one message.
     refused(
         &run("0: =1.0 +0\n1: =0.0 +0\n2: =-\n"),

@@ -127,7 +127,7 @@ fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
         return Err(bad("wattage_per_state", text, &expected));
     }
     let off = host.property("wattage_off").or_else(|| host.property("watt_off")).unwrap_or("0");
-    let off = off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?;
+    let off = watts(off).ok_or_else(|| bad("wattage_off", off, "a number of watts is expected"))?;
     Ok(Some(HostPower { states, off }))
 }
 
@@ -145,14 +145,17 @@ fn link_power(link: &Link<'_>) -> Result<Option<LinkPower>, Error> {
         return Err(bad("wattage_range", text, "idle:busy in watts is expected"));
     };
     let off = match link.property("wattage_off") {
-        Some(off) => {
-            off.trim().parse().map_err(|_| bad("wattage_off", off, "a number of watts is expected"))?
-        }
+        Some(off) => watts(off).ok_or_else(|| bad("wattage_off", off, "a number of watts is expected"))?,
         None => idle,
     };
     Ok(Some(LinkPower { idle, busy, off }))
 }
 
 fn numbers(text: &str) -> Option<Vec<f64>> {
-    text.split(':').map(|part| part.trim().parse().ok()).collect()
+    text.split(':').map(watts).collect()
+}
+
+/// A number of watts: finite, and not negative.
+fn watts(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|watts| (0.0..f64::INFINITY).contains(watts))
 }

@@ -74,7 +74,7 @@ pub use simurgh_actors::{
     Activity, ActivitySet, ActivityState, ActorHandle, Ask, Barrier, Check, CheckReport, Compared, Condvar,
     Counterexample, Ctx, Disk, Engine, Error, Exit, Explore, ExploreReport, Exposed, Host, Link, LivingActor,
     Mailbox, Mailboxes, Mutex, MutexGuard, Network, Objective, Outcome, Program, Result, Scenario, Seconds,
-    Semaphore, Settings, Simulation, Task, Verdict, check, explore,
+    Semaphore, Settings, SimTime, Simulation, Task, Verdict, check, explore,
 };
 pub use simurgh_actors::{api, checking, program, scenario, simulation, timed};
 #[cfg(feature = "cli")]
@@ -84,7 +84,6 @@ pub use simurgh_kernel::ids::ActorId;
 pub use simurgh_kernel::random::Random;
 pub use simurgh_kernel::simcall::Failure;
 pub use simurgh_kernel::simulation::{End, Listener, Pacing, Report, Said, Status, Watcher};
-pub use simurgh_models::SimTime;
 pub use simurgh_platform::Platform;
 pub use simurgh_trace_replay as replay;
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use simurgh_explore::Network;
+use simurgh_files::shown;
 
 use super::{Came, DEPTH_MAX, Found, Objective, Receive, Run, Story};
 use crate::checking::Verdict;
@@ -253,7 +254,8 @@ fn rows(found: &Found) -> Vec<String> {
             if low == high {
                 return;
             }
-            let mut text = format!("{} {what}\n  best       {low}\n  worst      {high}\n", story.actor);
+            let mut text =
+                format!("{} {what}\n  best       {low}\n  worst      {high}\n", shown(&story.actor));
             if let Some(plain) = plain {
                 let _ = writeln!(text, "  simulated  {}", cell(plain));
             }
@@ -287,7 +289,8 @@ fn got(story: &Story) -> String {
             other.mailbox == receive.mailbox && other.from.as_ref().is_some_and(|(other, _)| other == name)
         };
         let several = *number > 1 || story.receives.iter().filter(same).count() > 1;
-        if several { format!("{name} #{number}") } else { name.clone() }
+        let name = shown(name);
+        if several { format!("{name} #{number}") } else { name.into_owned() }
     };
     story.receives.iter().map(label).collect::<Vec<_>>().join(", ")
 }

@@ -245,11 +245,7 @@ pub(crate) fn check_place(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::input(format!("{name}: this is a directory; name a file in it to write to")));
     }
-    if is_named_twice(path) {
-        return Err(Error::input(format!(
-            "{name}: this file is named twice on the command line, and what is written there would replace the other; name two files"
-        )));
-    }
+    check_twice(path)?;
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
             simurgh_files::check(path).map_err(|error| Error::file(path, error))
@@ -259,6 +255,17 @@ pub(crate) fn check_place(path: &Path) -> Result<()> {
             folder.display().to_string()
         ))),
         None => Err(Error::input("a file to write to has no name; name one")),
+    }
+}
+
+/// Refuses a file to write to that the command line names for something else, too.
+pub(crate) fn check_twice(path: &Path) -> Result<()> {
+    let name = path.display();
+    match is_named_twice(path) {
+        true => Err(Error::input(format!(
+            "{name}: this file is named twice on the command line, and what is written there would replace the other; name two files"
+        ))),
+        false => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ use simurgh_explore::Network;
 use self::guard::Guard;
 use super::print;
 use super::progress::{Interrupt, Searching};
-use super::simulate::check_place;
+use super::simulate::check_twice;
 
 pub(crate) use report::view;
 pub use saved::SaveOptions;
@@ -240,7 +240,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     options.saved.check_places()?;
-    options.resume.iter().try_for_each(|path| check_place(path))?;
+    options.resume.iter().try_for_each(|path| check_twice(path))?;
     let guard = Guard::start(watchdog(&check), options)?;
     let (mut line, interrupt, told) = (Searching::start(), Interrupt::listen(), guard.listener());
     let check = options
