@@ -229,17 +229,12 @@ impl Transition {
     /// What it tells about whether an execution gets anywhere. What is posted, or shown, nobody need ever look at.
     pub fn headway(&self) -> Headway {
         match &self.kind {
+            Kind::TakeWait(_, end) | Kind::ConditionWait(_, _, end) | Kind::Join(_, end) if end.timeout => {
+                Headway::InVain
+            }
+            Kind::TakeWait(..) | Kind::ConditionWait(..) | Kind::Join(..) | Kind::Give(_) => Headway::Made,
             Kind::Wait { outcome: Outcome::Taken, .. } | Kind::BarrierWait(..) => Headway::Made,
             Kind::Wait { .. } | Kind::Probe(..) | Kind::TryTake(_) | Kind::IsAlive(_) => Headway::InVain,
-            Kind::TakeWait(_, Ending { timeout, .. })
-            | Kind::ConditionWait(_, _, Ending { timeout, .. })
-            | Kind::Join(_, Ending { timeout, .. }) => {
-                if *timeout {
-                    Headway::InVain
-                } else {
-                    Headway::Made
-                }
-            }
             Kind::Spawn(_) => Headway::Creates,
             _ => Headway::Unclear,
         }

@@ -23,7 +23,7 @@ impl Factor {
 
     /// Reads `0.97`, or steps as SimGrid writes them: `0:2.01467;257:1.95341`.
     pub fn parse(text: &str) -> Option<Factor> {
-        let is_factor = |value: &f64| *value > 0.0 && value.is_finite();
+        let is_factor = |value: &f64| (0.0..f64::INFINITY).contains(value);
         if let Ok(value) = text.trim().parse() {
             return Some(value).filter(is_factor).map(Factor::constant);
         }
@@ -37,6 +37,11 @@ impl Factor {
         let rising = steps.windows(2).all(|pair: &[(f64, f64)]| pair[0].0 < pair[1].0);
         let factors = steps.iter().all(|(_, value)| is_factor(value));
         (!steps.is_empty() && rising && factors).then_some(Factor { steps })
+    }
+
+    /// Whether it makes nothing of any size.
+    pub fn is_ever_zero(&self) -> bool {
+        self.steps.iter().any(|(_, value)| *value == 0.0)
     }
 
     /// The factor for a message of this size.
@@ -102,7 +107,8 @@ mod tests {
         assert_eq!(Factor::parse("0:1.5;nonsense"), None);
         assert_eq!(Factor::parse("5:1;2:3"), Some(Factor::by_size(&[(2.0, 3.0), (5.0, 1.0)])));
         assert_eq!(Factor::parse("2:1;2:3"), None);
-        for nonsense in ["-1", "0", "nan", "inf", "0:1;9:-2", "0:nan"] {
+        assert!(Factor::parse("0:1;9:0").is_some_and(|factor| factor.is_ever_zero()));
+        for nonsense in ["-1", "nan", "inf", "0:1;9:-2", "0:nan"] {
             assert_eq!(Factor::parse(nonsense), None, "{nonsense}");
         }
     }

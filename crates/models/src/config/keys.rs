@@ -107,6 +107,12 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
             value.trim().parse().map_err(|_| bad("a whole number is expected, -1 for no limit"))?;
         Ok(u32::try_from(number).ok().filter(|&slots| slots > 0))
     };
+    let latency_factor = || Factor::parse(value).ok_or_else(|| bad(FACTOR));
+    // A bandwidth of nothing would never bring a message.
+    let bandwidth_factor = || {
+        let factor = Factor::parse(value).filter(|factor| !factor.is_ever_zero());
+        factor.ok_or_else(|| bad(FACTOR_ABOVE))
+    };
     match key {
         "network/model" => config.network = network_kind(value).map_err(|expected| bad(&expected))?,
         "network/crosstraffic" => config.crosstraffic = boolean(value).ok_or_else(|| bad("yes or no"))?,
@@ -120,12 +126,10 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
             let parsed = units::parse_time(value).map_err(|_| bad("a time such as 10us is expected"))?;
             config.loopback_latency = Some(parsed);
         }
-        "smpi/lat-factor" => config.smpi_latency_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
-        "smpi/bw-factor" => config.smpi_bandwidth_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
-        "network/latency-factor" => config.latency_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?),
-        "network/bandwidth-factor" => {
-            config.bandwidth_factor = Some(factor(value).ok_or_else(|| bad(FACTOR))?)
-        }
+        "smpi/lat-factor" => config.smpi_latency_factor = Some(latency_factor()?),
+        "smpi/bw-factor" => config.smpi_bandwidth_factor = Some(bandwidth_factor()?),
+        "network/latency-factor" => config.latency_factor = Some(latency_factor()?),
+        "network/bandwidth-factor" => config.bandwidth_factor = Some(bandwidth_factor()?),
         "network/weight-S" => config.weight_s = Some(not_negative()?),
         "network/constant-latency" => config.constant_latency = not_negative()?,
         "maxmin/concurrency-limit" | "network/concurrency-limit" => config.concurrency_limit = limit()?,
@@ -174,11 +178,8 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
     Ok(Known::Used)
 }
 
-const FACTOR: &str = "a number above 0, or steps such as 0:2.01;257:1.95, is expected";
-
-fn factor(value: &str) -> Option<Factor> {
-    Factor::parse(value)
-}
+const FACTOR: &str = "a number, 0 or more, or steps such as 0:2.01;257:1.95, is expected";
+const FACTOR_ABOVE: &str = "a number above 0, or steps such as 0:2.01;257:1.95, is expected";
 
 fn boolean(value: &str) -> Option<bool> {
     match value.trim().to_ascii_lowercase().as_str() {
