@@ -1,0 +1,220 @@
+//! The entry points that C programs call: each hands its arguments to the function of `src/calls` that does it.
+//!
+//! A function of `src/calls` has the name of its procedure without `MPI_`, in lower case. Counts and displacements that a
+//! procedure takes as `int`, and its variant for large counts as `MPI_Count`, reach it as 64 bits either way.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::table::{Parameter, Procedure};
+
+/// Where the function is that does a procedure: the path of its module.
+pub type Places = BTreeMap<String, String>;
+
+/// Which of two variants of a procedure.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Width {
+    Small,
+    Large,
+}
+
+/// How an argument arrives from C, and how it is handed on.
+struct Argument {
+    arrives: String,
+    handed: String,
+}
+
+const HANDLES: [&str; 11] =
+    ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
+
+/// The type in Rust of a scalar type of C.
+fn scalar(kind: &str) -> Option<String> {
+    Some(match kind {
+        "int" | "MPI_Fint" | "MPI_T_cb_safety" | "MPI_T_source_order" => "i32".to_owned(),
+        "MPI_Count" | "MPI_Aint" | "MPI_Offset" => "i64".to_owned(),
+        "void" => "c_void".to_owned(),
+        "char" => "c_char".to_owned(),
+        "double" => "f64".to_owned(),
+        "MPI_Status" | "MPI_F08_status" => "Status".to_owned(),
+        other => {
+            let name = other.strip_prefix("MPI_")?;
+            if HANDLES.contains(&name) {
+                name.to_owned()
+            } else if name.starts_with("T_") && !name.ends_with("function") {
+                "usize".to_owned()
+            } else {
+                return None;
+            }
+        }
+    })
+}
+
+/// The type in Rust of any type of C.
+fn rust_type(kind: &str) -> String {
+    if let Some(kind) = scalar(kind) {
+        return kind;
+    }
+    if kind.ends_with("function") || kind.ends_with("function*") || kind.ends_with("function_c*") {
+        return "usize".to_owned();
+    }
+    if let Some(element) = kind.strip_suffix("(*)[3]") {
+        return format!("*const [{}; 3]", rust_type(element));
+    }
+    let (constness, kind) = match kind.strip_prefix("const ") {
+        Some(rest) => ("const", rest),
+        None => ("mut", kind),
+    };
+    match kind.strip_suffix('*') {
+        Some(element) => format!("*{constness} {}", rust_type(element)),
+        None => scalar(kind).unwrap_or_else(|| panic!("no type of C that is known: {kind:?}")),
+    }
+}
+
+/// Whether an `int` here is a 64-bit number in the variant for large counts, or the other way round.
+fn differs(parameter: &Parameter) -> bool {
+    let narrow = |kind: &Option<String>| {
+        kind.as_deref().is_some_and(|kind| kind.replace("const ", "").starts_with("int"))
+    };
+    parameter.large.is_some()
+        && parameter.small.is_some()
+        && narrow(&parameter.small) != narrow(&parameter.large)
+}
+
+fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Option<Argument> {
+    let name = format!("{}_", parameter.name);
+    let kind = if width == Width::Small { &parameter.small } else { &parameter.large };
+    if parameter.small.as_deref() == Some("...") {
+        return None;
+    }
+    let Some(kind) = kind else {
+        if width == Width::Small && parameter.large.is_some() && procedure.large {
+            // Only the variant for large counts has it.
+            let pointer = parameter.large.as_deref().is_some_and(|kind| kind.ends_with('*'));
+            let handed = if pointer { "CountsOut::none()".to_owned() } else { "0".to_owned() };
+            return Some(Argument { arrives: String::new(), handed });
+        }
+        return None;
+    };
+    let arrives = rust_type(kind);
+    let wide = width == Width::Large;
+    let only_large = parameter.small.is_none();
+    let handed = if kind.ends_with("function_c*")
+        || (procedure.large && kind.ends_with("_function*") && parameter.kind.starts_with("POLY"))
+    {
+        format!("Function::new({name}, {wide})")
+    } else if only_large && kind.ends_with('*') {
+        format!("CountsOut::new({name}.cast(), true)")
+    } else if differs(parameter) && kind.ends_with('*') {
+        if kind.starts_with("const ") {
+            format!("Counts::new({name}.cast(), {wide})")
+        } else {
+            format!("CountsOut::new({name}.cast(), {wide})")
+        }
+    } else if differs(parameter) {
+        format!("i64::from({name})")
+    } else {
+        name.clone()
+    };
+    Some(Argument { arrives: format!("{name}: {arrives}"), handed })
+}
+
+/// The text of the entry points, and of the table of what is offered to programs.
+pub fn entries(procedures: &[Procedure], places: &Places) -> String {
+    let mut text = String::from("// Made by build.rs from the table of procedures.\n");
+    let mut offered = Vec::new();
+    for procedure in procedures {
+        for (width, suffix) in [(Width::Small, ""), (Width::Large, "_c")] {
+            if width == Width::Large && !procedure.large {
+                continue;
+            }
+            let name = format!("{}{suffix}", procedure.name);
+            let function = format!("{}{}", procedure.function(), suffix);
+            text += &entry(procedure, width, &function, places);
+            for prefix in ["", "P"] {
+                offered.push((format!("{prefix}{name}"), format!("c::{function} as *const () as usize")));
+            }
+        }
+    }
+    let mut module = format!("pub mod c {{\nuse super::*;\n{text}}}\n");
+    module += &procedures_enum(procedures, places);
+    offered.sort();
+    writeln!(module, "pub fn offered() -> Vec<(&'static str, usize)> {{\nvec![").expect("memory is there");
+    for (name, address) in offered {
+        writeln!(module, "({name:?}, {address}),").expect("memory is there");
+    }
+    module + "]\n}\n"
+}
+
+/// All procedures by number, with their names and whether there is something behind them.
+fn procedures_enum(procedures: &[Procedure], places: &Places) -> String {
+    let mut text = String::from(
+        "/// The names of the procedures, and whether they are implemented.\npub const PROCEDURES: &[(&str, bool)] = &[\n",
+    );
+    for procedure in procedures {
+        writeln!(text, "({:?}, {}),", procedure.name, places.contains_key(&procedure.function()))
+            .expect("memory is there");
+    }
+    text + "];\n"
+}
+
+fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -> String {
+    let arguments: Vec<_> =
+        procedure.parameters.iter().filter_map(|parameter| argument(parameter, width, procedure)).collect();
+    let arrives: Vec<_> = arguments
+        .iter()
+        .map(|argument| argument.arrives.as_str())
+        .filter(|arrives| !arrives.is_empty())
+        .collect();
+    let handed: Vec<_> = arguments.iter().map(|argument| argument.handed.as_str()).collect();
+    let returned = rust_type(&procedure.returns);
+    let number = format!("Procedure::{}", variant(&procedure.name));
+    let on = object(procedure, width);
+    let call = match places.get(&procedure.function()) {
+        None => format!("crate::entry::missing({:?})", procedure.name),
+        Some(place) => {
+            let call = format!("{place}::{}(me, {})", procedure.function(), handed.join(", "));
+            if procedure.returns == "int" {
+                format!("crate::entry::enter({number}, {on}, |me| {call})")
+            } else {
+                format!("crate::entry::answer({number}, |me| {call})")
+            }
+        }
+    };
+    let unused = if places.contains_key(&procedure.function()) { "" } else { "#[allow(unused_variables)]\n" };
+    format!(
+        "{unused}pub unsafe extern \"C\" fn {function}({}) -> {returned} {{ {call} }}\n",
+        arrives.join(", ")
+    )
+}
+
+/// Whose error handler is called: that of the first communicator, window, file or session among the arguments.
+pub fn object(procedure: &Procedure, width: Width) -> String {
+    let found = procedure.parameters.iter().find_map(|parameter| {
+        let kind = if width == Width::Small { &parameter.small } else { &parameter.large };
+        let name = kind.as_deref()?.strip_prefix("MPI_")?;
+        ["Comm", "Win", "File", "Session"].contains(&name).then(|| format!("On::{name}({}_)", parameter.name))
+    });
+    found.unwrap_or_else(|| "On::Nothing".to_owned())
+}
+
+/// `CommSplitType` of `MPI_Comm_split_type`.
+pub fn variant(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    };
+    name["MPI_".len()..].split('_').map(word).collect()
+}
+
+/// The procedures as an enumeration.
+pub fn enumeration(procedures: &[Procedure]) -> String {
+    let mut text = String::from(
+        "/// A procedure of MPI.\n#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]\n#[repr(u16)]\n#[allow(missing_docs)]\npub enum Procedure {\n",
+    );
+    for procedure in procedures {
+        writeln!(text, "    {},", variant(&procedure.name)).expect("memory is there");
+    }
+    text + "}\n"
+}

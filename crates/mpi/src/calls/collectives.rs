@@ -1,0 +1,1 @@
+//! Collectives that block (MPI 5.0, chapter 6).

@@ -1,0 +1,1 @@
+//! Generalized requests (MPI 5.0, 13.2).

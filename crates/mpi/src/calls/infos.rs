@@ -1,0 +1,1 @@
+//! Info objects (MPI 5.0, chapter 10).

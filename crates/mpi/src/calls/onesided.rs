@@ -1,0 +1,1 @@
+//! One-sided communication and its synchronisation (MPI 5.0, 12.3 to 12.5).

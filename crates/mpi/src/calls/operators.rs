@@ -1,0 +1,1 @@
+//! Operators of reductions (MPI 5.0, 6.9).

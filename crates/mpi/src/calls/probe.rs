@@ -1,0 +1,1 @@
+//! Probes, matched probes, and cancelling (MPI 5.0, 3.8).

@@ -1,0 +1,1 @@
+//! The tools interface (MPI 5.0, 15.3).

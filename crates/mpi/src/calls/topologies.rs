@@ -1,0 +1,1 @@
+//! Topologies (MPI 5.0, chapter 8).

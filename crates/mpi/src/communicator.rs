@@ -1,0 +1,117 @@
+//! Communicators: a group of processes, and a context in which their messages meet (MPI 5.0, chapter 7).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use crate::abi::{Errhandler, Info};
+use crate::error::{Result, fail};
+use crate::group::Group;
+use crate::topology::Topology;
+use crate::{abi, attributes::Attributes};
+
+/// What a communicator is to one of its processes.
+#[derive(Debug)]
+pub struct Communicator {
+    /// The context of messages; that of collectives is the next one.
+    pub context: u32,
+    /// Those whom it connects; of an intercommunicator, the local group.
+    pub group: Group,
+    /// The rank of this process in it.
+    pub rank: usize,
+    /// The other side of an intercommunicator.
+    pub remote: Option<Remote>,
+    /// What is known of who is whose neighbour.
+    pub topology: RefCell<Option<Topology>>,
+    /// What programs attached to it.
+    pub attributes: RefCell<Attributes>,
+    /// What programs call it.
+    pub name: RefCell<String>,
+    /// Who is called when something goes wrong.
+    pub errhandler: Cell<Errhandler>,
+    /// Its hints.
+    pub info: RefCell<BTreeMap<String, String>>,
+    /// How many non-blocking collectives were begun on it: messages of one do not meet those of another.
+    pub sequence: Cell<u32>,
+    /// Whether the program has freed it; it stays while something is under way.
+    pub freed: Cell<bool>,
+}
+
+/// The other side of an intercommunicator.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// Who is there.
+    pub group: Group,
+    /// The context in which the processes of the local group speak among themselves.
+    pub local_context: u32,
+}
+
+impl Communicator {
+    /// One of these processes, in a context of its own.
+    pub fn new(context: u32, group: Group, rank: usize, remote: Option<Remote>) -> Self {
+        Self {
+            context,
+            group,
+            rank,
+            remote,
+            topology: RefCell::new(None),
+            attributes: RefCell::default(),
+            name: RefCell::default(),
+            errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
+            info: RefCell::default(),
+            sequence: Cell::new(0),
+            freed: Cell::new(false),
+        }
+    }
+
+    /// How many processes; of an intercommunicator, in the local group.
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// Whether it connects two groups.
+    pub fn is_inter(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Those who messages go to and come from.
+    pub fn peers(&self) -> &Group {
+        self.remote.as_ref().map_or(&self.group, |remote| &remote.group)
+    }
+
+    /// The process that a message to this rank goes to; none for `MPI_PROC_NULL`.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn destination(&self, rank: i32) -> Result<Option<u32>> {
+        match usize::try_from(rank) {
+            Ok(rank) if rank < self.peers().size() => Ok(Some(self.peers().process(rank))),
+            _ if rank == abi::PROC_NULL => Ok(None),
+            _ => fail(
+                abi::ERR_RANK,
+                format!(
+                    "rank {rank} is not in the communicator, which has {} processes",
+                    self.peers().size()
+                ),
+            ),
+        }
+    }
+
+    /// Whom a receive accepts: `Ok(None)` is nobody, `Some(None)` anybody.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn source(&self, rank: i32) -> Result<Option<Option<u32>>> {
+        if rank == abi::ANY_SOURCE {
+            return Ok(Some(None));
+        }
+        Ok(self.destination(rank)?.map(|_| Some(rank as u32)))
+    }
+}
+
+/// Hints that a program gave, by key.
+pub type Hints = BTreeMap<String, String>;
+
+/// No hints.
+pub fn is_no_info(info: Info) -> bool {
+    info == abi::INFO_NULL
+}

@@ -1,0 +1,98 @@
+//! What happens at every call, before and after the function that does it.
+
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::abi::*;
+use crate::error::{Error, On, Result};
+use crate::os;
+use crate::rank::{Rank, Stage};
+
+include!(concat!(env!("OUT_DIR"), "/entries.rs"));
+
+/// A call that answers with an error code.
+pub fn enter(procedure: Procedure, on: On, call: impl FnOnce(&Rank) -> Result) -> i32 {
+    let me = os::rank();
+    let outer = me.procedure.replace(Some(procedure));
+    let result = match is_allowed(me, procedure) {
+        Ok(()) => guarded(procedure, || call(me)),
+        Err(error) => Err(error),
+    };
+    me.procedure.set(outer);
+    match result {
+        Ok(()) => SUCCESS,
+        Err(error) => me.handle_error(procedure, on, error),
+    }
+}
+
+/// A call that answers with something else.
+pub fn answer<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
+    let me = os::rank();
+    let outer = me.procedure.replace(Some(procedure));
+    let answer = guarded(procedure, || call(me));
+    me.procedure.set(outer);
+    answer
+}
+
+/// A call of what is not there.
+pub fn missing(name: &str) -> ! {
+    os::abort(1, &format!("{name} is not implemented"))
+}
+
+/// A mistake of ours must not unwind into the program.
+fn guarded<T>(procedure: Procedure, call: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        os::abort(1, &format!("{}: internal error: {message}", procedure.name()))
+    })
+}
+
+/// Whether it may be called now (MPI 5.0, 11.4.1).
+fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
+    let always = matches!(
+        procedure,
+        Procedure::Init
+            | Procedure::InitThread
+            | Procedure::Initialized
+            | Procedure::Finalized
+            | Procedure::GetVersion
+            | Procedure::GetLibraryVersion
+            | Procedure::QueryThread
+            | Procedure::ErrorClass
+            | Procedure::ErrorString
+            | Procedure::Abort
+            | Procedure::Pcontrol
+    ) || {
+        let name = procedure.name();
+        ["MPI_T_", "MPI_Info_", "MPI_Session_", "MPI_Abi_", "MPI_Add_error", "MPI_Remove_error"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+            || name.ends_with("_create_errhandler")
+            || name.ends_with("_call_errhandler")
+            || name == "MPI_Errhandler_free"
+            || name.ends_with("_c2f")
+            || name.ends_with("_f2c")
+    };
+    match me.stage.get() {
+        _ if always => Ok(()),
+        Stage::Within => Ok(()),
+        Stage::Before => {
+            crate::error::fail(ERR_OTHER, format!("{} is called before MPI_Init", procedure.name()))
+        }
+        Stage::After => {
+            crate::error::fail(ERR_OTHER, format!("{} is called after MPI_Finalize", procedure.name()))
+        }
+    }
+}
+
+impl Rank {
+    /// Tells the error handler of an object; gives the code that the call answers with, if it goes on.
+    pub fn handle_error(&self, procedure: Procedure, on: On, error: Error) -> i32 {
+        let _ = on;
+        os::abort(error.class, &format!("{}: {}", procedure.name(), error.message))
+    }
+}

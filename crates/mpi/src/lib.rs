@@ -1,0 +1,27 @@
+//! MPI 5.0 on the primitives of the kernel: what C, C++ and Fortran programs call, and what becomes of it.
+
+pub mod abi;
+pub mod attributes;
+#[allow(missing_docs, clippy::missing_errors_doc)]
+pub mod calls;
+pub mod collectives;
+pub mod communicator;
+pub mod datatype;
+#[allow(missing_docs, clippy::missing_safety_doc, clippy::too_many_arguments)]
+pub mod entry;
+pub mod errhandler;
+pub mod error;
+pub mod file;
+pub mod group;
+pub mod handle;
+pub mod info;
+pub mod message;
+pub mod operator;
+pub mod os;
+pub mod p2p;
+pub mod rank;
+pub mod request;
+pub mod session;
+pub mod topology;
+pub mod window;
+pub mod world;

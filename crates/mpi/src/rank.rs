@@ -1,0 +1,171 @@
+//! What the library knows of one process: its objects, by their handles, and how far it has come.
+//!
+//! All of it lies in a heap of that process, and belongs to it alone: nothing here is shared with another, so that the memory of
+//! a process can be put back to what it was. Objects are counted (`Rc`), since a call may have one in its hands while the
+//! program's own code runs (an operator, a copy function, an error handler) and frees it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
+
+use crate::abi::{self, Comm, Datatype, Procedure, Request};
+use crate::attributes::Keyval;
+use crate::communicator::Communicator;
+use crate::datatype::Type;
+use crate::errhandler::Handler;
+use crate::error::{Result, fail};
+use crate::file::OpenFile;
+use crate::group::Group;
+use crate::handle::{Kind, Table};
+use crate::info::Info;
+use crate::operator::Operator;
+use crate::os;
+use crate::p2p::Found;
+use crate::request::Pending;
+use crate::session::OpenSession;
+use crate::window::Window;
+use crate::world::World;
+
+/// How far a process has come.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It has not called `MPI_Init`.
+    Before,
+    /// Between `MPI_Init` and `MPI_Finalize`.
+    Within,
+    /// It has called `MPI_Finalize`.
+    After,
+}
+
+/// A process, as the library knows it.
+#[derive(Debug)]
+pub struct Rank {
+    /// Its number in the run.
+    pub process: u32,
+    /// The run.
+    pub world: Rc<World>,
+    /// How far it has come.
+    pub stage: Cell<Stage>,
+    /// What it calls now.
+    pub procedure: Cell<Option<Procedure>>,
+    /// All processes.
+    pub comm_world: Rc<Communicator>,
+    /// This one alone.
+    pub comm_self: Rc<Communicator>,
+    /// Communicators that were made.
+    pub comms: RefCell<Table<Rc<Communicator>>>,
+    /// Groups that were made.
+    pub groups: RefCell<Table<Rc<Group>>>,
+    /// Datatypes that were made.
+    pub types: RefCell<Table<Rc<Type>>>,
+    /// Operators that were made.
+    pub operators: RefCell<Table<Rc<Operator>>>,
+    /// Error handlers that were made.
+    pub errhandlers: RefCell<Table<Rc<Handler>>>,
+    /// Lists of keys and values.
+    pub infos: RefCell<Table<Rc<RefCell<Info>>>>,
+    /// Keys of attributes.
+    pub keyvals: RefCell<Table<Rc<Keyval>>>,
+    /// Windows.
+    pub windows: RefCell<Table<Rc<Window>>>,
+    /// Files that are open.
+    pub files: RefCell<Table<Rc<OpenFile>>>,
+    /// Messages that were found, and not received.
+    pub messages: RefCell<Table<Rc<Found>>>,
+    /// Sessions.
+    pub sessions: RefCell<Table<Rc<OpenSession>>>,
+    /// Requests that are not completed.
+    pub requests: RefCell<Table<Rc<Pending>>>,
+    /// How many communicators it has named as the first of their groups.
+    pub contexts: Cell<u32>,
+}
+
+impl Rank {
+    /// A process that has just begun.
+    pub fn new(process: u32, world: Rc<World>) -> Self {
+        let comm_world = Rc::new(Communicator::new(0, Group::all(world.size()), process as usize, None));
+        let alone = Group::of(vec![process]);
+        let comm_self = Rc::new(Communicator::new(2, alone, 0, None));
+        *comm_world.name.borrow_mut() = "MPI_COMM_WORLD".to_owned();
+        *comm_self.name.borrow_mut() = "MPI_COMM_SELF".to_owned();
+        Self {
+            process,
+            world,
+            stage: Cell::new(Stage::Before),
+            procedure: Cell::new(None),
+            comm_world,
+            comm_self,
+            comms: RefCell::new(Table::new(Kind::Comm)),
+            groups: RefCell::new(Table::new(Kind::Group)),
+            types: RefCell::new(Table::new(Kind::Datatype)),
+            operators: RefCell::new(Table::new(Kind::Op)),
+            errhandlers: RefCell::new(Table::new(Kind::Errhandler)),
+            infos: RefCell::new(Table::new(Kind::Info)),
+            keyvals: RefCell::new(Table::new(Kind::Keyval)),
+            windows: RefCell::new(Table::new(Kind::Win)),
+            files: RefCell::new(Table::new(Kind::File)),
+            messages: RefCell::new(Table::new(Kind::Message)),
+            sessions: RefCell::new(Table::new(Kind::Session)),
+            requests: RefCell::new(Table::new(Kind::Request)),
+            contexts: Cell::new(0),
+        }
+    }
+
+    /// Asks the kernel, and waits for the answer.
+    pub fn ask(&self, simcall: Simcall) -> Answer {
+        os::ask(simcall)
+    }
+
+    /// Sends what nobody waits for.
+    pub fn post(&self, request: SendRequest) {
+        os::post(request);
+    }
+
+    /// Makes something that another process will have.
+    pub fn for_others<T>(&self, make: impl FnOnce() -> T) -> T {
+        os::in_heap_of_all(make)
+    }
+
+    /// Lets time pass.
+    pub fn sleep(&self, seconds: f64) {
+        if seconds > 0.0 {
+            self.ask(Simcall::Sleep(seconds));
+        }
+    }
+
+    /// A communicator.
+    ///
+    /// # Errors
+    /// If the handle stands for none.
+    pub fn comm(&self, comm: Comm) -> Result<Rc<Communicator>> {
+        match comm {
+            abi::COMM_WORLD => Ok(Rc::clone(&self.comm_world)),
+            abi::COMM_SELF => Ok(Rc::clone(&self.comm_self)),
+            abi::COMM_NULL => fail(abi::ERR_COMM, "the communicator is MPI_COMM_NULL"),
+            Comm(handle) => match self.comms.borrow().get(handle) {
+                Some(found) => Ok(Rc::clone(found)),
+                None => fail(
+                    abi::ERR_COMM,
+                    format!("no communicator has the handle {handle:#x}: it was freed, or never made"),
+                ),
+            },
+        }
+    }
+
+    /// A datatype.
+    ///
+    /// # Errors
+    /// If the handle stands for none.
+    pub fn datatype(&self, datatype: Datatype) -> Result<Rc<Type>> {
+        match self.types.borrow().get(datatype.0) {
+            Some(found) => Ok(Rc::clone(found)),
+            None => fail(abi::ERR_TYPE, format!("no datatype has the handle {:#x}", datatype.0)),
+        }
+    }
+
+    /// Keeps a request that is under way, and gives its handle.
+    pub fn keep(&self, request: Pending) -> Request {
+        Request(self.requests.borrow_mut().insert(Rc::new(request)))
+    }
+}

@@ -1,0 +1,266 @@
+//! What is under way: sends, receives, collectives and the like, from their start to their completion (MPI 5.0, 3.7).
+//!
+//! A request waits for activities of the kernel, one or several. Waiting and testing know no more than that: whichever of
+//! them is over is handed to its request, and a request without activities that it waits for is complete.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Failure, Payload};
+use smallvec::SmallVec;
+
+use crate::abi::{self, Status};
+use crate::communicator::Communicator;
+use crate::datatype::Type;
+use crate::error::{Error, Result};
+use crate::message::Content;
+use crate::p2p::{Incoming, Outgoing};
+use crate::rank::Rank;
+
+/// A request.
+#[derive(Debug)]
+pub struct Pending {
+    /// What it waits for.
+    activities: RefCell<SmallVec<[(ActivityId, u32); 1]>>,
+    /// What it is, and what is to be done with what arrives.
+    pub work: RefCell<Work>,
+    /// What it begins with each time, if it can be begun again.
+    pub persistent: Option<Persistent>,
+    /// Whether it was begun, and not completed since.
+    pub active: Cell<bool>,
+    /// What it came to so far.
+    pub outcome: RefCell<std::result::Result<Status, (Error, Status)>>,
+    /// Whose errors its errors are.
+    pub comm: Option<Rc<Communicator>>,
+}
+
+/// What a request can be begun with again.
+#[derive(Debug)]
+pub enum Persistent {
+    /// A send.
+    Send(Outgoing),
+    /// A receive.
+    Receive(Incoming),
+    /// Anything else: what begins it.
+    Other(Box<dyn Begin>),
+}
+
+/// Begins a persistent request.
+pub trait Begin: std::fmt::Debug {
+    /// Gives what it waits for, and what it is.
+    ///
+    /// # Errors
+    /// As the call that is begun.
+    fn begin(&self, me: &Rank) -> Result<(Vec<ActivityId>, Work)>;
+}
+
+/// What is done with what arrives.
+#[derive(Debug)]
+pub enum Work {
+    /// Nothing: a send, or something that is complete.
+    Nothing,
+    /// It is put into the buffer.
+    Receive(Landing),
+    /// Several messages, and something at the end.
+    Several(Box<dyn Several>),
+}
+
+/// What a request of several messages does with them: a collective, say.
+pub trait Several: std::fmt::Debug {
+    /// One of its messages has arrived, the one of this number among its activities.
+    ///
+    /// # Errors
+    /// If it is not what it should be.
+    fn arrived(&mut self, me: &Rank, number: u32, message: Option<Box<Content>>) -> Result;
+
+    /// All have arrived. It may begin more, which it waits for then; numbers go on from `next`.
+    ///
+    /// # Errors
+    /// If what came of it is wrong.
+    fn finish(&mut self, me: &Rank) -> Result<Then>;
+
+    /// Its status.
+    fn status(&self) -> Status {
+        Status::empty()
+    }
+}
+
+/// What follows when all have arrived.
+#[derive(Debug)]
+pub enum Then {
+    /// It is complete.
+    Complete,
+    /// It goes on with these.
+    More(Vec<ActivityId>),
+}
+
+/// Where a message goes.
+#[derive(Clone, Debug)]
+pub struct Landing {
+    /// Where to.
+    pub buffer: *mut c_void,
+    /// How many elements fit.
+    pub count: usize,
+    /// Of what.
+    pub datatype: Rc<Type>,
+}
+
+impl Landing {
+    /// Puts a message into its place.
+    ///
+    /// # Errors
+    /// If it is longer than the place.
+    pub fn put(&self, content: &Content) -> std::result::Result<Status, (Error, Status)> {
+        let room = self.datatype.size * self.count;
+        let length = content.data.len();
+        let status = Status::new(content.source, content.tag, length.min(room) as i64);
+        // SAFETY: the program gave room for so many elements, until the receive is complete.
+        unsafe { self.datatype.unpack(&content.data[..length.min(room)], self.buffer, self.count) };
+        if length > room {
+            let message = format!(
+                "a message of {length} bytes from rank {} with tag {} does not fit into a receive of {room} bytes",
+                content.source, content.tag
+            );
+            return Err((Error::new(abi::ERR_TRUNCATE, message), status));
+        }
+        Ok(status)
+    }
+}
+
+impl Pending {
+    /// One that waits for these.
+    pub fn new(
+        activities: impl IntoIterator<Item = ActivityId>,
+        work: Work,
+        comm: Option<Rc<Communicator>>,
+    ) -> Self {
+        Self {
+            activities: RefCell::new(activities.into_iter().zip(0..).collect()),
+            work: RefCell::new(work),
+            persistent: None,
+            active: Cell::new(true),
+            outcome: RefCell::new(Ok(Status::empty())),
+            comm,
+        }
+    }
+
+    /// One that is complete.
+    pub fn complete(status: Status, comm: Option<Rc<Communicator>>) -> Self {
+        let request = Self::new([], Work::Nothing, comm);
+        *request.outcome.borrow_mut() = Ok(status);
+        request
+    }
+
+    /// One that is not begun.
+    pub fn inactive(persistent: Persistent, comm: Option<Rc<Communicator>>) -> Self {
+        let mut request = Self::complete(Status::empty(), comm);
+        request.persistent = Some(persistent);
+        request.active.set(false);
+        request
+    }
+
+    /// It begins anew.
+    pub fn begins(&self, activities: impl IntoIterator<Item = ActivityId>, work: Work, status: Status) {
+        *self.activities.borrow_mut() = activities.into_iter().zip(0..).collect();
+        *self.work.borrow_mut() = work;
+        *self.outcome.borrow_mut() = Ok(status);
+        self.active.set(true);
+    }
+
+    /// What it waits for.
+    pub fn waits_for(&self) -> SmallVec<[ActivityId; 1]> {
+        self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
+    }
+
+    /// Whether nothing is missing.
+    pub fn is_complete(&self) -> bool {
+        self.activities.borrow().is_empty()
+    }
+
+    /// One of its activities is over.
+    pub fn over(
+        &self,
+        me: &Rank,
+        activity: ActivityId,
+        result: std::result::Result<Option<Payload>, Failure>,
+    ) {
+        let number = {
+            let mut activities = self.activities.borrow_mut();
+            let Some(place) = activities.iter().position(|(other, _)| *other == activity) else { return };
+            activities.remove(place).1
+        };
+        let told = self.told(me, number, result);
+        if let Err(wrong) = told
+            && self.outcome.borrow().is_ok()
+        {
+            *self.outcome.borrow_mut() = Err(wrong);
+        }
+        if self.is_complete() {
+            self.finish(me);
+        }
+    }
+
+    fn told(
+        &self,
+        me: &Rank,
+        number: u32,
+        result: std::result::Result<Option<Payload>, Failure>,
+    ) -> std::result::Result<(), (Error, Status)> {
+        let message = match result {
+            Ok(payload) => payload.map(Content::of),
+            Err(Failure::Cancelled) => {
+                let mut status = Status::empty();
+                status.set_cancelled(true);
+                *self.outcome.borrow_mut() = Ok(status);
+                return Ok(());
+            }
+            Err(failure) => return Err((gone(failure), Status::empty())),
+        };
+        let mut work = self.work.borrow_mut();
+        match &mut *work {
+            Work::Nothing => Ok(()),
+            Work::Receive(landing) => {
+                let content = message.expect("a receive brings something");
+                me.has_received(&content);
+                *self.outcome.borrow_mut() = Ok(landing.put(&content)?);
+                Ok(())
+            }
+            Work::Several(several) => {
+                if let Some(content) = &message {
+                    me.has_received(content);
+                }
+                several.arrived(me, number, message).map_err(|error| (error, Status::empty()))
+            }
+        }
+    }
+
+    /// All have arrived.
+    fn finish(&self, me: &Rank) {
+        let then = match &mut *self.work.borrow_mut() {
+            Work::Several(several) => several.finish(me).map(|then| (then, several.status())),
+            _ => return,
+        };
+        match then {
+            Ok((Then::Complete, status)) => {
+                let mut outcome = self.outcome.borrow_mut();
+                if outcome.is_ok() {
+                    *outcome = Ok(status);
+                }
+            }
+            Ok((Then::More(more), _)) => {
+                *self.activities.borrow_mut() = more.into_iter().zip(0..).collect();
+                if self.is_complete() {
+                    self.finish(me);
+                }
+            }
+            Err(error) => *self.outcome.borrow_mut() = Err((error, Status::empty())),
+        }
+    }
+}
+
+/// What a program is told of a communication that failed.
+pub fn gone(failure: Failure) -> Error {
+    Error::new(abi::ERR_OTHER, format!("the communication failed: {failure}"))
+}

@@ -1,0 +1,135 @@
+//! What all processes of a run share: how many there are, where they run, and what MPI costs them.
+
+use std::cell::Cell;
+
+use simurgh_platform::HostId;
+
+use crate::collectives::Selection;
+
+/// A run of an MPI program.
+#[derive(Debug)]
+pub struct World {
+    /// Where each process runs.
+    pub hosts: Vec<HostId>,
+    /// The names of those hosts.
+    pub host_names: Vec<String>,
+    /// What MPI costs.
+    pub costs: Costs,
+    /// Which algorithms collectives use.
+    pub selection: Selection,
+    /// How often in a row polling was in vain; one number for all processes, as in the reference.
+    pub polls: Polls,
+}
+
+/// Counters of polling in vain.
+#[derive(Debug)]
+pub struct Polls {
+    /// By `MPI_Test`.
+    pub test: Cell<u32>,
+    /// By `MPI_Testany`.
+    pub test_any: Cell<u32>,
+    /// By `MPI_Iprobe`.
+    pub probe: Cell<u32>,
+}
+
+impl Default for Polls {
+    fn default() -> Self {
+        Self { test: Cell::new(1), test_any: Cell::new(1), probe: Cell::new(1) }
+    }
+}
+
+impl World {
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.hosts.len()
+    }
+}
+
+/// What calls cost beside the messages, in seconds where nothing else is said. The names and defaults are those of SMPI.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Costs {
+    /// A standard send of fewer bytes does not wait for its receiver (`smpi/send-is-detached-thresh`).
+    pub detached_below: u64,
+    /// A message of fewer bytes is under way before it has met its receive (`smpi/async-small-thresh`).
+    pub async_small_below: u64,
+    /// Before a send that blocks (`smpi/os`).
+    pub send: Overhead,
+    /// Before an immediate send (`smpi/ois`).
+    pub immediate_send: Overhead,
+    /// After a receive (`smpi/or`).
+    pub receive: Overhead,
+    /// `MPI_Init` (`smpi/init`).
+    pub init: f64,
+    /// Reading a clock (`smpi/wtime`).
+    pub wtime: f64,
+    /// `MPI_Test` (`smpi/test`).
+    pub test: f64,
+    /// `MPI_Iprobe` (`smpi/iprobe`).
+    pub probe: f64,
+    /// Whether polling again and again costs more each time (`smpi/grow-injected-times`).
+    pub polling_grows: bool,
+    /// Whether `MPI_Finalize` waits for all (`smpi/finalization-barrier`).
+    pub finalize_waits: bool,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self {
+            detached_below: 65536,
+            async_small_below: 0,
+            send: Overhead::default(),
+            immediate_send: Overhead::default(),
+            receive: Overhead::default(),
+            init: 0.0,
+            wtime: 1e-8,
+            test: 1e-4,
+            probe: 1e-4,
+            polling_grows: true,
+            finalize_waits: false,
+        }
+    }
+}
+
+/// A time that depends on the size of a message by steps: from so many bytes on, so many seconds and so many a byte.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Overhead {
+    steps: Vec<(u64, f64, f64)>,
+}
+
+impl Overhead {
+    /// Reads `0:1e-6:2e-9;1420:2e-6:1e-9`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let step = |step: &str| {
+            let mut words = step.split(':').map(str::trim);
+            let from = words.next()?.parse().ok()?;
+            let number = |word: Option<&str>| word.map_or(Some(0.0), |word| word.parse::<f64>().ok());
+            let found = (from, number(words.next())?, number(words.next())?);
+            let sound = [found.1, found.2].iter().all(|value| (0.0..f64::INFINITY).contains(value));
+            (words.next().is_none() && sound).then_some(found)
+        };
+        let mut steps =
+            text.split(';').filter(|step| !step.trim().is_empty()).map(step).collect::<Option<Vec<_>>>()?;
+        steps.sort_by_key(|step| step.0);
+        Some(Self { steps })
+    }
+
+    /// The seconds for a message of this size.
+    pub fn of(&self, bytes: u64) -> f64 {
+        let last = self.steps.iter().rev().find(|step| step.0 < bytes).or_else(|| self.steps.first());
+        last.map_or(0.0, |(_, constant, a_byte)| constant + a_byte * bytes as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overheads_are_steps() {
+        let overhead = Overhead::parse("0:1:0.5;10:2:0").expect("it is well written");
+        assert_eq!([0, 1, 10, 11].map(|bytes| overhead.of(bytes)), [1.0, 1.5, 6.0, 2.0]);
+        assert_eq!(Overhead::default().of(9), 0.0);
+        assert_eq!(Overhead::parse("0:x:1"), None);
+        assert_eq!(Overhead::parse("0:-1:1"), None);
+    }
+}
