@@ -234,7 +234,7 @@ impl Simcall {
                 Operation::Wait { set: activities, patience: Patience::of_wait(*timeout, *on_timeout) }
             }
             Simcall::TestAny { activities } => Operation::Wait { set: activities, patience: Patience::Now },
-            Simcall::Cancel(id) => Operation::Cancel(*id),
+            Simcall::Cancel(id) | Simcall::Withdraw(id) => Operation::Cancel(*id),
             Simcall::Probe(mailbox, criteria) => Operation::Probe(*mailbox, *criteria),
             Simcall::Lock(id, timeout) => Operation::Take(Token::Mutex(*id), Patience::of_queue(*timeout)),
             Simcall::TryLock(id) => Operation::Take(Token::Mutex(*id), Patience::Now),

@@ -226,6 +226,8 @@ pub enum Simcall {
     Yield,
     /// Stops an activity: it fails for all who wait for it. Answer: [`Answer::Ready`].
     Cancel(ActivityId),
+    /// Takes a post back, unless it has met another: then nothing happens to it. Answer: [`Answer::Flag`], whether it did.
+    Withdraw(ActivityId),
     /// Halts the progress of an activity. Answer: [`Answer::Ready`].
     Pause(ActivityId),
     /// Lets a halted activity go on. Answer: [`Answer::Ready`].

@@ -62,10 +62,8 @@ impl<T> Table<T> {
         };
         let place = &mut self.places[index as usize];
         place.object = Some(object);
-        let number = u32::from(self.kind as u8) << (INDEX_BITS + GENERATION_BITS)
-            | u32::from(place.generation) << INDEX_BITS
-            | index;
-        number as usize
+        let generation = place.generation;
+        self.number(generation, index)
     }
 
     fn index(&self, handle: usize) -> Option<usize> {
@@ -96,6 +94,20 @@ impl<T> Table<T> {
         self.free.push(index as u32);
         self.count -= 1;
         Some(object)
+    }
+
+    /// The handle of the first object of which this is true.
+    pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<usize> {
+        let found = |place: &Place<T>| place.object.as_ref().is_some_and(&is);
+        let index = self.places.iter().position(found)?;
+        Some(self.number(self.places[index].generation, index as u32))
+    }
+
+    fn number(&self, generation: u8, index: u32) -> usize {
+        let number = u32::from(self.kind as u8) << (INDEX_BITS + GENERATION_BITS)
+            | u32::from(generation) << INDEX_BITS
+            | index;
+        number as usize
     }
 
     /// How many there are.

@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod attributes;
+pub mod buffered;
 #[allow(missing_docs, clippy::missing_errors_doc)]
 pub mod calls;
 pub mod collectives;
@@ -23,5 +24,6 @@ pub mod rank;
 pub mod request;
 pub mod session;
 pub mod topology;
+pub mod waiting;
 pub mod window;
 pub mod world;

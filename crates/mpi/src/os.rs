@@ -3,6 +3,7 @@
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
 use crate::rank::Rank;
+use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
 /// Asks the kernel on behalf of the process that runs, which waits for the answer.
@@ -37,5 +38,15 @@ pub fn now() -> f64 {
 
 /// Ends the whole run, with a word for people.
 pub fn abort(_code: i32, _message: &str) -> ! {
+    unimplemented!("waits for crates/native")
+}
+
+/// The actor that runs the process.
+pub fn actor() -> ActorId {
+    unimplemented!("waits for crates/native")
+}
+
+/// Waits until all processes have begun.
+pub fn all_have_begun() {
     unimplemented!("waits for crates/native")
 }

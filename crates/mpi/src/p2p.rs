@@ -19,7 +19,7 @@ use crate::request::{Landing, gone};
 pub const TAG_MAX: i32 = i32::MAX;
 
 /// Flows carry so much beside the data.
-const HEADER: f64 = 16.0;
+pub const HEADER: f64 = 16.0;
 
 /// How a send behaves (3.4).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -194,6 +194,9 @@ impl Rank {
         follow: Follow,
     ) -> Result<Posted> {
         let Some(process) = comm.destination(destination)? else { return Ok(Posted::Done) };
+        if mode == Mode::Buffered {
+            self.make_room(&self.buffered, data.len())?;
+        }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
         let detached = match mode {
@@ -215,6 +218,13 @@ impl Rank {
             envelope,
             payload: Some(self.for_others(|| Box::new(content))),
         };
+        if mode == Mode::Buffered {
+            // Nobody waits for it but whoever wants the buffer back.
+            if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
+                self.is_buffered(&self.buffered, activity, bytes as usize);
+            }
+            return Ok(Posted::Done);
+        }
         if detached {
             self.post(request);
             return Ok(Posted::Done);

@@ -11,6 +11,7 @@ use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
 use crate::abi::{self, Comm, Datatype, Procedure, Request};
 use crate::attributes::Keyval;
+use crate::buffered::Buffered;
 use crate::communicator::Communicator;
 use crate::datatype::Type;
 use crate::errhandler::Handler;
@@ -47,6 +48,8 @@ pub struct Rank {
     pub world: Rc<World>,
     /// How far it has come.
     pub stage: Cell<Stage>,
+    /// How its threads may call.
+    pub thread_level: Cell<i32>,
     /// What it calls now.
     pub procedure: Cell<Option<Procedure>>,
     /// All processes.
@@ -77,6 +80,10 @@ pub struct Rank {
     pub sessions: RefCell<Table<Rc<OpenSession>>>,
     /// Requests that are not completed.
     pub requests: RefCell<Table<Rc<Pending>>>,
+    /// Requests that were freed while they were under way.
+    pub orphans: RefCell<Vec<Rc<Pending>>>,
+    /// Messages of buffered sends.
+    pub buffered: Buffered,
     /// How many communicators it has named as the first of their groups.
     pub contexts: Cell<u32>,
 }
@@ -93,6 +100,7 @@ impl Rank {
             process,
             world,
             stage: Cell::new(Stage::Before),
+            thread_level: Cell::new(abi::THREAD_SINGLE),
             procedure: Cell::new(None),
             comm_world,
             comm_self,
@@ -108,6 +116,8 @@ impl Rank {
             messages: RefCell::new(Table::new(Kind::Message)),
             sessions: RefCell::new(Table::new(Kind::Session)),
             requests: RefCell::new(Table::new(Kind::Request)),
+            orphans: RefCell::default(),
+            buffered: Buffered::default(),
             contexts: Cell::new(0),
         }
     }
@@ -125,6 +135,14 @@ impl Rank {
     /// Makes something that another process will have.
     pub fn for_others<T>(&self, make: impl FnOnce() -> T) -> T {
         os::in_heap_of_all(make)
+    }
+
+    /// The process calls `MPI_Finalize`: what is attached to it is taken off first (11.2.2).
+    ///
+    /// # Errors
+    /// If a function of the program gives one.
+    pub fn ends(&self) -> Result {
+        Ok(())
     }
 
     /// Lets time pass.
@@ -162,6 +180,14 @@ impl Rank {
             Some(found) => Ok(Rc::clone(found)),
             None => fail(abi::ERR_TYPE, format!("no datatype has the handle {:#x}", datatype.0)),
         }
+    }
+
+    /// A datatype that may be communicated.
+    ///
+    /// # Errors
+    /// If the handle stands for none, or it is not committed.
+    pub fn committed(&self, datatype: Datatype) -> Result<Rc<Type>> {
+        self.datatype(datatype)
     }
 
     /// Keeps a request that is under way, and gives its handle.

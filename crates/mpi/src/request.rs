@@ -16,6 +16,7 @@ use crate::communicator::Communicator;
 use crate::datatype::Type;
 use crate::error::{Error, Result};
 use crate::message::Content;
+use crate::os;
 use crate::p2p::{Incoming, Outgoing};
 use crate::rank::Rank;
 
@@ -28,6 +29,8 @@ pub struct Pending {
     pub work: RefCell<Work>,
     /// What it begins with each time, if it can be begun again.
     pub persistent: Option<Persistent>,
+    /// Whether the program itself has still to say that it is complete.
+    pub open: Cell<bool>,
     /// Whether it was begun, and not completed since.
     pub active: Cell<bool>,
     /// What it came to so far.
@@ -63,6 +66,8 @@ pub enum Work {
     Nothing,
     /// It is put into the buffer.
     Receive(Landing),
+    /// What the program does itself.
+    Generalized(Generalized),
     /// Several messages, and something at the end.
     Several(Box<dyn Several>),
 }
@@ -140,6 +145,7 @@ impl Pending {
             activities: RefCell::new(activities.into_iter().zip(0..).collect()),
             work: RefCell::new(work),
             persistent: None,
+            open: Cell::new(false),
             active: Cell::new(true),
             outcome: RefCell::new(Ok(Status::empty())),
             comm,
@@ -169,6 +175,13 @@ impl Pending {
         self.active.set(true);
     }
 
+    /// Goes on where nothing is waited for, as what has just begun may not.
+    pub fn settle(&self, me: &Rank) {
+        if self.activities.borrow().is_empty() {
+            self.finish(me);
+        }
+    }
+
     /// What it waits for.
     pub fn waits_for(&self) -> SmallVec<[ActivityId; 1]> {
         self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
@@ -176,7 +189,7 @@ impl Pending {
 
     /// Whether nothing is missing.
     pub fn is_complete(&self) -> bool {
-        self.activities.borrow().is_empty()
+        !self.open.get() && self.activities.borrow().is_empty()
     }
 
     /// One of its activities is over.
@@ -197,7 +210,7 @@ impl Pending {
         {
             *self.outcome.borrow_mut() = Err(wrong);
         }
-        if self.is_complete() {
+        if self.activities.borrow().is_empty() {
             self.finish(me);
         }
     }
@@ -220,7 +233,7 @@ impl Pending {
         };
         let mut work = self.work.borrow_mut();
         match &mut *work {
-            Work::Nothing => Ok(()),
+            Work::Nothing | Work::Generalized(_) => Ok(()),
             Work::Receive(landing) => {
                 let content = message.expect("a receive brings something");
                 me.has_received(&content);
@@ -263,4 +276,138 @@ impl Pending {
 /// What a program is told of a communication that failed.
 pub fn gone(failure: Failure) -> Error {
     Error::new(abi::ERR_OTHER, format!("the communication failed: {failure}"))
+}
+
+/// A request that the program completes itself (MPI 5.0, 13.2).
+#[derive(Clone, Debug)]
+pub struct Generalized {
+    /// Fills in the status.
+    pub query: usize,
+    /// Is called when the request is gone.
+    pub free: usize,
+    /// Is called when it is cancelled.
+    pub cancel: usize,
+    /// Handed to all three.
+    pub extra: *mut c_void,
+    /// Whether they are called as Fortran calls.
+    pub fortran: bool,
+}
+
+impl Pending {
+    fn generalized(&self) -> Option<Generalized> {
+        match &*self.work.borrow() {
+            Work::Generalized(generalized) => Some(generalized.clone()),
+            _ => None,
+        }
+    }
+
+    /// What the program says of a request of its own.
+    ///
+    /// # Errors
+    /// What its function says.
+    pub fn asked(&self, _me: &Rank) -> Result<Option<Status>> {
+        let Some(own) = self.generalized() else { return Ok(None) };
+        own.status().map(Some)
+    }
+
+    /// The request is complete: what the program says of one of its own, which is gone then.
+    ///
+    /// # Errors
+    /// What its functions say.
+    pub fn ended(&self, me: &Rank) -> Result<Option<Status>> {
+        let status = self.asked(me);
+        if let Some(own) = self.generalized() {
+            own.is_freed()?;
+        }
+        status
+    }
+
+    /// The program frees it.
+    ///
+    /// # Errors
+    /// What its function says.
+    pub fn is_freed(&self, _me: &Rank) -> Result {
+        match self.generalized() {
+            Some(own) if !self.open.get() => own.is_freed(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The program cancels it.
+    ///
+    /// # Errors
+    /// What its function says.
+    pub fn is_cancelled(&self) -> Result<bool> {
+        match self.generalized() {
+            Some(own) => own.is_cancelled(!self.open.get()).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+fn code(code: i32) -> Result {
+    if code == abi::SUCCESS {
+        return Ok(());
+    }
+    Err(Error::new(code, format!("a function of a generalized request gave the error {code}")))
+}
+
+impl Generalized {
+    fn status(&self) -> Result<Status> {
+        let mut status = Status::empty();
+        let (extra, fortran, query) = (self.extra, self.fortran, self.query);
+        let result = os::in_heap_of_program(|| {
+            // SAFETY: the program says that it is such a function.
+            unsafe {
+                if fortran {
+                    let query: extern "C" fn(*const *mut c_void, *mut Status, *mut i32) =
+                        std::mem::transmute(query);
+                    let mut error = abi::SUCCESS;
+                    query(&extra, &mut status, &mut error);
+                    error
+                } else {
+                    let query: extern "C" fn(*mut c_void, *mut Status) -> i32 = std::mem::transmute(query);
+                    query(extra, &mut status)
+                }
+            }
+        });
+        code(result).map(|()| status)
+    }
+
+    fn is_freed(&self) -> Result {
+        let (extra, fortran, free) = (self.extra, self.fortran, self.free);
+        code(os::in_heap_of_program(|| {
+            // SAFETY: the program says that it is such a function.
+            unsafe {
+                if fortran {
+                    let free: extern "C" fn(*const *mut c_void, *mut i32) = std::mem::transmute(free);
+                    let mut error = abi::SUCCESS;
+                    free(&extra, &mut error);
+                    error
+                } else {
+                    let free: extern "C" fn(*mut c_void) -> i32 = std::mem::transmute(free);
+                    free(extra)
+                }
+            }
+        }))
+    }
+
+    fn is_cancelled(&self, complete: bool) -> Result {
+        let (extra, fortran, cancel) = (self.extra, self.fortran, self.cancel);
+        code(os::in_heap_of_program(|| {
+            // SAFETY: the program says that it is such a function.
+            unsafe {
+                if fortran {
+                    let cancel: extern "C" fn(*const *mut c_void, *const i32, *mut i32) =
+                        std::mem::transmute(cancel);
+                    let mut error = abi::SUCCESS;
+                    cancel(&extra, &i32::from(complete), &mut error);
+                    error
+                } else {
+                    let cancel: extern "C" fn(*mut c_void, i32) -> i32 = std::mem::transmute(cancel);
+                    cancel(extra, i32::from(complete))
+                }
+            }
+        }))
+    }
 }

@@ -13,6 +13,8 @@ pub struct World {
     pub hosts: Vec<HostId>,
     /// The names of those hosts.
     pub host_names: Vec<String>,
+    /// The speed of a core of each, flop/s.
+    pub speeds: Vec<f64>,
     /// What MPI costs.
     pub costs: Costs,
     /// Which algorithms collectives use.
@@ -111,6 +113,11 @@ impl Overhead {
             text.split(';').filter(|step| !step.trim().is_empty()).map(step).collect::<Option<Vec<_>>>()?;
         steps.sort_by_key(|step| step.0);
         Some(Self { steps })
+    }
+
+    /// Whether it is none for all messages.
+    pub fn is_nothing(&self) -> bool {
+        self.steps.iter().all(|(_, constant, a_byte)| *constant == 0.0 && *a_byte == 0.0)
     }
 
     /// The seconds for a message of this size.

@@ -383,6 +383,13 @@ impl<K: Default> Kernel<K> {
                 }
             }
             Simcall::Yield => Served::Answered(Answer::Ready),
+            Simcall::Withdraw(id) => {
+                let posted = self.activities.get(id).is_some_and(|activity| activity.state == State::Posted);
+                if posted {
+                    self.cancel(id, Failure::Cancelled);
+                }
+                Served::Answered(Answer::Flag(posted))
+            }
             Simcall::Cancel(id) => {
                 self.cancel(id, Failure::Cancelled);
                 Served::Answered(Answer::Ready)

@@ -1,1 +1,147 @@
 //! Start, end, clocks, memory, versions (MPI 5.0, chapters 9 and 11).
+
+use std::ffi::{c_char, c_void};
+
+use crate::abi::{self, Comm, Info, write_text};
+use crate::error::{Result, fail};
+use crate::os;
+use crate::rank::{Rank, Stage};
+
+pub fn init(me: &Rank, _argc: *mut i32, _argv: *mut *mut *mut c_char) -> Result {
+    begin(me)
+}
+
+pub fn init_thread(
+    me: &Rank,
+    _argc: *mut i32,
+    _argv: *mut *mut *mut c_char,
+    required: i32,
+    provided: *mut i32,
+) -> Result {
+    let levels = [abi::THREAD_SINGLE, abi::THREAD_FUNNELED, abi::THREAD_SERIALIZED, abi::THREAD_MULTIPLE];
+    if !levels.contains(&required) {
+        return fail(abi::ERR_ARG, format!("{required} is no level of thread support"));
+    }
+    me.thread_level.set(required.min(abi::THREAD_SERIALIZED));
+    // SAFETY: the program wants the level there.
+    unsafe { provided.write(me.thread_level.get()) };
+    begin(me)
+}
+
+fn begin(me: &Rank) -> Result {
+    match me.stage.get() {
+        Stage::Before => {}
+        Stage::Within => return fail(abi::ERR_OTHER, "MPI_Init was called before"),
+        Stage::After => return fail(abi::ERR_OTHER, "MPI_Init is called after MPI_Finalize"),
+    }
+    me.sleep(me.world.costs.init);
+    me.stage.set(Stage::Within);
+    // Nobody goes on before all have begun; that costs nothing.
+    os::all_have_begun();
+    Ok(())
+}
+
+pub fn initialized(me: &Rank, flag: *mut i32) -> Result {
+    // SAFETY: the program wants the answer there.
+    unsafe { flag.write(i32::from(me.stage.get() != Stage::Before)) };
+    Ok(())
+}
+
+pub fn finalized(me: &Rank, flag: *mut i32) -> Result {
+    // SAFETY: the program wants the answer there.
+    unsafe { flag.write(i32::from(me.stage.get() == Stage::After)) };
+    Ok(())
+}
+
+pub fn finalize(me: &Rank) -> Result {
+    me.ends()?;
+    me.flush_buffer(&me.buffered)?;
+    let orphans: Vec<_> = me.orphans.borrow_mut().drain(..).collect();
+    for orphan in orphans {
+        me.test(&orphan);
+    }
+    me.stage.set(Stage::After);
+    Ok(())
+}
+
+pub fn query_thread(me: &Rank, provided: *mut i32) -> Result {
+    // SAFETY: the program wants the level there.
+    unsafe { provided.write(me.thread_level.get()) };
+    Ok(())
+}
+
+pub fn is_thread_main(_me: &Rank, flag: *mut i32) -> Result {
+    // SAFETY: the program wants the answer there.
+    unsafe { flag.write(1) };
+    Ok(())
+}
+
+pub fn abort(me: &Rank, _comm: Comm, errorcode: i32) -> Result {
+    os::abort(errorcode, &format!("rank {} called MPI_Abort with the code {errorcode}", me.process))
+}
+
+pub fn wtime(me: &Rank) -> f64 {
+    let now = os::now();
+    me.sleep(me.world.costs.wtime);
+    now
+}
+
+pub fn wtick(_me: &Rank) -> f64 {
+    // The precision of simulated time.
+    1e-9
+}
+
+pub fn get_processor_name(me: &Rank, name: *mut c_char, resultlen: *mut i32) -> Result {
+    let host = &me.world.host_names[me.process as usize];
+    // SAFETY: the program has room for so many letters.
+    unsafe {
+        let length = write_text(host, name, abi::MAX_PROCESSOR_NAME as usize);
+        resultlen.write(length as i32);
+    }
+    Ok(())
+}
+
+pub fn get_version(_me: &Rank, version: *mut i32, subversion: *mut i32) -> Result {
+    // SAFETY: the program wants the numbers there.
+    unsafe {
+        version.write(5);
+        subversion.write(0);
+    }
+    Ok(())
+}
+
+pub fn get_library_version(_me: &Rank, version: *mut c_char, resultlen: *mut i32) -> Result {
+    let text = concat!("Simurgh ", env!("CARGO_PKG_VERSION"), ", MPI 5.0, simulated");
+    // SAFETY: the program has room for so many letters.
+    unsafe {
+        let length = write_text(text, version, abi::MAX_LIBRARY_VERSION_STRING as usize);
+        resultlen.write(length as i32);
+    }
+    Ok(())
+}
+
+pub fn alloc_mem(_me: &Rank, size: i64, _info: Info, baseptr: *mut c_void) -> Result {
+    let Ok(size) = usize::try_from(size) else {
+        return fail(abi::ERR_ARG, format!("the size is {size}: it must not be negative"));
+    };
+    let memory = os::in_heap_of_program(|| {
+        // SAFETY: any size may be asked for.
+        unsafe { libc::malloc(size.max(1)) }
+    });
+    if memory.is_null() {
+        return fail(abi::ERR_NO_MEM, format!("there is no memory for {size} bytes"));
+    }
+    // SAFETY: the program wants the address there.
+    unsafe { baseptr.cast::<*mut c_void>().write(memory) };
+    Ok(())
+}
+
+pub fn free_mem(_me: &Rank, base: *mut c_void) -> Result {
+    // SAFETY: the program gives what MPI_Alloc_mem gave.
+    unsafe { libc::free(base) };
+    Ok(())
+}
+
+pub fn pcontrol(_me: &Rank, _level: i32) -> Result {
+    Ok(())
+}

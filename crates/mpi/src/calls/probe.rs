@@ -1,1 +1,207 @@
 //! Probes, matched probes, and cancelling (MPI 5.0, 3.8).
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Simcall};
+
+use crate::abi::{self, Comm, Datatype, Message, Request, Status};
+use crate::communicator::Communicator;
+use crate::error::{Result, fail};
+use crate::p2p::{Context, Found, HEADER, check_any_tag, mailbox};
+use crate::rank::Rank;
+use crate::request::{Landing, Pending, Work};
+
+impl Rank {
+    /// What a probe costs: work at full speed of a core of the host, which others may share.
+    pub fn pays_probe(&self) {
+        let seconds = f64::from(self.world.polls.probe.get()) * self.world.costs.probe;
+        if seconds > 0.0 {
+            let flops = seconds * self.world.speeds[self.process as usize];
+            let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
+            self.ask(Simcall::Execute(request, Follow::Wait(None)));
+        }
+    }
+
+    /// Looks for a message, without costs.
+    fn look_for(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Option<Status>> {
+        let Some(criteria) = self.criteria(comm, Context::User, source, tag)? else {
+            return Ok(Some(Status::of_nobody()));
+        };
+        match self.ask(Simcall::Probe(mailbox(self.process), criteria)) {
+            Answer::Probed(found) => Ok(found.map(|found| {
+                let (envelope, bytes) = *found;
+                Status::new(envelope.source as i32, envelope.tag, (bytes - HEADER) as i64)
+            })),
+            other => unreachable!("a probe is not answered by {other:?}"),
+        }
+    }
+
+    fn probes(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Option<Status>> {
+        check_any_tag(tag)?;
+        comm.source(source)?;
+        if source == abi::PROC_NULL {
+            return Ok(Some(Status::of_nobody()));
+        }
+        self.pays_probe();
+        let found = self.look_for(comm, source, tag)?;
+        self.has_polled(&self.world.polls.probe, found.is_some());
+        Ok(found)
+    }
+
+    /// Takes a message out of the mailbox that was found there, by a receive for it alone.
+    fn take_found(&self, comm: Rc<Communicator>, status: &Status) -> Result<Message> {
+        if status.source == abi::PROC_NULL {
+            return Ok(abi::MESSAGE_NO_PROC);
+        }
+        let activity = self.post_receive(&comm, Context::User, status.source, status.tag)?;
+        let activity = activity.expect("it comes from somebody");
+        Ok(Message(self.messages.borrow_mut().insert(Rc::new(Found { activity, comm }))))
+    }
+
+    /// A message that was found: it is received once. None for that of nobody.
+    fn take_message(&self, message: *mut Message) -> Result<Option<Rc<Found>>> {
+        // SAFETY: the program gives its message.
+        let handle = unsafe { *message };
+        if handle == abi::MESSAGE_NO_PROC {
+            // SAFETY: as above.
+            unsafe { message.write(abi::MESSAGE_NULL) };
+            return Ok(None);
+        }
+        match self.messages.borrow_mut().remove(handle.0) {
+            Some(found) => {
+                // SAFETY: as above.
+                unsafe { message.write(abi::MESSAGE_NULL) };
+                Ok(Some(found))
+            }
+            None => fail(abi::ERR_REQUEST, "the message is none that MPI_Mprobe or MPI_Improbe has found"),
+        }
+    }
+}
+
+pub fn probe(me: &Rank, source: i32, tag: i32, comm: Comm, status: *mut Status) -> Result {
+    let comm = me.comm(comm)?;
+    loop {
+        if let Some(found) = me.probes(&comm, source, tag)? {
+            // SAFETY: the program gives a status, or none.
+            unsafe { found.write(status) };
+            return Ok(());
+        }
+    }
+}
+
+pub fn iprobe(me: &Rank, source: i32, tag: i32, comm: Comm, flag: *mut i32, status: *mut Status) -> Result {
+    let comm = me.comm(comm)?;
+    let found = me.probes(&comm, source, tag)?;
+    // SAFETY: the program wants the answers there.
+    unsafe {
+        flag.write(i32::from(found.is_some()));
+        if let Some(found) = found {
+            found.write(status);
+        }
+    }
+    Ok(())
+}
+
+pub fn mprobe(
+    me: &Rank,
+    source: i32,
+    tag: i32,
+    comm: Comm,
+    message: *mut Message,
+    status: *mut Status,
+) -> Result {
+    let comm = me.comm(comm)?;
+    loop {
+        if let Some(found) = me.probes(&comm, source, tag)? {
+            // SAFETY: the program wants the answers there.
+            unsafe {
+                message.write(me.take_found(comm, &found)?);
+                found.write(status);
+            }
+            return Ok(());
+        }
+    }
+}
+
+pub fn improbe(
+    me: &Rank,
+    source: i32,
+    tag: i32,
+    comm: Comm,
+    flag: *mut i32,
+    message: *mut Message,
+    status: *mut Status,
+) -> Result {
+    let comm = me.comm(comm)?;
+    let found = me.probes(&comm, source, tag)?;
+    // SAFETY: the program wants the answers there.
+    unsafe {
+        flag.write(i32::from(found.is_some()));
+        if let Some(found) = found {
+            message.write(me.take_found(comm, &found)?);
+            found.write(status);
+        }
+    }
+    Ok(())
+}
+
+/// The request that receives a message that was found.
+fn receive_found(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    message: *mut Message,
+) -> Result<Pending> {
+    let super::p2p::Elements { buffer, count, datatype } = me.elements(buf, count, datatype)?;
+    Ok(match me.take_message(message)? {
+        None => Pending::complete(Status::of_nobody(), None),
+        Some(found) => {
+            let landing = Landing { buffer, count, datatype };
+            Pending::new([found.activity], Work::Receive(landing), Some(Rc::clone(&found.comm)))
+        }
+    })
+}
+
+pub fn mrecv(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    message: *mut Message,
+    status: *mut Status,
+) -> Result {
+    let request = receive_found(me, buf, count, datatype, message)?;
+    me.wait_for(&request);
+    super::p2p::told(request.outcome.into_inner(), status)
+}
+
+pub fn imrecv(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    message: *mut Message,
+    request: *mut Request,
+) -> Result {
+    let pending = receive_found(me, buf, count, datatype, message)?;
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
+    Ok(())
+}
+
+pub fn cancel(me: &Rank, request: *mut Request) -> Result {
+    // SAFETY: the program gives its request.
+    let Some(found) = me.request(unsafe { *request })? else {
+        return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    };
+    if found.is_cancelled()? || matches!(&*found.work.borrow(), Work::Several(_)) {
+        return Ok(());
+    }
+    for activity in found.waits_for() {
+        // What has met its other end goes on: then it is too late.
+        me.ask(Simcall::Withdraw(activity));
+    }
+    Ok(())
+}

@@ -1,1 +1,754 @@
 //! Requests: immediate and persistent communication, and the wait and test families (MPI 5.0, 3.7 to 3.9).
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use super::p2p::{incoming, outgoing};
+use crate::abi::{self, Comm, Datatype, Request, Status};
+use crate::error::{Error, On, Result, fail};
+use crate::p2p::{Context, Incoming, Manner, Mode, Outgoing, Posted};
+use crate::rank::Rank;
+use crate::request::{Pending, Persistent, Work};
+
+/// Begins a send.
+fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
+    let comm = Some(Rc::clone(&send.comm));
+    let pending = match me.post_send(send, Manner::Immediate)? {
+        Posted::Done => Pending::complete(Status::empty(), comm),
+        Posted::UnderWay(activity) => Pending::new([activity], Work::Nothing, comm),
+    };
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
+    Ok(())
+}
+
+/// Begins a receive.
+fn post(me: &Rank, receive: &Incoming) -> Result<Pending> {
+    let Incoming { landing, source, tag, comm } = receive;
+    let posted = me.post_receive(comm, Context::User, *source, *tag)?;
+    let comm = Some(Rc::clone(comm));
+    Ok(match posted {
+        Some(activity) => Pending::new([activity], Work::Receive(landing.clone()), comm),
+        None => Pending::complete(Status::of_nobody(), comm),
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn isend(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    begin_send(me, &outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Standard)?, request)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn ibsend(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    begin_send(me, &outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Buffered)?, request)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn issend(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    begin_send(me, &outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Synchronous)?, request)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn irsend(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    begin_send(me, &outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Ready)?, request)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a receive of MPI has as many")]
+pub fn irecv(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    source: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let pending = post(me, &incoming(me, buf, count, datatype, source, tag, comm)?)?;
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
+    Ok(())
+}
+
+/// Keeps a request that is not begun.
+fn keep_inactive(
+    me: &Rank,
+    persistent: Persistent,
+    comm: Rc<crate::communicator::Communicator>,
+    place: *mut Request,
+) {
+    let request = me.keep(Pending::inactive(persistent, Some(comm)));
+    // SAFETY: the program wants the request there.
+    unsafe { place.write(request) };
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn send_init(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Standard)?;
+    let comm = Rc::clone(&send.comm);
+    keep_inactive(me, Persistent::Send(send), comm, request);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn bsend_init(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Buffered)?;
+    let comm = Rc::clone(&send.comm);
+    keep_inactive(me, Persistent::Send(send), comm, request);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn ssend_init(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Synchronous)?;
+    let comm = Rc::clone(&send.comm);
+    keep_inactive(me, Persistent::Send(send), comm, request);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
+pub fn rsend_init(
+    me: &Rank,
+    buf: *const c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, buf, count, datatype, dest, tag, comm, Mode::Ready)?;
+    let comm = Rc::clone(&send.comm);
+    keep_inactive(me, Persistent::Send(send), comm, request);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a receive of MPI has as many")]
+pub fn recv_init(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    source: i32,
+    tag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let receive = incoming(me, buf, count, datatype, source, tag, comm)?;
+    let comm = Rc::clone(&receive.comm);
+    keep_inactive(me, Persistent::Receive(receive), comm, request);
+    Ok(())
+}
+
+impl Rank {
+    /// A request; none for `MPI_REQUEST_NULL`.
+    ///
+    /// # Errors
+    /// If the handle stands for none.
+    pub fn request(&self, request: Request) -> Result<Option<Rc<Pending>>> {
+        if request == abi::REQUEST_NULL {
+            return Ok(None);
+        }
+        match self.requests.borrow().get(request.0) {
+            Some(found) => Ok(Some(Rc::clone(found))),
+            None => fail(
+                abi::ERR_REQUEST,
+                format!(
+                    "no request has the handle {:#x}: it was completed or freed, or never made",
+                    request.0
+                ),
+            ),
+        }
+    }
+
+    /// Begins a persistent request.
+    ///
+    /// # Errors
+    /// If it is not one, or is under way, or cannot be begun.
+    pub fn start(&self, request: &Pending) -> Result {
+        let Some(persistent) = &request.persistent else {
+            return fail(
+                abi::ERR_REQUEST,
+                "the request is not persistent: only those of MPI_..._init are started",
+            );
+        };
+        if request.active.get() {
+            return fail(
+                abi::ERR_REQUEST,
+                "the request is active: it is waited for before it is started again",
+            );
+        }
+        match persistent {
+            Persistent::Send(send) => {
+                let activity = match self.post_send(send, Manner::Blocking)? {
+                    Posted::Done => None,
+                    Posted::UnderWay(activity) => Some(activity),
+                };
+                request.begins(activity, Work::Nothing, Status::empty());
+            }
+            Persistent::Receive(Incoming { landing, source, tag, comm }) => {
+                let posted = self.post_receive(comm, Context::User, *source, *tag)?;
+                let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
+                request.begins(posted, Work::Receive(landing.clone()), status);
+            }
+            Persistent::Other(begin) => {
+                let (activities, work) = begin.begin(self)?;
+                request.begins(activities, work, Status::empty());
+                request.settle(self);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what a completed request came to. One that is not persistent is gone, and so is its handle.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub fn complete(
+        &self,
+        place: *mut Request,
+        request: &Pending,
+    ) -> std::result::Result<Status, (Error, Status)> {
+        let outcome = request.outcome.replace(Ok(Status::empty()));
+        let outcome = match request.ended(self) {
+            Ok(Some(status)) => Ok(status),
+            Ok(None) => outcome,
+            Err(error) => Err((error, Status::empty())),
+        };
+        request.active.set(false);
+        if request.persistent.is_none() {
+            // SAFETY: the program gave the place of the handle.
+            unsafe {
+                self.requests.borrow_mut().remove((*place).0);
+                place.write(abi::REQUEST_NULL);
+            }
+        }
+        outcome
+    }
+
+    /// Whose errors those of a request are.
+    fn on(&self, request: &Pending) -> On {
+        match &request.comm {
+            Some(comm) => self.handle_of(comm).map_or(On::Nothing, On::Comm),
+            None => On::Nothing,
+        }
+    }
+
+    /// The handle of a communicator, if it has one still.
+    fn handle_of(&self, comm: &Rc<crate::communicator::Communicator>) -> Option<Comm> {
+        if Rc::ptr_eq(comm, &self.comm_world) {
+            return Some(abi::COMM_WORLD);
+        }
+        if Rc::ptr_eq(comm, &self.comm_self) {
+            return Some(abi::COMM_SELF);
+        }
+        self.comms.borrow().find(|other| Rc::ptr_eq(other, comm)).map(Comm)
+    }
+}
+
+pub fn start(me: &Rank, request: *mut Request) -> Result {
+    // SAFETY: the program gives its request.
+    match me.request(unsafe { *request })? {
+        Some(found) => me.start(&found),
+        None => fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL"),
+    }
+}
+
+pub fn startall(me: &Rank, count: i32, array_of_requests: *mut Request) -> Result {
+    for index in 0..length(count)? {
+        // SAFETY: the program gives so many.
+        start(me, unsafe { array_of_requests.add(index) })?;
+    }
+    Ok(())
+}
+
+fn length(count: i32) -> Result<usize> {
+    usize::try_from(count)
+        .or_else(|_| fail(abi::ERR_COUNT, format!("the count is {count}: it must not be negative")))
+}
+
+/// Writes a status, and gives what went wrong, to the error handler of the request's communicator.
+fn told(me: &Rank, place: *mut Request, request: &Pending, status: *mut Status) -> Result {
+    let on = me.on(request);
+    super::p2p::told(me.complete(place, request), status).map_err(|error| match error.on {
+        Some(_) => error,
+        None => error.on(on),
+    })
+}
+
+/// Writes the status of what is not there.
+fn told_nothing(status: *mut Status) {
+    // SAFETY: the program gives a status, or none.
+    unsafe { Status::empty().write(status) };
+}
+
+pub fn wait(me: &Rank, request: *mut Request, status: *mut Status) -> Result {
+    // SAFETY: the program gives its request.
+    let Some(found) = me.request(unsafe { *request })?.filter(|found| found.active.get()) else {
+        told_nothing(status);
+        return Ok(());
+    };
+    me.wait_for(&found);
+    told(me, request, &found, status)
+}
+
+/// The requests of an array that are under way, by their places.
+fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<Pending>)>> {
+    let mut active = Vec::new();
+    for index in 0..length(count)? {
+        // SAFETY: the program gives so many.
+        if let Some(found) = me.request(unsafe { *array.add(index) })?.filter(|found| found.active.get()) {
+            active.push((index, found));
+        }
+    }
+    Ok(active)
+}
+
+/// The one of this place.
+fn at(requests: &[(usize, Rc<Pending>)], place: usize) -> Rc<Pending> {
+    let found = requests.iter().find(|(index, _)| *index == place);
+    Rc::clone(&found.expect("it is one of them").1)
+}
+
+pub fn waitany(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *mut Request,
+    index: *mut i32,
+    status: *mut Status,
+) -> Result {
+    let requests = active(me, count, array_of_requests)?;
+    if requests.is_empty() {
+        // SAFETY: the program wants the place there.
+        unsafe { index.write(abi::UNDEFINED) };
+        told_nothing(status);
+        return Ok(());
+    }
+    let place = me.wait_for_one(&requests);
+    // SAFETY: the program wants the place there; there are so many requests.
+    unsafe { index.write(place as i32) };
+    told(me, unsafe { array_of_requests.add(place) }, &at(&requests, place), status)
+}
+
+/// Completes these, and writes the status of each to its place; errors go to the statuses (3.7.5).
+fn told_all(
+    me: &Rank,
+    requests: &[(usize, Rc<Pending>)],
+    array: *mut Request,
+    statuses: *mut Status,
+    place_of: impl Fn(usize, usize) -> usize,
+) -> Result {
+    let mut wrong = None;
+    let mut outcomes = Vec::with_capacity(requests.len());
+    for (index, request) in requests {
+        // SAFETY: there are so many requests.
+        outcomes.push(me.complete(unsafe { array.add(*index) }, request));
+    }
+    for (number, outcome) in outcomes.iter().enumerate() {
+        if let Err((error, _)) = outcome
+            && wrong.is_none()
+        {
+            wrong = Some((error.clone(), me.on(&requests[number].1)));
+        }
+    }
+    for (number, outcome) in outcomes.into_iter().enumerate() {
+        if statuses.is_null() {
+            break;
+        }
+        let (status, code) = match outcome {
+            Ok(status) => (status, abi::SUCCESS),
+            Err((error, status)) => (status, error.class),
+        };
+        // SAFETY: there is a status for each.
+        unsafe {
+            let place = statuses.add(place_of(number, requests[number].0));
+            status.write(place);
+            if wrong.is_some() {
+                (*place).error = code;
+            }
+        }
+    }
+    match wrong {
+        None => Ok(()),
+        Some((error, on)) if statuses.is_null() => Err(error.on(on)),
+        Some((error, on)) => Err(Error::new(abi::ERR_IN_STATUS, error.message).on(on)),
+    }
+}
+
+pub fn waitall(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *mut Request,
+    array_of_statuses: *mut Status,
+) -> Result {
+    let requests = active(me, count, array_of_requests)?;
+    if me.world.costs.receive.is_nothing() {
+        requests.iter().for_each(|(_, request)| me.wait_for(request));
+    } else {
+        // What a receive costs is paid in the order in which they are completed.
+        let mut rest = requests.clone();
+        while !rest.is_empty() {
+            let place = me.wait_for_one(&rest);
+            rest.retain(|(index, _)| *index != place);
+        }
+    }
+    if !array_of_statuses.is_null() {
+        for index in 0..length(count)? {
+            // SAFETY: there is a status for each.
+            told_nothing(unsafe { array_of_statuses.add(index) });
+        }
+    }
+    told_all(me, &requests, array_of_requests, array_of_statuses, |_, index| index)
+}
+
+pub fn waitsome(
+    me: &Rank,
+    incount: i32,
+    array_of_requests: *mut Request,
+    outcount: *mut i32,
+    array_of_indices: *mut i32,
+    array_of_statuses: *mut Status,
+) -> Result {
+    let requests = active(me, incount, array_of_requests)?;
+    if requests.is_empty() {
+        // SAFETY: the program wants the number there.
+        unsafe { outcount.write(abi::UNDEFINED) };
+        return Ok(());
+    }
+    let first = me.wait_for_one(&requests);
+    let mut done = vec![(first, at(&requests, first))];
+    for (index, request) in &requests {
+        if *index != first && me.poll(request) {
+            done.push((*index, Rc::clone(request)));
+        }
+    }
+    done.sort_by_key(|(index, _)| *index);
+    told_some(me, &done, array_of_requests, outcount, array_of_indices, array_of_statuses)
+}
+
+fn told_some(
+    me: &Rank,
+    done: &[(usize, Rc<Pending>)],
+    requests: *mut Request,
+    outcount: *mut i32,
+    indices: *mut i32,
+    statuses: *mut Status,
+) -> Result {
+    // SAFETY: the program wants the number there, and has room for as many places as requests.
+    unsafe {
+        outcount.write(done.len() as i32);
+        for (number, (index, _)) in done.iter().enumerate() {
+            indices.add(number).write(*index as i32);
+        }
+    }
+    told_all(me, done, requests, statuses, |number, _| number)
+}
+
+impl Rank {
+    /// Looks whether a request is complete, at the cost of a test.
+    pub fn poll(&self, request: &Pending) -> bool {
+        let polls = &self.world.polls.test;
+        self.sleep(f64::from(polls.get()) * self.world.costs.test);
+        let complete = self.test(request);
+        self.has_polled(polls, complete);
+        complete
+    }
+
+    /// Polling in vain costs more each time.
+    pub fn has_polled(&self, polls: &std::cell::Cell<u32>, found: bool) {
+        let grows = self.world.costs.polling_grows;
+        polls.set(if found || !grows { 1 } else { polls.get().saturating_add(1) });
+    }
+}
+
+pub fn test(me: &Rank, request: *mut Request, flag: *mut i32, status: *mut Status) -> Result {
+    // SAFETY: the program gives its request, and wants the answer there.
+    let found = me.request(unsafe { *request })?.filter(|found| found.active.get());
+    let Some(found) = found else {
+        // SAFETY: as above.
+        unsafe { flag.write(1) };
+        told_nothing(status);
+        return Ok(());
+    };
+    let complete = me.poll(&found);
+    // SAFETY: as above.
+    unsafe { flag.write(i32::from(complete)) };
+    if complete { told(me, request, &found, status) } else { Ok(()) }
+}
+
+pub fn testany(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *mut Request,
+    index: *mut i32,
+    flag: *mut i32,
+    status: *mut Status,
+) -> Result {
+    let requests = active(me, count, array_of_requests)?;
+    if requests.is_empty() {
+        // SAFETY: the program wants the answers there.
+        unsafe {
+            flag.write(1);
+            index.write(abi::UNDEFINED);
+        }
+        told_nothing(status);
+        return Ok(());
+    }
+    let polls = &me.world.polls.test_any;
+    if requests.iter().any(|(_, request)| !request.waits_for().is_empty()) {
+        me.sleep(f64::from(polls.get()) * me.world.costs.test);
+    }
+    let found = me.test_any(&requests);
+    polls.set(if found.is_some() { 1 } else { polls.get().saturating_add(1) });
+    // SAFETY: the program wants the answers there.
+    unsafe {
+        flag.write(i32::from(found.is_some()));
+        index.write(found.map_or(abi::UNDEFINED, |place| place as i32));
+    }
+    match found {
+        // SAFETY: there are so many requests.
+        Some(place) => told(me, unsafe { array_of_requests.add(place) }, &at(&requests, place), status),
+        None => Ok(()),
+    }
+}
+
+pub fn testall(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *mut Request,
+    flag: *mut i32,
+    array_of_statuses: *mut Status,
+) -> Result {
+    let requests = active(me, count, array_of_requests)?;
+    let mut all = true;
+    for (_, request) in &requests {
+        all &= me.poll(request);
+    }
+    // SAFETY: the program wants the answer there.
+    unsafe { flag.write(i32::from(all)) };
+    if !all {
+        return Ok(());
+    }
+    if !array_of_statuses.is_null() {
+        for index in 0..length(count)? {
+            // SAFETY: there is a status for each.
+            told_nothing(unsafe { array_of_statuses.add(index) });
+        }
+    }
+    told_all(me, &requests, array_of_requests, array_of_statuses, |_, index| index)
+}
+
+pub fn testsome(
+    me: &Rank,
+    incount: i32,
+    array_of_requests: *mut Request,
+    outcount: *mut i32,
+    array_of_indices: *mut i32,
+    array_of_statuses: *mut Status,
+) -> Result {
+    let requests = active(me, incount, array_of_requests)?;
+    if requests.is_empty() {
+        // SAFETY: the program wants the number there.
+        unsafe { outcount.write(abi::UNDEFINED) };
+        return Ok(());
+    }
+    let done: Vec<_> = requests.into_iter().filter(|(_, request)| me.poll(request)).collect();
+    told_some(me, &done, array_of_requests, outcount, array_of_indices, array_of_statuses)
+}
+
+pub fn request_free(me: &Rank, request: *mut Request) -> Result {
+    // SAFETY: the program gives its request.
+    let handle = unsafe { *request };
+    let Some(found) = me.request(handle)? else {
+        return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    };
+    found.is_freed(me)?;
+    me.requests.borrow_mut().remove(handle.0);
+    if found.active.get() && !found.is_complete() {
+        // What is under way goes on; a receive is still put into its place.
+        me.orphans.borrow_mut().push(found);
+    }
+    // SAFETY: as above.
+    unsafe { request.write(abi::REQUEST_NULL) };
+    Ok(())
+}
+
+pub fn request_get_status(me: &Rank, request: Request, flag: *mut i32, status: *mut Status) -> Result {
+    let found = me.request(request)?.filter(|found| found.active.get());
+    let Some(found) = found else {
+        // SAFETY: the program wants the answer there.
+        unsafe { flag.write(1) };
+        told_nothing(status);
+        return Ok(());
+    };
+    me.pays_probe();
+    let complete = me.test(&found);
+    me.has_polled(&me.world.polls.probe, complete);
+    // SAFETY: as above.
+    unsafe { flag.write(i32::from(complete)) };
+    if complete {
+        let so_far = match &*found.outcome.borrow() {
+            Ok(status) | Err((_, status)) => *status,
+        };
+        let told = found.asked(me)?.unwrap_or(so_far);
+        // SAFETY: the program gives a status, or none.
+        unsafe { told.write(status) };
+    }
+    Ok(())
+}
+
+/// Looks at the requests of an array, and leaves them as they are: those that are complete, with their statuses.
+fn look(me: &Rank, count: i32, array: *const Request) -> Result<(Vec<(usize, Status)>, usize)> {
+    let mut complete = Vec::new();
+    let mut active = 0;
+    for index in 0..length(count)? {
+        // SAFETY: the program gives so many.
+        let Some(found) = me.request(unsafe { *array.add(index) })?.filter(|found| found.active.get()) else {
+            continue;
+        };
+        active += 1;
+        if me.test(&found) {
+            let status = match &*found.outcome.borrow() {
+                Ok(status) | Err((_, status)) => *status,
+            };
+            complete.push((index, found.asked(me)?.unwrap_or(status)));
+        }
+    }
+    Ok((complete, active))
+}
+
+pub fn request_get_status_any(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *const Request,
+    index: *mut i32,
+    flag: *mut i32,
+    status: *mut Status,
+) -> Result {
+    me.pays_probe();
+    let (complete, active) = look(me, count, array_of_requests)?;
+    let found = complete.first();
+    me.has_polled(&me.world.polls.probe, found.is_some() || active == 0);
+    // SAFETY: the program wants the answers there.
+    unsafe {
+        flag.write(i32::from(found.is_some() || active == 0));
+        index.write(found.map_or(abi::UNDEFINED, |(index, _)| *index as i32));
+        match found {
+            Some((_, told)) => told.write(status),
+            None if active == 0 => Status::empty().write(status),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+pub fn request_get_status_all(
+    me: &Rank,
+    count: i32,
+    array_of_requests: *const Request,
+    flag: *mut i32,
+    array_of_statuses: *mut Status,
+) -> Result {
+    me.pays_probe();
+    let (complete, active) = look(me, count, array_of_requests)?;
+    let all = complete.len() == active;
+    me.has_polled(&me.world.polls.probe, all);
+    // SAFETY: the program wants the answers there, a status for each request.
+    unsafe {
+        flag.write(i32::from(all));
+        if all && !array_of_statuses.is_null() {
+            for index in 0..length(count)? {
+                let told = complete.iter().find(|(place, _)| *place == index);
+                told.map_or_else(Status::empty, |(_, status)| *status).write(array_of_statuses.add(index));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn request_get_status_some(
+    me: &Rank,
+    incount: i32,
+    array_of_requests: *const Request,
+    outcount: *mut i32,
+    array_of_indices: *mut i32,
+    array_of_statuses: *mut Status,
+) -> Result {
+    me.pays_probe();
+    let (complete, active) = look(me, incount, array_of_requests)?;
+    me.has_polled(&me.world.polls.probe, !complete.is_empty() || active == 0);
+    // SAFETY: the program wants the answers there, and has room for as many as requests.
+    unsafe {
+        outcount.write(if active == 0 { abi::UNDEFINED } else { complete.len() as i32 });
+        for (number, (index, status)) in complete.iter().enumerate() {
+            array_of_indices.add(number).write(*index as i32);
+            if !array_of_statuses.is_null() {
+                status.write(array_of_statuses.add(number));
+            }
+        }
+    }
+    Ok(())
+}

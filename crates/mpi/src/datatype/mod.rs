@@ -12,6 +12,11 @@ pub struct Type {
 }
 
 impl Type {
+    /// Whether the standard has made it.
+    pub fn is_predefined(&self) -> bool {
+        true
+    }
+
     /// Appends the data of `count` elements, without the gaps, to `out`.
     ///
     /// # Safety

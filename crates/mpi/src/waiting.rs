@@ -1,0 +1,108 @@
+//! Waiting for requests, and testing them.
+
+use std::rc::Rc;
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{ActivitySet, OnTimeout, Simcall};
+
+use crate::rank::Rank;
+use crate::request::Pending;
+
+impl Rank {
+    /// Waits until a request is complete.
+    pub fn wait_for(&self, request: &Pending) {
+        while !request.is_complete() {
+            let activities = request.waits_for();
+            if activities.is_empty() {
+                self.never();
+            }
+            // One after the other: which of them is over first is nothing that a program can see.
+            self.wait_for_activity(request, activities[0]);
+        }
+    }
+
+    fn wait_for_activity(&self, request: &Pending, activity: ActivityId) {
+        let (_, result) = self.wait_any([activity].into_iter().collect());
+        request.over(self, activity, result);
+    }
+
+    /// Waits for what nobody but this process itself could complete.
+    fn never(&self) {
+        self.ask(Simcall::Suspend(crate::os::actor()));
+    }
+
+    fn wait_any(
+        &self,
+        activities: ActivitySet,
+    ) -> (
+        usize,
+        std::result::Result<Option<simurgh_kernel::simcall::Payload>, simurgh_kernel::simcall::Failure>,
+    ) {
+        let wait = Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: true };
+        let (index, result) = self.ask(wait).into_over().expect("a wait ends when something is over");
+        (index as usize, result)
+    }
+
+    /// Waits until one of these is complete: which one.
+    pub fn wait_for_one(&self, requests: &[(usize, Rc<Pending>)]) -> usize {
+        loop {
+            if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
+                return *index;
+            }
+            let mut activities = ActivitySet::new();
+            let mut owners = Vec::new();
+            for (_, request) in requests {
+                for activity in request.waits_for() {
+                    activities.push(activity);
+                    owners.push((activity, request));
+                }
+            }
+            if activities.is_empty() {
+                self.never();
+            }
+            let (index, result) = self.wait_any(activities);
+            let (activity, request) = owners[index];
+            request.over(self, activity, result);
+        }
+    }
+
+    /// Looks whether a request is complete.
+    pub fn test(&self, request: &Pending) -> bool {
+        while !request.is_complete() {
+            let activities = request.waits_for();
+            if activities.is_empty() {
+                return false;
+            }
+            let Ok((index, result)) =
+                self.ask(Simcall::TestAny { activities: activities.clone() }).into_over()
+            else {
+                return false;
+            };
+            request.over(self, activities[index as usize], result);
+        }
+        true
+    }
+
+    /// Looks whether one of these is complete: which one.
+    pub fn test_any(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
+        loop {
+            if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
+                return Some(*index);
+            }
+            let mut activities = ActivitySet::new();
+            let mut owners = Vec::new();
+            for (_, request) in requests {
+                for activity in request.waits_for() {
+                    activities.push(activity);
+                    owners.push((activity, request));
+                }
+            }
+            if activities.is_empty() {
+                return None;
+            }
+            let (index, result) = self.ask(Simcall::TestAny { activities }).into_over().ok()?;
+            let (activity, request) = owners[index as usize];
+            request.over(self, activity, result);
+        }
+    }
+}
