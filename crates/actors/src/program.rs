@@ -588,8 +588,16 @@ impl ActorPlan<'_> {
         F: FnOnce(Ctx) -> Fut + Send + 'static,
         Fut: Future<Output: IntoEnding> + Send + 'static,
     {
-        self.check_dates()?;
         let body = body(&self.program.shared, code);
+        self.code(body)
+    }
+
+    /// Adds it, with code that is no Rust function: a compiled program, say.
+    ///
+    /// # Errors
+    /// If its dates are none.
+    pub fn code(self, body: Body) -> Result<ActorHandle> {
+        self.check_dates()?;
         let request = SpawnRequest {
             kill_at: self.kill_at,
             daemon: self.daemon,

@@ -191,6 +191,11 @@ pub enum Kind {
         /// Whose.
         actor: ActorId,
     },
+    /// Bytes that an actor lets flow from one host to another.
+    Flow {
+        /// Whose.
+        actor: ActorId,
+    },
 }
 
 /// How far an activity is.
@@ -391,7 +396,7 @@ impl Activities {
             match &mut slot.kind {
                 Kind::Comm(comm) => comm.payload = None,
                 // Numbers alone.
-                Kind::Execution { .. } | Kind::Access { .. } | Kind::Parallel { .. } => {}
+                Kind::Execution { .. } | Kind::Access { .. } | Kind::Parallel { .. } | Kind::Flow { .. } => {}
             }
             slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
             self.free.push(id.slot());

@@ -259,7 +259,10 @@ impl Simcall {
             Simcall::Resume(target) => Operation::Interfere(Deed::Resume, Some(*target)),
             Simcall::BecomeDaemon => Operation::BecomeDaemon,
             Simcall::Exit => Operation::Exit,
-            Simcall::Execute(_, follow) | Simcall::Access(_, follow) | Simcall::Parallel(_, follow) => {
+            Simcall::Execute(_, follow)
+            | Simcall::Access(_, follow)
+            | Simcall::Parallel(_, follow)
+            | Simcall::Flow(_, follow) => {
                 Operation::Work(*follow)
             }
             Simcall::Pause(_) | Simcall::Continue(_) | Simcall::Migrate(..) => Operation::Adjust,

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use simurgh_models::{DiskAccess, ParallelTask, Resource};
+use simurgh_models::{DiskAccess, ParallelTask, Resource, Transfer};
 use simurgh_platform::{HostId, LinkId};
 use smallvec::SmallVec;
 
@@ -220,6 +220,8 @@ pub enum Simcall {
     Access(DiskAccess, Follow),
     /// Computes and communicates on several hosts at once. Answer: [`Answer::Activity`], or as the wait that follows.
     Parallel(ParallelTask, Follow),
+    /// Lets bytes flow from one host to another, whoever is there. Answer: [`Answer::Activity`], or as the wait that follows.
+    Flow(Transfer, Follow),
     /// Lets time pass. Answer: [`Answer::Ready`].
     Sleep(f64),
     /// Lets the others go first, without time passing. Answer: [`Answer::Ready`].

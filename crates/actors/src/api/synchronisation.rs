@@ -267,6 +267,11 @@ impl Barrier {
         Self { id: BarrierId(shared.next_object()), size }
     }
 
+    /// Its identity.
+    pub fn id(&self) -> BarrierId {
+        self.id
+    }
+
     pub(crate) fn note(&self) -> Note {
         Note::NewBarrier(self.id, self.size)
     }

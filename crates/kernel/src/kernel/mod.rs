@@ -23,7 +23,7 @@ mod work;
 
 use std::collections::VecDeque;
 
-use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime};
+use simurgh_models::{DiskAccess, Execution, ParallelTask, SimTime, Transfer};
 use simurgh_platform::HostId;
 
 use crate::activity::{Activities, Activity, Kind, State};
@@ -62,6 +62,8 @@ pub enum Effect {
     Access(ActivityId, DiskAccess),
     /// A parallel task begins.
     Parallel(ActivityId, Box<ParallelTask>),
+    /// Bytes begin to flow from one host to another.
+    Flow(ActivityId, Transfer),
     /// An activity under way is dropped, and with it what the driver noted.
     Stop(ActivityId, Option<u64>),
     /// An activity under way is halted.
@@ -374,6 +376,7 @@ impl<K: Default> Kernel<K> {
             Simcall::Execute(request, follow) => self.execute(actor, &request, follow),
             Simcall::Access(what, follow) => self.access(actor, what, follow),
             Simcall::Parallel(what, follow) => self.parallel(actor, what, follow),
+            Simcall::Flow(what, follow) => self.flow(actor, what, follow),
             Simcall::Sleep(duration) => {
                 if duration > 0.0 {
                     self.block(actor, Waiting::Sleep, Some(duration));

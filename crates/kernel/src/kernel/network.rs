@@ -472,7 +472,7 @@ impl<K: Default> Kernel<K> {
                 simurgh_models::Direction::Read => Reason::Reading(what.disk),
                 simurgh_models::Direction::Write => Reason::Writing(what.disk),
             },
-            Some(Kind::Parallel { .. }) => Reason::Parallel,
+            Some(Kind::Parallel { .. } | Kind::Flow { .. }) => Reason::Parallel,
             None => Reason::WaitingAny(0),
         }
     }

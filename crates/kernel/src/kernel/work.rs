@@ -1,6 +1,6 @@
 //! Work that an actor begins: computations, disk accesses, parallel tasks.
 
-use simurgh_models::{Direction, DiskAccess, Execution, ParallelTask};
+use simurgh_models::{Direction, DiskAccess, Execution, ParallelTask, Transfer};
 
 use super::{Effect, Kernel, Served};
 use crate::activity::{Activity, Held, Kind, State};
@@ -58,6 +58,14 @@ impl<K: Default> Kernel<K> {
         let id = self.begin(|| Kind::Parallel { actor });
         let hosts = what.hosts.clone();
         self.effects.push_back(Effect::Parallel(id, Box::new(what)));
+        self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
+        self.wait_or_own(actor, id, follow)
+    }
+
+    pub(super) fn flow(&mut self, actor: ActorId, what: Transfer, follow: Follow) -> Served {
+        let id = self.begin(|| Kind::Flow { actor });
+        let hosts = vec![what.src, what.dst];
+        self.effects.push_back(Effect::Flow(id, what));
         self.tell(|_| Event::ParallelStarted { activity: id, actor, hosts });
         self.wait_or_own(actor, id, follow)
     }

@@ -45,6 +45,7 @@ impl Simulation {
                     let started = self.models.parallel(*what, activity.to_bits());
                     self.started(activity, started)?;
                 }
+                Effect::Flow(activity, what) => self.depart(activity, what)?,
                 Effect::Move(activity, mut what) => {
                     if let Some(action) = self.action(activity) {
                         // Each thread does all of the flops; what is left is told for all of them together.
@@ -144,7 +145,10 @@ impl Simulation {
             Some(Kind::Comm(comm)) => {
                 (comm.sender().map_or_else(String::new, name), comm.receiver().map_or_else(String::new, name))
             }
-            Some(Kind::Execution { actor, .. } | Kind::Access { actor, .. } | Kind::Parallel { actor }) => {
+            Some(Kind::Execution { actor, .. }
+            | Kind::Access { actor, .. }
+            | Kind::Parallel { actor }
+            | Kind::Flow { actor }) => {
                 (name(*actor), String::new())
             }
             None => (String::new(), String::new()),
