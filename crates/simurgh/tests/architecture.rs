@@ -57,6 +57,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-platform",
         "simurgh-models",
         "simurgh-kernel",
+        "simurgh-native",
         "simurgh-explore",
         "simurgh-protocol",
         "simurgh-protocol-sim",

@@ -1,0 +1,38 @@
+/* What the shim asks of the host, and what its files share. The host defines simurgh_*; the loader gives libc's own
+   function under the name libc_*, since the shim defines the plain one. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBC(name) extern __typeof__(name) libc_##name
+
+long simurgh_write(int fd, const void *bytes, size_t count);
+long simurgh_read(void *bytes, size_t count);
+void simurgh_exit(int code) __attribute__((noreturn));
+/* Ends the process as a signal would; a message of null is the signal's own. */
+void simurgh_die(int signal, const char *message) __attribute__((noreturn));
+double simurgh_now(void);
+void simurgh_sleep(double seconds);
+/* 0: the host's, 1: the program's. Gives the one before. */
+int simurgh_heap(int heap);
+void simurgh_construct(int argc, char **argv, char **envp);
+void simurgh_destruct(void);
+int simurgh_rank(void);
+int simurgh_chdir(const char *path);
+int simurgh_umask(int mask);
+void simurgh_hostname(char *name, size_t bytes);
+void simurgh_locale(void *locale);
+void simurgh_stream(void *stream, int is_open);
+
+/* Whether this is a child made by fork, which is alone in its process. */
+extern int simurgh_is_child;
+void simurgh_streams_start(void);
+void simurgh_streams_end(void);
+void simurgh_environment_start(char **envp);
+void simurgh_say(const char *text);

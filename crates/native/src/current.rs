@@ -1,0 +1,259 @@
+//! Who runs: the process whose code is on the processor, what it asks, and where its memory comes from.
+//!
+//! One process runs at a time in the whole of our own process, whatever the number of threads, since libc is there once.
+//! A thread that runs it has a mark, so that other threads of the host do not take part; workers of OpenMP have it too.
+
+use std::cell::Cell;
+use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use simurgh_kernel::context::Port;
+use simurgh_kernel::simcall::{Answer, Simcall};
+
+use crate::arena::Arena;
+use crate::personality::End;
+use crate::processes::Shared;
+use crate::signals::Cause;
+
+/// Which heap serves `malloc` and its like while a process runs.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Heap {
+    /// The host's: what outlives the process, or is not part of its state.
+    Host,
+    /// That of the program.
+    Program,
+    /// That of what works for the process within the host, and is part of its state.
+    Library,
+}
+
+/// Where a process is in its life.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    New,
+    Suspended,
+    Running,
+    Over,
+}
+
+/// A process, for the host. It stays where it is.
+pub(crate) struct Rank {
+    pub number: usize,
+    pub index: usize,
+    /// What all processes of the program share.
+    pub shared: *const Shared,
+    pub stage: Stage,
+    /// Where its stack was left; that of who drives it while it runs.
+    pub stack: usize,
+    /// What the program is begun with, at the end of its stack.
+    pub arguments: usize,
+    pub driver: usize,
+    pub port: *mut Port,
+    pub heap: Heap,
+    pub arenas: [*mut Arena; 2],
+    pub errno: i32,
+    pub locale: usize,
+    /// Where it went by `chdir`, if it did.
+    pub directory: Option<OwnedFd>,
+    /// What it said by `umask`, if it did.
+    pub mask: Option<libc::mode_t>,
+    pub libgomp: Vec<u8>,
+    pub local: *mut (),
+    pub caller: usize,
+    /// What was written to output and error since the last whole line.
+    pub lines: [Vec<u8>; 2],
+    /// Streams of libc that it has open.
+    pub streams: Vec<usize>,
+    /// How it left, by itself.
+    pub left: Option<End>,
+    /// The signal that it ended itself by.
+    pub died_of: i32,
+    /// What ended it.
+    pub cause: Option<Box<Cause>>,
+    pub end: Option<End>,
+}
+
+// SAFETY: the pointers lead to what lives as long as the process or the call that drives it, and whoever touches a
+// process holds the gate.
+unsafe impl Send for Rank {}
+
+/// Held by whoever runs a process.
+pub(crate) static GATE: Mutex<()> = Mutex::new(());
+
+/// The process that runs; null if none does.
+static CURRENT: AtomicPtr<Rank> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The heap of a thread that is a worker: that of whoever runs.
+pub(crate) const WORKER: *mut Arena = 16 as *mut Arena;
+
+thread_local! {
+    /// The heap that serves this thread: null is the host's.
+    static ARENA: Cell<*mut Arena> = const { Cell::new(std::ptr::null_mut()) };
+    /// Whether this thread runs the process that runs, and not a worker.
+    static RUNS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The heap that serves this thread now; null is the host's.
+#[inline]
+pub(crate) fn arena() -> *mut Arena {
+    let arena = ARENA.get();
+    if arena == WORKER { arena_of_worker() } else { arena }
+}
+
+#[cold]
+fn arena_of_worker() -> *mut Arena {
+    let rank = CURRENT.load(Ordering::Acquire);
+    // SAFETY: a process that runs stays until it is not the current one.
+    if rank.is_null() { std::ptr::null_mut() } else { unsafe { (*rank).arenas[0] } }
+}
+
+/// Makes this thread one that works for whoever runs.
+pub(crate) fn become_worker() {
+    ARENA.set(WORKER);
+}
+
+/// Whether this thread works for whoever runs.
+pub(crate) fn is_worker() -> bool {
+    ARENA.get() == WORKER
+}
+
+/// Says that a process runs on this thread from now on, or that none does.
+pub(crate) fn set(rank: *mut Rank) {
+    CURRENT.store(rank, Ordering::Release);
+    RUNS.set(!rank.is_null());
+    if rank.is_null() {
+        ARENA.set(std::ptr::null_mut());
+    } else {
+        // SAFETY: it is about to run, and stays until it does not.
+        unsafe { ARENA.set(arena_for(rank, (*rank).heap)) };
+    }
+}
+
+/// # Safety
+/// The process is alive.
+unsafe fn arena_for(rank: *mut Rank, heap: Heap) -> *mut Arena {
+    match heap {
+        Heap::Host => std::ptr::null_mut(),
+        // SAFETY: as the caller says.
+        Heap::Program => unsafe { (*rank).arenas[0] },
+        // SAFETY: as the caller says.
+        Heap::Library => unsafe { (*rank).arenas[1] },
+    }
+}
+
+/// The process that runs on this thread, or null.
+pub(crate) fn rank() -> *mut Rank {
+    if RUNS.get() { CURRENT.load(Ordering::Relaxed) } else { std::ptr::null_mut() }
+}
+
+/// The process that runs on any thread, or null.
+pub(crate) fn rank_anywhere() -> *mut Rank {
+    CURRENT.load(Ordering::Acquire)
+}
+
+fn running() -> *mut Rank {
+    let rank = rank();
+    assert!(!rank.is_null(), "no process of a compiled program runs on this thread");
+    rank
+}
+
+/// The number of the process that runs on this thread.
+pub fn current() -> Option<usize> {
+    let rank = rank();
+    // SAFETY: a process that runs is alive.
+    (!rank.is_null()).then(|| unsafe { (*rank).number })
+}
+
+/// Asks the kernel something in the name of the process that runs, and waits for the answer.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn ask(simcall: Simcall) -> Answer {
+    with_port(|port| port.simcall = Some(simcall));
+    crate::fiber::suspend();
+    with_port(|port| port.answer.take()).expect("what is asked is answered")
+}
+
+/// Looks at, or adds to, the port of the process that runs. What `f` allocates belongs to the host.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> T {
+    let rank = running();
+    // SAFETY: whoever drives the process lends it a port while it runs.
+    with_heap(Heap::Host, || f(unsafe { &mut *(*rank).port }))
+}
+
+/// Ends the process that runs.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn leave(end: End) -> ! {
+    let rank = running();
+    // SAFETY: it runs.
+    unsafe { (*rank).left = Some(end) };
+    crate::fiber::finish()
+}
+
+/// The personality's own word about the process that runs; null at first.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn local<T>() -> *mut T {
+    // SAFETY: it runs.
+    unsafe { (*running()).local.cast() }
+}
+
+/// Sets the personality's own word about the process that runs.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn set_local<T>(pointer: *mut T) {
+    // SAFETY: it runs.
+    unsafe { (*running()).local = pointer.cast() };
+}
+
+/// Where the program goes on after the call that the host serves now, as [`set_caller`] was told; 0 if it was not.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn caller() -> usize {
+    // SAFETY: it runs.
+    unsafe { (*running()).caller }
+}
+
+/// Notes where the program goes on after the call that the host serves.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn set_caller(address: usize) {
+    // SAFETY: it runs.
+    unsafe { (*running()).caller = address };
+}
+
+/// Says which heap serves the process that runs from now on; gives the one that did. Outside of any process it is always
+/// the host's.
+pub fn switch_heap(heap: Heap) -> Heap {
+    let rank = rank();
+    if rank.is_null() {
+        return Heap::Host;
+    }
+    // SAFETY: it runs.
+    unsafe {
+        ARENA.set(arena_for(rank, heap));
+        std::mem::replace(&mut (*rank).heap, heap)
+    }
+}
+
+/// Calls a function that allocates from a certain heap.
+pub fn with_heap<T>(heap: Heap, f: impl FnOnce() -> T) -> T {
+    struct Back(Heap);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            switch_heap(self.0);
+        }
+    }
+    let _back = Back(switch_heap(heap));
+    f()
+}

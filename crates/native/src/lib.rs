@@ -1,0 +1,49 @@
+//! Compiled programs as actors: ordinary executables of C, C++ and Fortran, many processes of them in one process of the
+//! operating system.
+//!
+//! A loader of our own reads the program, its libraries and a shim once ([`Image`]), and gives each process a private
+//! copy of all of them ([`Processes`]), a stack and two heaps, at addresses that are the same in every run. The kernel runs
+//! a process as any other actor, up to its next simcall. What programs may call beside libc is a [`Personality`]'s.
+//!
+//! In reading order:
+//! - [`personality`](Personality): what a host offers, how processes end.
+//! - `elf`, `libraries`, `group`: the files, and what a name means among them.
+//! - `relocation`, `tls`, `image`, `place`: names looked up once, copies made many times.
+//! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
+//! - `switch`, `fiber`, `current`, `processes`: how they run.
+//! - `shim`, `dl`, `find_object`, `libgomp`: what they find in the place of parts of libc; OpenMP.
+//! - `signals`, `unwind`, `lines`: crashes, and where in the program they happened.
+//!
+//! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
+
+mod arena;
+mod current;
+mod dl;
+mod elf;
+mod error;
+mod fiber;
+mod find_object;
+mod group;
+mod image;
+mod libgomp;
+mod libraries;
+mod lines;
+pub mod malloc;
+mod personality;
+mod place;
+mod processes;
+mod region;
+mod relocation;
+mod shim;
+mod signals;
+mod switch;
+mod tls;
+mod unwind;
+
+pub use current::{
+    Heap, ask, caller, current, leave, local, set_caller, set_local, switch_heap, with_heap, with_port,
+};
+pub use error::Error;
+pub use image::Image;
+pub use personality::{Crash, End, Export, Frame, Personality, SourceLine};
+pub use processes::{Options, Processes};

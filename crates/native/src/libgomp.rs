@@ -1,0 +1,90 @@
+//! OpenMP: libgomp is there once, and what it knows of a thread is exchanged when another process runs.
+//!
+//! So each process has a team, settings and workers of its own.
+
+use std::ffi::{c_int, c_void};
+
+/// The thread-local block of libgomp.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Libgomp {
+    module: usize,
+    bytes: usize,
+}
+
+#[repr(C)]
+struct Index {
+    module: usize,
+    offset: usize,
+}
+
+unsafe extern "C" {
+    fn __tls_get_addr(index: *const Index) -> *mut u8;
+}
+
+/// Loads libgomp so that its workers sleep while they wait.
+pub(crate) fn quietly<T>(uses_libgomp: bool, load: impl FnOnce() -> T) -> T {
+    const NAME: &std::ffi::CStr = c"OMP_WAIT_POLICY";
+    // SAFETY: libgomp reads the environment once, when it is loaded; nothing else of ours changes it.
+    let is_ours = uses_libgomp && unsafe { libc::getenv(NAME.as_ptr()).is_null() };
+    if is_ours {
+        // SAFETY: as above.
+        unsafe { libc::setenv(NAME.as_ptr(), c"passive".as_ptr(), 1) };
+    }
+    let result = load();
+    if is_ours {
+        // SAFETY: as above.
+        unsafe { libc::unsetenv(NAME.as_ptr()) };
+    }
+    result
+}
+
+extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: libc gives a description of a loaded object, and hands our pointer on.
+    unsafe {
+        let name = std::ffi::CStr::from_ptr((*info).dlpi_name).to_string_lossy();
+        if !name.contains("libgomp.so") {
+            return 0;
+        }
+        for number in 0..(*info).dlpi_phnum {
+            let header = &*(*info).dlpi_phdr.add(number as usize);
+            if header.p_type == libc::PT_TLS {
+                let found = Libgomp { module: (*info).dlpi_tls_modid, bytes: header.p_memsz as usize };
+                *data.cast::<Option<Libgomp>>() = Some(found);
+            }
+        }
+    }
+    1
+}
+
+impl Libgomp {
+    /// Its block, if it is loaded.
+    pub fn find() -> Option<Self> {
+        let mut found: Option<Libgomp> = None;
+        // SAFETY: the callback gets the pointer that is given here.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+        found
+    }
+
+    fn block(&self) -> *mut u8 {
+        // SAFETY: the module is loaded and stays so.
+        unsafe { __tls_get_addr(&Index { module: self.module, offset: 0 }) }
+    }
+
+    /// Puts what libgomp knows of a process in its place; zeros the first time, with what is the same for all.
+    pub fn come(&self, saved: &mut Vec<u8>) {
+        let block = self.block();
+        // SAFETY: the block of this thread is so long, and libgomp does not run on it now.
+        let current = unsafe { std::slice::from_raw_parts_mut(block, self.bytes) };
+        if saved.is_empty() {
+            saved.extend_from_slice(current);
+        }
+        current.swap_with_slice(saved);
+    }
+
+    /// Takes it away again: what the host had comes back.
+    pub fn go(&self, saved: &mut Vec<u8>) {
+        // SAFETY: as above.
+        let current = unsafe { std::slice::from_raw_parts_mut(self.block(), self.bytes) };
+        current.swap_with_slice(saved);
+    }
+}

@@ -1,0 +1,232 @@
+//! The processes of a program: private copies, each with its stack and its heaps.
+
+use std::cell::UnsafeCell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use simurgh_kernel::context::Coroutine;
+
+use crate::arena::Arena;
+use crate::current::{Heap, Rank, Stage};
+use crate::elf::PAGE;
+use crate::error::Error;
+use crate::fiber::Fiber;
+use crate::image::Image;
+use crate::personality::{End, Frame, SourceLine};
+use crate::place::{self, Protection};
+use crate::region::{Home, Region, heap_bytes, stack_bytes};
+use crate::unwind;
+
+/// How processes are begun.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What `main` is given, the program's own name first; the path of the program if there is none.
+    pub args: Vec<String>,
+    /// The environment of each process.
+    pub env: Vec<(String, String)>,
+    /// Bytes of stack; only what is touched costs.
+    pub stack: usize,
+    /// Bytes of addresses for the heap of a process; only what is touched costs. Less where processes are many.
+    pub heap: usize,
+    /// Where relative paths begin; that of the host if it is not said.
+    pub directory: Option<PathBuf>,
+    /// What `gethostname` says to each process; the last is repeated.
+    pub hosts: Vec<String>,
+    /// The number of the first process.
+    pub first: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            args: Vec::new(),
+            env: Vec::new(),
+            stack: 8 << 20,
+            heap: 64 << 30,
+            directory: None,
+            hosts: Vec::new(),
+            first: 0,
+        }
+    }
+}
+
+/// Addresses for the heaps of all processes together.
+const HEAPS: usize = 8 << 40;
+/// More processes than this are mapped with one map each.
+const PROTECTED: usize = 512;
+
+/// What the processes of a program share.
+pub(crate) struct Shared {
+    pub image: Arc<Image>,
+    pub region: Box<Region>,
+    pub options: Options,
+    pub args: Vec<CString>,
+    pub env: Vec<CString>,
+    pub ranks: Vec<UnsafeCell<Rank>>,
+}
+
+// SAFETY: processes are touched by those alone who hold the gate.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+/// Private copies of a program, as many as there are processes.
+pub struct Processes {
+    shared: Arc<Shared>,
+}
+
+impl Processes {
+    /// Makes so many copies. Nothing of the program runs yet.
+    ///
+    /// # Errors
+    /// When the system does not give the memory or the maps.
+    pub fn new(image: Arc<Image>, count: usize, options: Options) -> Result<Processes, Error> {
+        crate::signals::install()?;
+        crate::fiber::remember_host();
+        let program = heap_bytes((options.heap).min(HEAPS / count.max(1)) & !(PAGE - 1));
+        let home = Home { stack: stack_bytes(options.stack), library: program / 2 & !(PAGE - 1), program };
+        let region = Region::reserve(image.span, count, home)?;
+        let protection = if count <= PROTECTED { Protection::Segments } else { Protection::None };
+        let mut ranks = Vec::with_capacity(count);
+        for index in 0..count {
+            // SAFETY: the region is reserved for these copies.
+            unsafe { place::copy(&image, region.image_of(index), protection)? };
+            let [(program, program_bytes), (library, library_bytes)] = region.heaps(index);
+            // SAFETY: both ranges are fresh zero pages that belong to this process.
+            let arenas =
+                unsafe { [Arena::create(program, program_bytes), Arena::create(library, library_bytes)] };
+            ranks.push(UnsafeCell::new(Rank {
+                number: options.first + index,
+                index,
+                shared: std::ptr::null(),
+                stage: Stage::New,
+                stack: 0,
+                arguments: 0,
+                driver: 0,
+                port: std::ptr::null_mut(),
+                heap: Heap::Program,
+                arenas,
+                errno: 0,
+                locale: 0,
+                directory: directory(&options)?,
+                mask: None,
+                libgomp: Vec::new(),
+                local: std::ptr::null_mut(),
+                caller: 0,
+                lines: Default::default(),
+                streams: Vec::new(),
+                left: None,
+                died_of: libc::SIGABRT,
+                cause: None,
+                end: None,
+            }));
+        }
+        let text = |text: &str| CString::new(text.replace('\0', "")).expect("there is no zero in it");
+        let mut args: Vec<CString> = options.args.iter().map(|arg| text(arg)).collect();
+        if args.is_empty() {
+            args.push(text(&image.path().to_string_lossy()));
+        }
+        // Their own backtraces would read debug information in each process that fails; ours are told instead.
+        let quiet = ("GFORTRAN_ERROR_BACKTRACE".to_owned(), "0".to_owned());
+        let asked = options.env.iter().any(|(name, _)| *name == quiet.0);
+        let env = options.env.iter().chain((!asked).then_some(&quiet));
+        let env: Vec<CString> = env.map(|(name, value)| text(&format!("{name}={value}"))).collect();
+        let shared = Arc::new(Shared { image, region, options, args, env, ranks });
+        for rank in &shared.ranks {
+            // SAFETY: nobody else has the processes yet.
+            unsafe { (*rank.get()).shared = Arc::as_ptr(&shared) };
+        }
+        Ok(Processes { shared })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.shared.ranks.len()
+    }
+
+    /// The code of a process, to be run by a kernel: constructors, `main`, exit handlers, destructors. `rank` counts from
+    /// [`Options::first`].
+    ///
+    /// # Panics
+    /// When there is no such process.
+    pub fn coroutine(&self, rank: usize) -> Box<dyn Coroutine> {
+        Box::new(Fiber::new(Arc::clone(&self.shared), self.index(rank)))
+    }
+
+    fn index(&self, rank: usize) -> usize {
+        let index = rank.checked_sub(self.shared.options.first).filter(|index| *index < self.count());
+        index.expect("a process that there is")
+    }
+
+    fn rank(&self, rank: usize) -> *mut Rank {
+        self.shared.ranks[self.index(rank)].get()
+    }
+
+    /// How a process ended, if it did.
+    pub fn end(&self, rank: usize) -> Option<End> {
+        // SAFETY: whoever asks does not run the process at the same time.
+        unsafe { (*self.rank(rank)).end.clone() }
+    }
+
+    /// Where a suspended process is: the functions of the program that have not returned, the innermost first.
+    pub fn place(&self, rank: usize) -> Vec<Frame> {
+        let rank = self.rank(rank);
+        // SAFETY: as above; the stack of a suspended process does not change.
+        unsafe {
+            match (*rank).stage {
+                Stage::Suspended => {
+                    unwind::backtrace(&self.shared, &unwind::Registers::suspended((*rank).stack))
+                }
+                _ => Vec::new(),
+            }
+        }
+    }
+
+    /// The line of the program that an address in one of the copies comes from: that of a call, if it is where the call returns to.
+    pub fn line(&self, address: usize) -> Option<SourceLine> {
+        let index = self.shared.region.process_at(address)?;
+        self.shared.image.line_at(address - self.shared.region.image_of(index))
+    }
+
+    /// Ends the process that runs at this moment, from another thread: one that does not come back. Gives its number; `None` if
+    /// none runs. It ends as if by a signal, at the place where it is.
+    pub fn interrupt() -> Option<usize> {
+        crate::signals::interrupt()
+    }
+
+    /// How many bytes a process has allocated and not given back.
+    pub fn allocated(&self, rank: usize) -> usize {
+        // SAFETY: the heaps are alive, and the process does not run at the same time.
+        unsafe { (*(*self.rank(rank)).arenas[0]).live() }
+    }
+
+    /// Commands for gdb that add the symbols of the copies of these processes.
+    pub fn gdb_script(&self, ranks: impl IntoIterator<Item = usize>) -> String {
+        let mut script = String::from("set confirm off\n");
+        for rank in ranks {
+            let base = self.shared.region.image_of(self.index(rank));
+            for object in self.shared.image.group.objects.iter().filter(|object| object.path.is_file()) {
+                let base = base + object.base;
+                script.push_str(&format!("add-symbol-file {} -o {base:#x}\n", object.path.display()));
+            }
+        }
+        script
+    }
+}
+
+/// The directory in which processes begin, if one was asked for.
+fn directory(options: &Options) -> Result<Option<OwnedFd>, Error> {
+    let Some(path) = &options.directory else { return Ok(None) };
+    let file = std::fs::File::open(path).map_err(|source| Error::read(path, source))?;
+    Ok(Some(file.into()))
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for rank in &mut self.ranks {
+            crate::shim::close_streams(rank.get_mut());
+        }
+    }
+}

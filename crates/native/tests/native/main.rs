@@ -1,0 +1,5 @@
+//! Compiled programs, from source, as processes: each test compiles a program and runs it.
+
+mod harness;
+
+mod basics;
