@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use simurgh_kernel::context::Body;
 use simurgh_kernel::exposed::{Exposure, Invariant, Value};
 use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
 use simurgh_kernel::random::Random;

@@ -12,26 +12,38 @@ include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 
 /// A call that answers with an error code.
 pub fn enter(procedure: Procedure, on: On, call: impl FnOnce(&Rank) -> Result) -> i32 {
-    let me = os::rank();
-    let outer = me.procedure.replace(Some(procedure));
-    let result = match is_allowed(me, procedure) {
-        Ok(()) => guarded(procedure, || call(me)),
-        Err(error) => Err(error),
-    };
-    me.procedure.set(outer);
-    match result {
-        Ok(()) => SUCCESS,
-        Err(error) => me.handle_error(procedure, on, error),
-    }
+    within(procedure, |me| {
+        let result = is_allowed(me, procedure).and_then(|()| call(me));
+        match result {
+            Ok(()) => SUCCESS,
+            Err(error) => me.handle_error(procedure, on, error),
+        }
+    })
 }
 
 /// A call that answers with something else.
 pub fn answer<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
+    within(procedure, call)
+}
+
+/// The program calls: its computation counts, memory is taken from the library's heap, and the time that it takes is noted. A
+/// function of the program that is called from here may call again.
+fn within<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
     let me = os::rank();
-    let outer = me.procedure.replace(Some(procedure));
-    let answer = guarded(procedure, || call(me));
-    me.procedure.set(outer);
-    answer
+    os::in_heap_of_library(|| {
+        let outer = me.procedure.replace(Some(procedure));
+        if outer.is_none() {
+            me.has_computed();
+        }
+        let before = os::now();
+        let answer = guarded(procedure, || call(me));
+        me.procedure.set(outer);
+        if outer.is_none() {
+            me.has_called(procedure, os::now() - before);
+            me.goes_on();
+        }
+        answer
+    })
 }
 
 /// A call of what is not there.

@@ -7,6 +7,8 @@ pub mod buffered;
 pub mod calls;
 pub mod collectives;
 pub mod communicator;
+pub mod compute;
+pub mod costs;
 pub mod datatype;
 #[allow(missing_docs, clippy::missing_safety_doc, clippy::too_many_arguments)]
 pub mod entry;
@@ -16,6 +18,7 @@ pub mod file;
 pub mod group;
 pub mod handle;
 pub mod info;
+pub mod launch;
 pub mod message;
 pub mod operator;
 pub mod os;

@@ -2,51 +2,87 @@
 //!
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
-use crate::rank::Rank;
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
+use simurgh_native::{End, Heap};
+
+use crate::rank::Rank;
+use crate::world::Aborted;
 
 /// Asks the kernel on behalf of the process that runs, which waits for the answer.
-pub fn ask(_simcall: Simcall) -> Answer {
-    unimplemented!("waits for crates/native")
+pub fn ask(simcall: Simcall) -> Answer {
+    simurgh_native::ask(simcall)
 }
 
 /// Sends a message that nobody waits for.
-pub fn post(_request: SendRequest) {
-    unimplemented!("waits for crates/native")
+pub fn post(request: SendRequest) {
+    let mut request = Some(request);
+    simurgh_native::with_port(|port| {
+        if port.takes_posts {
+            port.detached_sends.extend(request.take());
+        }
+    });
+    if let Some(request) = request {
+        ask(Simcall::Send(request, simurgh_kernel::simcall::Follow::Detach));
+    }
 }
 
 /// Makes something that does not belong to the process that runs.
 pub fn in_heap_of_all<T>(make: impl FnOnce() -> T) -> T {
-    make()
+    simurgh_native::with_heap(Heap::Host, make)
 }
 
 /// Runs code of the program, for which memory is taken from its own heap.
 pub fn in_heap_of_program<T>(run: impl FnOnce() -> T) -> T {
-    run()
+    simurgh_native::with_heap(Heap::Program, run)
+}
+
+/// Runs code of the library, for which memory is taken from the library's heap of the process.
+pub fn in_heap_of_library<T>(run: impl FnOnce() -> T) -> T {
+    simurgh_native::with_heap(Heap::Library, run)
 }
 
 /// The process that runs.
+///
+/// # Panics
+/// If none does.
 pub fn rank() -> &'static Rank {
-    unimplemented!("waits for crates/native")
+    let rank = simurgh_native::local::<Rank>();
+    assert!(!rank.is_null(), "a process of MPI has begun");
+    // SAFETY: it was made when the process began, and stays as long as the process does.
+    unsafe { &*rank }
+}
+
+/// A process begins: what the library knows of it is made.
+pub fn begins(make: impl FnOnce() -> Rank) {
+    let rank = in_heap_of_library(|| Box::into_raw(Box::new(make())));
+    simurgh_native::set_local(rank);
 }
 
 /// The present date, seconds.
 pub fn now() -> f64 {
-    unimplemented!("waits for crates/native")
-}
-
-/// Ends the whole run, with a word for people.
-pub fn abort(_code: i32, _message: &str) -> ! {
-    unimplemented!("waits for crates/native")
+    simurgh_native::with_port(|port| port.now.seconds())
 }
 
 /// The actor that runs the process.
 pub fn actor() -> ActorId {
-    unimplemented!("waits for crates/native")
+    simurgh_native::with_port(|port| port.actor)
+}
+
+/// Ends the whole run, with a word for people.
+pub fn abort(code: i32, message: &str) -> ! {
+    let me = rank();
+    in_heap_of_all(|| {
+        let mut aborted = me.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if aborted.is_none() {
+            *aborted = Some(Aborted { process: me.process, code, message: message.to_owned() });
+        }
+    });
+    ask(Simcall::KillAll);
+    simurgh_native::leave(End::Exited(code))
 }
 
 /// Waits until all processes have begun.
 pub fn all_have_begun() {
-    unimplemented!("waits for crates/native")
+    ask(Simcall::Arrive { barrier: rank().world.start, told: false });
 }

@@ -5,7 +5,9 @@
 //! program's own code runs (an operator, a copy function, an error handler) and frees it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
@@ -45,13 +47,17 @@ pub struct Rank {
     /// Its number in the run.
     pub process: u32,
     /// The run.
-    pub world: Rc<World>,
+    pub world: Arc<World>,
     /// How far it has come.
     pub stage: Cell<Stage>,
     /// How its threads may call.
     pub thread_level: Cell<i32>,
     /// What it calls now.
     pub procedure: Cell<Option<Procedure>>,
+    /// When the program went on last, by the clock of this thread.
+    pub went_on: Cell<f64>,
+    /// How often it called what, and how long that took in all.
+    pub called: RefCell<BTreeMap<Procedure, (u64, f64)>>,
     /// All processes.
     pub comm_world: Rc<Communicator>,
     /// This one alone.
@@ -90,7 +96,7 @@ pub struct Rank {
 
 impl Rank {
     /// A process that has just begun.
-    pub fn new(process: u32, world: Rc<World>) -> Self {
+    pub fn new(process: u32, world: Arc<World>) -> Self {
         let comm_world = Rc::new(Communicator::new(0, Group::all(world.size()), process as usize, None));
         let alone = Group::of(vec![process]);
         let comm_self = Rc::new(Communicator::new(2, alone, 0, None));
@@ -102,6 +108,8 @@ impl Rank {
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
             procedure: Cell::new(None),
+            went_on: Cell::new(0.0),
+            called: RefCell::default(),
             comm_world,
             comm_self,
             comms: RefCell::new(Table::new(Kind::Comm)),
@@ -125,6 +133,14 @@ impl Rank {
     /// Asks the kernel, and waits for the answer.
     pub fn ask(&self, simcall: Simcall) -> Answer {
         os::ask(simcall)
+    }
+
+    /// A call is over.
+    pub fn has_called(&self, procedure: Procedure, seconds: f64) {
+        let mut called = self.called.borrow_mut();
+        let (count, time) = called.entry(procedure).or_default();
+        *count += 1;
+        *time += seconds;
     }
 
     /// Sends what nobody waits for.

@@ -1,10 +1,13 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
-use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use simurgh_kernel::ids::BarrierId;
 use simurgh_platform::HostId;
 
 use crate::collectives::Selection;
+use crate::compute::Compute;
 
 /// A run of an MPI program.
 #[derive(Debug)]
@@ -17,27 +20,74 @@ pub struct World {
     pub speeds: Vec<f64>,
     /// What MPI costs.
     pub costs: Costs,
+    /// How computation counts.
+    pub compute: Compute,
     /// Which algorithms collectives use.
     pub selection: Selection,
     /// How often in a row polling was in vain; one number for all processes, as in the reference.
     pub polls: Polls,
+    /// The barrier at which all wait that have begun.
+    pub start: BarrierId,
+    /// How it was ended, if one of them did.
+    pub aborted: Mutex<Option<Aborted>>,
+    /// Whether what programs print goes to standard error.
+    pub output: Output,
+}
+
+/// Where what programs print goes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Output {
+    /// Where it would go: to standard output and standard error.
+    #[default]
+    AsItIs,
+    /// All to standard error.
+    AllToError,
+    /// Nowhere.
+    Nowhere,
+}
+
+/// How often in a row polling was in vain, and once more.
+#[derive(Debug)]
+pub struct Counter(AtomicU32);
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self(AtomicU32::new(1))
+    }
+}
+
+impl Counter {
+    /// The number.
+    pub fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Another number.
+    pub fn set(&self, number: u32) {
+        self.0.store(number, Ordering::Relaxed);
+    }
+}
+
+/// How a run was ended by one of its processes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Aborted {
+    /// By which.
+    pub process: u32,
+    /// With this code.
+    pub code: i32,
+    /// What it said.
+    pub message: String,
 }
 
 /// Counters of polling in vain.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Polls {
     /// By `MPI_Test`.
-    pub test: Cell<u32>,
+    pub test: Counter,
     /// By `MPI_Testany`.
-    pub test_any: Cell<u32>,
+    pub test_any: Counter,
     /// By `MPI_Iprobe`.
-    pub probe: Cell<u32>,
-}
-
-impl Default for Polls {
-    fn default() -> Self {
-        Self { test: Cell::new(1), test_any: Cell::new(1), probe: Cell::new(1) }
-    }
+    pub probe: Counter,
 }
 
 impl World {

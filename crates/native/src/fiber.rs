@@ -226,6 +226,7 @@ extern "C" fn run(rank: usize) -> ! {
         (shared, base, rank.arguments)
     };
     let image = &*shared.image;
+    with_heap(Heap::Host, || image.personality.begins(current::current().expect("it runs")));
     let (argc, argv) = (shared.args.len() as i32, block + 8);
     let envp = argv + 8 * (shared.args.len() + 1);
     // SAFETY: the shim has this function, and its copy is relocated.

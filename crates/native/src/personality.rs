@@ -34,6 +34,11 @@ pub trait Personality: Send + Sync {
         false
     }
 
+    /// A process begins; none of its code has run.
+    fn begins(&self, rank: usize) {
+        let _ = rank;
+    }
+
     /// What a process wrote to its standard output (1) or error (2): whole lines, the rest at its end.
     fn output(&self, rank: usize, fd: i32, bytes: &[u8]) {
         let _ = (rank, fd, bytes);

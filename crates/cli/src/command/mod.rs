@@ -2,6 +2,7 @@
 //!
 //! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
 //! - [`run`](mod@run): scenarios, deployments and traces.
+//! - [`mpi`](mod@mpi): compiled MPI programs.
 //! - [`check`](mod@check): explores all orders of a scenario.
 //! - [`replay`](mod@replay): executes again, step by step, what was found.
 //! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
@@ -16,6 +17,7 @@ pub mod completions;
 mod debugger;
 pub mod explore;
 pub mod man;
+pub mod mpi;
 pub mod platform;
 mod progress;
 pub mod replay;
@@ -50,7 +52,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Simulates a scenario (TOML), a deployment (XML) or a time-independent trace
+    /// Simulates a compiled MPI program, a scenario (TOML), a deployment (XML) or a time-independent trace
     Run(run::RunArguments),
     /// Explores every order in which the messages of a scenario can be received
     Check(check::CheckArguments),
@@ -72,7 +74,8 @@ enum Verb {
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let cli = match parse::<Cli>(std::env::args_os()) {
+    let words = mpi::mark_arguments(std::env::args_os().collect(), &Cli::command());
+    let cli = match parse::<Cli>(words.into_iter()) {
         Ok(cli) => cli,
         Err(error) => return answer(&error),
     };

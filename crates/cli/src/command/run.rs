@@ -1,4 +1,4 @@
-//! `simurgh run FILE`: a scenario, a deployment or a trace.
+//! `simurgh run FILE`: a scenario, a deployment, a trace, or a compiled MPI program.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,8 +14,11 @@ use simurgh_trace_replay::{self as traces, Trace};
 /// The arguments of `simurgh run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArguments {
-    /// A scenario (.toml), a SimGrid deployment (.xml), or a time-independent trace (any other name)
+    /// A scenario (.toml), a SimGrid deployment (.xml), a compiled MPI program, or a time-independent trace (any other name)
     pub file: PathBuf,
+    /// What an MPI program is called with: all that follows it
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<String>,
     /// The platform file (SimGrid XML); that of the scenario, or the built-in one, if there is none
     #[arg(long, short, value_name = "FILE")]
     pub platform: Option<PathBuf>,
@@ -23,7 +26,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub actions: Option<PathBuf>,
     #[command(flatten)]
-    options: RunOptions,
+    pub(crate) mpi: super::mpi::MpiOptions,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
 }
 
 /// Does it.
@@ -32,6 +37,16 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
     let kind = arguments.file.extension().and_then(|extension| extension.to_str());
     if kind != Some("xml") && arguments.actions.is_some() {
         return Err(Error::input("--actions goes with a deployment file (.xml)"));
+    }
+    if super::mpi::is_compiled(&arguments.file) {
+        return super::mpi::run(arguments);
+    }
+    arguments.mpi.refuse(&arguments.file)?;
+    if let Some(first) = arguments.arguments.first() {
+        return Err(Error::input(format!(
+            "{first:?}: only compiled programs are called with arguments, and {} is none",
+            arguments.file.display()
+        )));
     }
     match kind {
         Some("toml") => {
@@ -54,7 +69,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
 }
 
 /// The network model of MPI programs is SMPI, unless the options say otherwise.
-fn for_mpi(options: &RunOptions, mpi: bool) -> RunOptions {
+pub(crate) fn for_mpi(options: &RunOptions, mpi: bool) -> RunOptions {
     let mut options = options.clone();
     if mpi {
         options.config.insert(0, "network/model=SMPI".to_owned());
@@ -74,7 +89,7 @@ pub(crate) fn prepare(
     Ok((scenario, program, records))
 }
 
-fn load(path: Option<&Path>) -> Result<Arc<Platform>> {
+pub(crate) fn load(path: Option<&Path>) -> Result<Arc<Platform>> {
     Ok(Arc::new(match path {
         Some(path) => Platform::from_file(path)?,
         None => Platform::builtin(),

@@ -518,7 +518,7 @@ impl Rank {
     }
 
     /// Polling in vain costs more each time.
-    pub fn has_polled(&self, polls: &std::cell::Cell<u32>, found: bool) {
+    pub fn has_polled(&self, polls: &crate::world::Counter, found: bool) {
         let grows = self.world.costs.polling_grows;
         polls.set(if found || !grows { 1 } else { polls.get().saturating_add(1) });
     }

@@ -1,0 +1,136 @@
+//! `simurgh run -n 64 -p cluster.xml ./app`: an MPI program, compiled by `simurgh cc` or another compiler.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, ValueEnum};
+use simurgh_actors::{Error, Exit, Result};
+use simurgh_mpi::compute::Compute;
+use simurgh_mpi::launch::{Launch, Run};
+use simurgh_mpi::world::Output;
+
+use super::run::{RunArguments, for_mpi, load};
+use super::simulate::{parse_config, simulate};
+
+/// What can be said of MPI programs.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "MPI programs")]
+pub struct MpiOptions {
+    /// How many processes; as many as the host file has lines, or the platform hosts, if not said
+    #[arg(long = "processes", short = 'n', visible_alias = "np", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub processes: Option<u32>,
+    /// Which process runs on which host: a host a line, host:4 for four processes
+    #[arg(long, visible_alias = "machinefile", value_name = "FILE")]
+    pub hostfile: Option<PathBuf>,
+    /// Lets processes share hosts if there are more of them than hosts
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// What computation between two calls counts [default: measured]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub compute: Option<ComputeName>,
+}
+
+/// How computation between two calls counts.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ComputeName {
+    /// The time that it takes here, scaled by the speeds of this machine and of the simulated host
+    Measured,
+    /// Nothing: communication alone takes time
+    None,
+}
+
+impl MpiOptions {
+    /// Refuses them where no MPI program is run.
+    pub(crate) fn refuse(&self, file: &Path) -> Result<()> {
+        let given = [
+            (self.processes.is_some(), "-n"),
+            (self.hostfile.is_some(), "--hostfile"),
+            (self.oversubscribe, "--oversubscribe"),
+            (self.compute.is_some(), "--compute"),
+        ];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) if file.exists() => Err(Error::input(format!(
+                "{option} goes with a compiled MPI program, and {} is none; compile it with simurgh cc",
+                file.display()
+            ))),
+            Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a file is an executable or a library, of whatever machine.
+pub(crate) fn is_compiled(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && magic == *b"\x7fELF"
+}
+
+/// What follows a compiled program on the command line are its own arguments, whatever they look like: they are marked by `--`.
+pub(crate) fn mark_arguments(mut words: Vec<OsString>, cli: &Command) -> Vec<OsString> {
+    let verb = words.get(1).and_then(|word| word.to_str()).and_then(|word| cli.find_subcommand(word));
+    let Some(verb) = verb.filter(|verb| verb.get_name() == "run") else { return words };
+    let takes_value = |word: &str| {
+        verb.get_arguments().filter(|argument| argument.get_action().takes_values()).any(|argument| {
+            let long = argument.get_long_and_visible_aliases().unwrap_or_default();
+            let all = argument.get_all_aliases().unwrap_or_default();
+            let short = argument.get_short_and_visible_aliases().unwrap_or_default();
+            let is_long =
+                word.strip_prefix("--").is_some_and(|name| long.contains(&name) || all.contains(&name));
+            let is_short = word.strip_prefix('-').is_some_and(|name| {
+                let mut letters = name.chars();
+                letters.next().is_some_and(|letter| short.contains(&letter)) && letters.next().is_none()
+            });
+            is_long || is_short
+        })
+    };
+    let mut place = 2;
+    while let Some(word) = words.get(place) {
+        match word.to_str() {
+            Some("--") => return words,
+            Some(option) if option.starts_with('-') && option.len() > 1 => {
+                place += 1 + usize::from(takes_value(option));
+            }
+            _ if is_compiled(Path::new(word)) => {
+                if words.get(place + 1).is_some_and(|next| next != "--") {
+                    words.insert(place + 1, OsString::from("--"));
+                }
+                return words;
+            }
+            _ => return words,
+        }
+    }
+    words
+}
+
+/// Simulates an MPI program.
+pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
+    let mut options = for_mpi(&arguments.options, true);
+    let launch = Launch {
+        executable: arguments.file.clone(),
+        arguments: arguments.arguments.clone(),
+        processes: arguments.mpi.processes.map(|count| count as usize),
+        hostfile: arguments.mpi.hostfile.clone(),
+        config: parse_config(&options.config)?,
+        oversubscribe: arguments.mpi.oversubscribe,
+        compute: match arguments.mpi.compute {
+            Some(ComputeName::None) => Compute::Nothing,
+            Some(ComputeName::Measured) | None => Compute::measured(),
+        },
+        output: if options.json { Output::AllToError } else { Output::AsItIs },
+        seed: options.seed,
+    };
+    // The processes share one libc, which knows one of them at a time.
+    options.workers = Some(1);
+    let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
+    let exit = simulate(program, &options, None)?;
+    Ok(exit_of(exit, &run))
+}
+
+/// What one process gave, as `mpiexec` would give it.
+fn exit_of(exit: Exit, _run: &Run) -> Exit {
+    exit
+}

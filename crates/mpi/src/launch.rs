@@ -1,0 +1,214 @@
+//! A compiled MPI program becomes a program of actors, one for each process, on the hosts of a platform.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use simurgh_actors::{Error, Program, Result};
+use simurgh_kernel::context::{Body, Ending};
+use simurgh_native::{End, Export, Image, Options, Personality, Processes};
+use simurgh_platform::{HostId, Platform};
+
+use crate::compute::Compute;
+use crate::costs;
+use crate::entry;
+use crate::os;
+use crate::rank::{Rank, Stage};
+use crate::world::{Aborted, Output, World};
+
+/// What is run, and where.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The executable.
+    pub executable: PathBuf,
+    /// What it is called with.
+    pub arguments: Vec<String>,
+    /// How many processes; as many as lines in the host file, or hosts, if not said.
+    pub processes: Option<usize>,
+    /// Which process runs on which host.
+    pub hostfile: Option<PathBuf>,
+    /// Configuration keys; those of `smpi/` that are about MPI are used here.
+    pub config: Vec<(String, String)>,
+    /// Whether more processes than hosts may be run.
+    pub oversubscribe: bool,
+    /// How computation counts.
+    pub compute: Compute,
+    /// Where what is printed goes.
+    pub output: Output,
+    /// The seed of all randomness.
+    pub seed: u64,
+}
+
+/// A run that was prepared: what became of its processes can be asked for when it is over.
+#[derive(Clone)]
+pub struct Run {
+    world: Arc<World>,
+    processes: Arc<Processes>,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("processes", &self.world.size()).finish_non_exhaustive()
+    }
+}
+
+impl Run {
+    /// How the run was ended by one of its processes, if one did.
+    pub fn aborted(&self) -> Option<Aborted> {
+        self.world.aborted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How a process ended, if it has.
+    pub fn end(&self, process: usize) -> Option<End> {
+        self.processes.end(process)
+    }
+
+    /// How many processes there are.
+    pub fn size(&self) -> usize {
+        self.world.size()
+    }
+}
+
+impl Launch {
+    /// Prepares the run on a platform.
+    ///
+    /// # Errors
+    /// If the executable cannot be run, or the hosts are not there.
+    pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
+        let hosts = self.hosts(&platform)?;
+        let costs::Keys { costs, selection } = costs::read(&self.config)?;
+        let mut program = Program::with_seed(Arc::clone(&platform), self.seed);
+        let start = program.barrier(hosts.len() as u32).id();
+        let mailboxes = program.mailboxes::<()>("rank ", hosts.len() as u32);
+        assert_eq!(mailboxes.at(0).id(), crate::p2p::mailbox(0), "the mailboxes of processes come first");
+        let names: Vec<String> = hosts.iter().map(|host| platform.host(*host).name.to_owned()).collect();
+        let world = Arc::new(World {
+            speeds: hosts.iter().map(|host| platform.host(*host).speed()).collect(),
+            hosts,
+            host_names: names.clone(),
+            costs,
+            compute: self.compute,
+            selection,
+            polls: Default::default(),
+            start,
+            aborted: Mutex::new(None),
+            output: self.output,
+        });
+        let exports = entry::offered().into_iter().map(|(name, address)| Export { name, address }).collect();
+        let personality = Arc::new(Mpi { world: Arc::clone(&world), exports });
+        let image = Image::read(&self.executable, personality).map_err(refused)?;
+        let options = Options {
+            args: std::iter::once(self.executable.display().to_string())
+                .chain(self.arguments.clone())
+                .collect(),
+            env: std::env::vars().collect(),
+            hosts: names,
+            ..Options::default()
+        };
+        let processes = Arc::new(Processes::new(Arc::new(image), world.size(), options).map_err(refused)?);
+        for (process, host) in world.hosts.iter().enumerate() {
+            let body = Body::Coroutine(processes.coroutine(process));
+            program.actor(format!("rank {process}"), *host)?.code(body)?;
+        }
+        Ok((program, Run { world, processes }))
+    }
+
+    /// Where each process runs.
+    fn hosts(&self, platform: &Platform) -> Result<Vec<HostId>> {
+        let listed = match &self.hostfile {
+            Some(path) => read_hosts(path, platform)?,
+            None => {
+                let mut hosts: Vec<HostId> = platform.hosts().collect();
+                hosts.sort_by(|a, b| platform.host(*a).name.cmp(platform.host(*b).name));
+                hosts
+            }
+        };
+        if listed.is_empty() {
+            return Err(Error::input("there is no host to run processes on"));
+        }
+        let count = self.processes.filter(|count| *count > 0).unwrap_or(listed.len());
+        if count > listed.len() && !self.oversubscribe && self.hostfile.is_none() {
+            return Err(Error::input(format!(
+                "{count} processes are to run on {} hosts: give a platform with more hosts, or --oversubscribe to let them share",
+                listed.len()
+            )));
+        }
+        Ok((0..count).map(|process| listed[process % listed.len()]).collect())
+    }
+}
+
+fn refused(error: simurgh_native::Error) -> Error {
+    Error::input(error.to_string())
+}
+
+/// Reads a host file: a host a line, `host:k` for k lines.
+fn read_hosts(path: &Path, platform: &Platform) -> Result<Vec<HostId>> {
+    let text = simurgh_actors::scenario::file::read_text(path)?;
+    let by_name: BTreeMap<&str, HostId> =
+        platform.hosts().map(|host| (platform.host(host).name, host)).collect();
+    let mut hosts = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("{}:{}", path.display(), number + 1);
+        let (name, slots) = match line.trim().rsplit_once(':') {
+            Some((name, slots)) => {
+                let slots = slots.trim().parse::<usize>().map_err(|_| {
+                    Error::input(format!("{place}: {slots:?} is no number of processes; write HOST:4, say"))
+                })?;
+                (name.trim(), slots)
+            }
+            None => (line.trim(), 1),
+        };
+        let Some(host) = by_name.get(name) else {
+            return Err(Error::input(format!("{place}: the platform has no host {name:?}")));
+        };
+        hosts.extend(std::iter::repeat_n(*host, slots));
+    }
+    Ok(hosts)
+}
+
+/// MPI as what the host of compiled programs offers them.
+struct Mpi {
+    world: Arc<World>,
+    exports: Vec<Export>,
+}
+
+impl Personality for Mpi {
+    fn exports(&self) -> &[Export] {
+        &self.exports
+    }
+
+    fn provides(&self, library: &str) -> bool {
+        library.starts_with("libmpi")
+    }
+
+    fn begins(&self, rank: usize) {
+        os::begins(|| Rank::new(rank as u32, Arc::clone(&self.world)));
+    }
+
+    fn output(&self, _rank: usize, fd: i32, bytes: &[u8]) {
+        // A reader that has gone away is no error of the program.
+        let _ = match (self.world.output, fd) {
+            (Output::AsItIs, 1) => std::io::stdout().lock().write_all(bytes),
+            (Output::AsItIs | Output::AllToError, _) => std::io::stderr().lock().write_all(bytes),
+            (Output::Nowhere, _) => Ok(()),
+        };
+    }
+
+    fn leaves(&self, rank: usize, how: &End) {
+        if let End::Exited(0) = how
+            && os::rank().stage.get() == Stage::Within
+        {
+            os::abort(1, &format!("rank {rank} ended without MPI_Finalize"));
+        }
+    }
+
+    fn ending(&self, rank: usize, how: &End) -> Ending {
+        let aborted = self.world.aborted.lock().unwrap_or_else(PoisonError::into_inner);
+        match (how, &*aborted) {
+            (_, Some(aborted)) if aborted.process as usize == rank => Err(aborted.message.clone()),
+            (End::Exited(0) | End::Killed, _) => Ok(()),
+            (other, _) => Err(other.to_string()),
+        }
+    }
+}
