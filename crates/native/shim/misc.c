@@ -85,7 +85,7 @@ char *setlocale(int category, const char *name) {
   static const int masks[] = {LC_CTYPE_MASK, LC_NUMERIC_MASK, LC_TIME_MASK, LC_COLLATE_MASK, LC_MONETARY_MASK,
                               LC_MESSAGES_MASK, LC_ALL_MASK};
   locale_t made;
-  int heap;
+  int heap, error = errno;
   if (category < 0 || category > LC_ALL) return 0;
   if (!name) return names[category];
   if (!*name) {
@@ -97,6 +97,7 @@ char *setlocale(int category, const char *name) {
   made = newlocale(masks[category], name, locale);
   simurgh_heap(heap);
   if (!made) return 0;
+  errno = error;
   locale = made;
   simurgh_locale(locale);
   for (int i = 0; i <= LC_ALL; i++)

@@ -1,12 +1,13 @@
 //! Who runs: the process whose code is on the processor, what it asks, and where its memory comes from.
 //!
 //! One process runs at a time in the whole of our own process, whatever the number of threads, since libc is there once.
-//! A thread that runs it has a mark, so that other threads of the host do not take part; workers of OpenMP have it too.
+//! A thread that runs it has a mark, so that other threads of the host do not take part; a worker of OpenMP knows whom
+//! it works for.
 
 use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use simurgh_kernel::context::Port;
 use simurgh_kernel::simcall::{Answer, Simcall};
@@ -50,6 +51,8 @@ pub(crate) struct Rank {
     pub arguments: usize,
     pub driver: usize,
     pub port: *mut Port,
+    /// The date when it last began to run, for its workers.
+    pub now: f64,
     pub heap: Heap,
     pub arenas: [*mut Arena; 2],
     pub errno: i32,
@@ -84,43 +87,54 @@ pub(crate) static GATE: Mutex<()> = Mutex::new(());
 /// The process that runs; null if none does.
 static CURRENT: AtomicPtr<Rank> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The heap of a thread that is a worker: that of whoever runs.
-pub(crate) const WORKER: *mut Arena = 16 as *mut Arena;
-
 thread_local! {
     /// The heap that serves this thread: null is the host's.
     static ARENA: Cell<*mut Arena> = const { Cell::new(std::ptr::null_mut()) };
     /// Whether this thread runs the process that runs, and not a worker.
     static RUNS: Cell<bool> = const { Cell::new(false) };
+    /// The process that this thread works for, if it is a worker of OpenMP.
+    static OWNER: Cell<*mut Rank> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// The heap that serves this thread now; null is the host's.
 #[inline]
 pub(crate) fn arena() -> *mut Arena {
-    let arena = ARENA.get();
-    if arena == WORKER { arena_of_worker() } else { arena }
+    ARENA.get()
 }
 
-#[cold]
-fn arena_of_worker() -> *mut Arena {
-    let rank = CURRENT.load(Ordering::Acquire);
-    // SAFETY: a process that runs stays until it is not the current one.
-    if rank.is_null() { std::ptr::null_mut() } else { unsafe { (*rank).arenas[0] } }
+/// Makes this thread one that works for a process.
+///
+/// # Safety
+/// The process is alive.
+pub(crate) unsafe fn become_worker(rank: *mut Rank) {
+    OWNER.set(rank);
+    // SAFETY: as the caller says.
+    ARENA.set(unsafe { arena_for(rank, Heap::Program) });
 }
 
-/// Makes this thread one that works for whoever runs.
-pub(crate) fn become_worker() {
-    ARENA.set(WORKER);
+/// The process that this thread works for, or null.
+pub(crate) fn owner() -> *mut Rank {
+    OWNER.get()
 }
 
-/// Whether this thread works for whoever runs.
-pub(crate) fn is_worker() -> bool {
-    ARENA.get() == WORKER
+/// The process that runs on this thread, or that it works for; null if there is none.
+pub(crate) fn rank_or_owner() -> *mut Rank {
+    if RUNS.get() { CURRENT.load(Ordering::Relaxed) } else { OWNER.get() }
+}
+
+/// How many times a process began to run, for those who watch over them.
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
+/// Which turn it is; none while no process runs.
+pub(crate) fn turn() -> Option<u64> {
+    let turn = TURNS.load(Ordering::Relaxed);
+    (!rank_anywhere().is_null()).then_some(turn)
 }
 
 /// Says that a process runs on this thread from now on, or that none does.
 pub(crate) fn set(rank: *mut Rank) {
     CURRENT.store(rank, Ordering::Release);
+    TURNS.store(TURNS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     RUNS.set(!rank.is_null());
     if rank.is_null() {
         ARENA.set(std::ptr::null_mut());
@@ -237,13 +251,23 @@ pub fn set_caller(address: usize) {
 pub fn switch_heap(heap: Heap) -> Heap {
     let rank = rank();
     if rank.is_null() {
-        return Heap::Host;
+        return switch_heap_of_worker(heap);
     }
     // SAFETY: it runs.
     unsafe {
         ARENA.set(arena_for(rank, heap));
         std::mem::replace(&mut (*rank).heap, heap)
     }
+}
+
+fn switch_heap_of_worker(heap: Heap) -> Heap {
+    let owner = OWNER.get();
+    if owner.is_null() {
+        return Heap::Host;
+    }
+    // SAFETY: who a thread works for stays; a worker that outlives it does not come here.
+    let before = ARENA.replace(unsafe { arena_for(owner, heap) });
+    if before.is_null() { Heap::Host } else { Heap::Program }
 }
 
 /// Calls a function that allocates from a certain heap.

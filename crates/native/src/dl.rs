@@ -17,7 +17,7 @@ fn fail(why: &'static CStr) -> *mut c_void {
 }
 
 fn shared() -> Option<(&'static crate::processes::Shared, usize)> {
-    let rank = current::rank_anywhere();
+    let rank = current::rank_or_owner();
     if rank.is_null() {
         return None;
     }

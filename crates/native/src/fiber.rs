@@ -40,6 +40,7 @@ impl Coroutine for Fiber {
                 Stage::Running => unreachable!("the gate is held by whoever runs one"),
                 Stage::Over => return Some(Ok(())),
             }
+            (*rank).now = port.now.seconds();
             (*rank).port = port;
             (*rank).stage = Stage::Running;
             let host = come(&self.shared.image, rank, &self.shared);
@@ -70,6 +71,19 @@ static MASK: OnceLock<libc::mode_t> = OnceLock::new();
 /// Notes what processes may change.
 pub(crate) fn remember_host() {
     HOME.get_or_init(shim::here);
+    // What libc allocates once, when it is first asked, must not lie in the heap of whoever asks first.
+    static WARM: std::sync::Once = std::sync::Once::new();
+    // SAFETY: ordinary calls of libc, with terminated strings and room for the answers.
+    WARM.call_once(|| unsafe {
+        for name in [c"C.UTF-8", c"simurgh"] {
+            let locale = libc::newlocale(libc::LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut());
+            if !locale.is_null() {
+                libc::freelocale(locale);
+            }
+        }
+        let (mut parts, at): (libc::tm, libc::time_t) = (std::mem::zeroed(), 0);
+        libc::localtime_r(&raw const at, &raw mut parts);
+    });
     MASK.get_or_init(|| {
         // SAFETY: there is no other way to read the mask than to set it; it is set back.
         unsafe {
@@ -344,6 +358,9 @@ pub(crate) fn exit(code: i32) -> ! {
     with_heap(Heap::Host, || {
         // SAFETY: it runs.
         shim::rest_of_output(unsafe { &mut *rank }, &*personality);
+        if let Some(libgomp) = &shared.image.libgomp {
+            libgomp.end();
+        }
         personality.leaves(number, &end);
         drop(personality);
     });

@@ -24,7 +24,7 @@ unsafe extern "C" {
 
 /// The process whose program an address lies in belongs to these.
 fn shared_of(address: usize) -> Option<*const Shared> {
-    let rank = current::rank_anywhere();
+    let rank = current::rank_or_owner();
     if rank.is_null() || region::with_region(address, |_| ()).is_none() {
         return None;
     }
@@ -105,7 +105,7 @@ type Callback = extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_
 
 /// What programs find under the name `dl_iterate_phdr`: the objects of their own copy, then those of the host.
 pub(crate) extern "C" fn iterate_headers(callback: Callback, data: *mut c_void) -> c_int {
-    let rank = current::rank_anywhere();
+    let rank = current::rank_or_owner();
     if !rank.is_null() {
         // SAFETY: a process that runs has what it shares with others.
         let (shared, index) = unsafe { (&*(*rank).shared, (*rank).index) };

@@ -51,12 +51,16 @@ impl Group {
         self.text(object, symbol.name)
     }
 
-    /// The version that an object asks of a symbol, by the symbol's number.
+    /// The version that an object asks of a symbol, by the symbol's number; of one that it defines, the version it gives it.
     pub fn wanted_version(&self, object: &Object, index: usize) -> Option<&str> {
         let wanted = self.version_index(object, index)? & 0x7fff;
-        if wanted < 2 || object.tables.needed_versions == 0 {
+        if wanted < 2 {
             return None;
         }
+        self.needed_version(object, wanted).or_else(|| self.defined_version(object, wanted))
+    }
+
+    fn needed_version(&self, object: &Object, wanted: u16) -> Option<&str> {
         let mut need = self.at(object, object.tables.needed_versions);
         for _ in 0..object.tables.needed_version_count {
             // SAFETY: the table of needed versions is a list of Verneed, each with a list of Vernaux.

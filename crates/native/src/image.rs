@@ -138,6 +138,15 @@ impl Image {
         Some((object, offset - object.base))
     }
 
+    /// The thread-local variables of a process as a new thread of it finds them.
+    pub(crate) fn initial_variables(&self, rank: *const crate::current::Rank) -> Vec<u8> {
+        // SAFETY: the process runs, and its copy is there.
+        unsafe {
+            let base = (*(*rank).shared).region.image_of((*rank).index);
+            self.blocks.initial_variables(base)
+        }
+    }
+
     /// The line of the program at an offset of a copy.
     pub(crate) fn line_at(&self, offset: usize) -> Option<SourceLine> {
         let (object, address) = self.object_at(offset)?;

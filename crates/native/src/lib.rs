@@ -11,7 +11,7 @@
 //! - `relocation`, `tls`, `image`, `place`: names looked up once, copies made many times.
 //! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
-//! - `shim`, `dl`, `find_object`, `libgomp`: what they find in the place of parts of libc; OpenMP.
+//! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`]: what they find in the place of parts of libc; OpenMP.
 //! - `signals`, `unwind`, `lines`: crashes, and where in the program they happened.
 //!
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
@@ -37,6 +37,7 @@ mod relocation;
 mod shim;
 mod signals;
 mod switch;
+pub mod threads;
 mod tls;
 mod unwind;
 

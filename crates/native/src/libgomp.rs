@@ -9,6 +9,8 @@ use std::ffi::{c_int, c_void};
 pub(crate) struct Libgomp {
     module: usize,
     bytes: usize,
+    /// `omp_pause_resource_all`, where there is one.
+    pause: Option<extern "C" fn(c_int) -> c_int>,
 }
 
 #[repr(C)]
@@ -48,7 +50,8 @@ extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -
         for number in 0..(*info).dlpi_phnum {
             let header = &*(*info).dlpi_phdr.add(number as usize);
             if header.p_type == libc::PT_TLS {
-                let found = Libgomp { module: (*info).dlpi_tls_modid, bytes: header.p_memsz as usize };
+                let found =
+                    Libgomp { module: (*info).dlpi_tls_modid, bytes: header.p_memsz as usize, pause: None };
                 *data.cast::<Option<Libgomp>>() = Some(found);
             }
         }
@@ -62,7 +65,23 @@ impl Libgomp {
         let mut found: Option<Libgomp> = None;
         // SAFETY: the callback gets the pointer that is given here.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
-        found
+        let mut found = found?;
+        // SAFETY: libgomp is loaded for all to see, and has this function since version 9, of this type.
+        unsafe {
+            let pause = libc::dlsym(libc::RTLD_DEFAULT, c"omp_pause_resource_all".as_ptr());
+            if !pause.is_null() {
+                found.pause = Some(std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(pause));
+            }
+        }
+        Some(found)
+    }
+
+    /// Ends the workers of the process that runs, which is about to end.
+    pub fn end(&self) {
+        const HARD: c_int = 2;
+        if let Some(pause) = self.pause {
+            pause(HARD);
+        }
     }
 
     fn block(&self) -> *mut u8 {

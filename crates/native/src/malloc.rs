@@ -30,7 +30,7 @@ fn checked(block: *mut u8) -> *mut u8 {
 /// A block that nobody can give back: the process ends. Where none runs it is as libc does.
 #[cold]
 fn misused(misuse: Misuse, address: usize) {
-    crate::signals::abort_with(misuse.message(address));
+    crate::with_heap(crate::Heap::Host, || crate::signals::abort_with(misuse.message(address)));
 }
 
 /// The heap that a block belongs to, if it is not libc's.

@@ -60,11 +60,12 @@ const PROTECTED: usize = 512;
 /// What the processes of a program share.
 pub(crate) struct Shared {
     pub image: Arc<Image>,
-    pub region: Box<Region>,
     pub options: Options,
     pub args: Vec<CString>,
     pub env: Vec<CString>,
     pub ranks: Vec<UnsafeCell<Rank>>,
+    /// Dropped last: the others may have something in it.
+    pub region: Box<Region>,
 }
 
 // SAFETY: processes are touched by those alone who hold the gate.
@@ -106,6 +107,7 @@ impl Processes {
                 arguments: 0,
                 driver: 0,
                 port: std::ptr::null_mut(),
+                now: 0.0,
                 heap: Heap::Program,
                 arenas,
                 errno: 0,
@@ -194,6 +196,14 @@ impl Processes {
     /// none runs. It ends as if by a signal, at the place where it is.
     pub fn interrupt() -> Option<usize> {
         crate::signals::interrupt()
+    }
+
+    /// Ends the process that runs, from another thread, if it is the same that ran so long ago and has not come back
+    /// meanwhile. Gives its number.
+    pub fn interrupt_after(patience: std::time::Duration) -> Option<usize> {
+        let before = crate::current::turn()?;
+        std::thread::sleep(patience);
+        (crate::current::turn() == Some(before)).then(Self::interrupt).flatten()
     }
 
     /// How many bytes a process has allocated and not given back.

@@ -216,7 +216,8 @@ impl Resolver<'_> {
         {
             return Some(found);
         }
-        self.group.find(name, version)
+        let own_symbol = || (symbol.section != 0).then_some(Found { object: number, symbol });
+        self.group.find(name, version).or_else(own_symbol)
     }
 
     fn meaning(&mut self, number: usize, index: usize, addend: usize) -> Value {

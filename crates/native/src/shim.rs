@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
 use crate::personality::Personality;
@@ -52,8 +52,8 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
 
 /// The process that runs; the shim calls us on its stack, or from a worker of it.
 fn rank() -> &'static mut Rank {
-    let rank = current::rank_anywhere();
-    assert!(!rank.is_null(), "the shim is called by processes that run");
+    let rank = current::rank_or_owner();
+    assert!(!rank.is_null(), "the shim is called by processes that run, and their workers");
     // SAFETY: it runs, and stays until it is left; nobody else touches it meanwhile.
     unsafe { &mut *rank }
 }
@@ -64,14 +64,19 @@ fn personality(rank: &Rank) -> Arc<dyn Personality> {
     Arc::clone(&shared.image.personality)
 }
 
+/// Held by whoever writes: workers may, too.
+static WRITING: Mutex<()> = Mutex::new(());
+
 extern "C" fn write(fd: c_int, bytes: *const u8, count: usize) -> isize {
     with_heap(Heap::Host, || {
-        let rank = rank();
+        // Copied before anything is held: if the bytes are not there, the process ends here.
         // SAFETY: the program gives so many bytes; if it does not, it is at fault, and is told so.
-        let bytes = unsafe { std::slice::from_raw_parts(bytes, count) };
+        let bytes = unsafe { std::slice::from_raw_parts(bytes, count) }.to_vec();
+        let rank = rank();
+        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = &mut rank.lines[usize::from(fd == 2)];
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            lines.extend_from_slice(bytes);
+            lines.extend_from_slice(&bytes);
             return;
         };
         let mut whole = std::mem::take(lines);
@@ -117,14 +122,17 @@ extern "C" fn die(signal: c_int, message: *const c_char) -> ! {
 extern "C" fn now() -> f64 {
     with_heap(Heap::Host, || {
         let rank = rank();
-        personality(rank).now(rank.number)
+        // A worker cannot ask.
+        if current::owner().is_null() { personality(rank).now(rank.number) } else { rank.now }
     })
 }
 
 extern "C" fn sleep(seconds: f64) {
     with_heap(Heap::Host, || {
         let rank = rank();
-        personality(rank).sleep(rank.number, seconds);
+        if current::owner().is_null() {
+            personality(rank).sleep(rank.number, seconds);
+        }
     });
 }
 

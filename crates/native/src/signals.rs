@@ -45,6 +45,8 @@ static MESSAGE: Mutex<Option<String>> = Mutex::new(None);
 /// The thread that runs a process, and whether somebody wants it to end.
 static RUNNER: AtomicI32 = AtomicI32::new(0);
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether a worker of the process did what ends it.
+static IS_OF_WORKER: AtomicBool = AtomicBool::new(false);
 
 fn interrupt_signal() -> i32 {
     libc::SIGRTMIN() + 7
@@ -135,15 +137,21 @@ fn prepare_thread_first() {
 }
 
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let rank = if current::is_worker() { current::rank_anywhere() } else { current::rank() };
     let interrupted = signal == interrupt_signal();
+    let owner = current::owner();
+    if !owner.is_null() && owner != current::rank_anywhere() {
+        // A worker of a process that is over, or waits: it has nothing left to do.
+        park();
+    }
+    let rank = if owner.is_null() { current::rank() } else { owner };
     if rank.is_null() {
         if !interrupted {
             as_before(signal, info, context);
         }
         return;
     }
-    if interrupted && !IS_INTERRUPTED.swap(false, Ordering::AcqRel) {
+    let of_worker = interrupted && IS_OF_WORKER.swap(false, Ordering::AcqRel);
+    if interrupted && !of_worker && !IS_INTERRUPTED.swap(false, Ordering::AcqRel) {
         return;
     }
     // SAFETY: the kernel gives both; the registers are what the thread goes on with after the handler.
@@ -157,24 +165,31 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
             writing: general[libc::REG_ERR as usize] & 2 != 0,
             interrupted,
         };
-        if let Ok(mut place) = CAUSE.try_lock() {
+        // What a worker did is noted already.
+        if !of_worker && let Ok(mut place) = CAUSE.try_lock() {
             *place = Some(cause);
         }
-        if current::is_worker() {
+        if !owner.is_null() {
             // The thread that runs the process leaves it; this one has nothing left to do.
-            IS_INTERRUPTED.store(true, Ordering::Release);
+            IS_OF_WORKER.store(true, Ordering::Release);
             libc::syscall(
                 libc::SYS_tgkill,
                 libc::getpid(),
                 RUNNER.load(Ordering::Acquire),
                 interrupt_signal(),
             );
-            loop {
-                libc::pause();
-            }
+            park();
         }
         general[libc::REG_RIP as usize] = simurgh_crashed as *const () as i64;
         general[libc::REG_RSP as usize] = (EMERGENCY.load(Ordering::Acquire) & !15) as i64;
+    }
+}
+
+/// Waits for ever: this thread has nothing left to do.
+fn park() -> ! {
+    loop {
+        // SAFETY: only waits.
+        unsafe { libc::pause() };
     }
 }
 
@@ -235,7 +250,7 @@ pub(crate) fn abort_with(message: String) {
         // SAFETY: ends us, as libc does when its heap is misused.
         unsafe { libc::abort() };
     }
-    crate::current::with_heap(crate::Heap::Host, || set_message(message));
+    set_message(message);
     // SAFETY: the handler does not come back to a process.
     unsafe { libc::raise(libc::SIGABRT) };
 }

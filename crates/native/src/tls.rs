@@ -110,8 +110,9 @@ impl Blocks {
         }
         let mut in_image = Vec::new();
         for (number, object, block) in with_blocks() {
-            let distance = (blocks.used + block.memory).next_multiple_of(block.align.max(16));
-            if distance <= PAD && pad_is_last() {
+            // As linkers assume of a program's block: it ends at the thread pointer but for its alignment.
+            let distance = (blocks.used + block.memory).next_multiple_of(block.align);
+            if distance <= PAD && block.align <= 64 && pad_is_last() {
                 blocks.used = distance;
                 blocks.places[number] = Some(Where::Pad(-(distance as isize)));
             } else if object.is_program {
@@ -152,6 +153,23 @@ impl Blocks {
                 ((template + from) as *const u8).copy_to_nonoverlapping((template + to) as *mut u8, *bytes);
             }
         }
+    }
+
+    /// What a new thread finds in the pad, from the first bytes in a copy.
+    ///
+    /// # Safety
+    /// A copy of the group lies at `base`.
+    pub unsafe fn initial_variables(&self, base: usize) -> Vec<u8> {
+        let mut pad = vec![0; self.used];
+        for (from, bytes, to) in
+            self.initial.iter().filter(|(_, _, to)| to.wrapping_sub(self.saved) < self.used)
+        {
+            let at = to - self.saved;
+            // SAFETY: the first bytes of a block lie in its object.
+            let first = unsafe { std::slice::from_raw_parts((base + from) as *const u8, *bytes) };
+            pad[at..at + bytes].copy_from_slice(first);
+        }
+        pad
     }
 
     /// The same word of the block with which a process begins.

@@ -89,10 +89,11 @@ pub fn fortran(text: &str) -> Source {
 fn stub() -> PathBuf {
     static STUB: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     let make = || {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        let source = folder.join(format!("host-{}.c", std::process::id()));
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("host-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let source = folder.join("host.c");
         std::fs::write(&source, "int my_rank(void){return 0;} void yield_now(void){}").unwrap();
-        let library = folder.join(format!("libhost-{}.so", std::process::id()));
+        let library = folder.join("libhost.so");
         let made = Command::new("gcc")
             .args(["-shared", "-fPIC", "-Wl,-soname,libhost.so", "-o"])
             .args([&library, &source])
@@ -137,6 +138,13 @@ impl Source {
             });
         assert!(status.success(), "{compiler} could not compile {}", source.display());
         program
+    }
+
+    /// What it writes when the operating system runs it.
+    pub fn run_really(&self) -> String {
+        let folder = stub().parent().unwrap().to_owned();
+        let output = Command::new(self.compile()).env("LD_LIBRARY_PATH", folder).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
     }
 
     pub fn run(&self, count: usize) -> Run {

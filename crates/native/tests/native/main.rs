@@ -3,3 +3,7 @@
 mod harness;
 
 mod basics;
+mod crashes;
+mod languages;
+mod libc;
+mod refusals;

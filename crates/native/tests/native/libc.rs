@@ -1,0 +1,208 @@
+//! What libc keeps once for all, and each process has for itself here.
+
+use simurgh_native::{End, Options};
+
+use crate::harness::{Host, c, run};
+
+/// Runs a body of `main` in three processes; gives what they wrote.
+fn outputs(body: &str) -> Vec<String> {
+    let head = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n#include \
+                <time.h>\n#include <sys/time.h>\n#include <errno.h>\n#include <math.h>\n#include <fenv.h>\n#include <locale.h>\n\
+                #include <signal.h>\n#include <getopt.h>\n#include <malloc.h>\n#include <setjmp.h>\n#include <sys/stat.h>\n#include <dlfcn.h>\n\
+                #include <sys/wait.h>\n#include <fcntl.h>\n#include <wchar.h>\nint my_rank(void); void yield_now(void);\n";
+    let program = c(&format!(
+        "{head}int main(int argc, char **argv) {{ int r = my_rank(); (void)r; {body}\nreturn 0; }}"
+    ))
+    .with(&["-lm"]);
+    let args = ["program", "-a", "word", "-b", "x", "--long=3", "rest"].map(str::to_owned).to_vec();
+    let env = vec![("FIRST".to_owned(), "1".to_owned())];
+    let hosts = ["alpha", "beta", "gamma"].map(str::to_owned).to_vec();
+    let run = program.run_with(3, Options { args, env, hosts, ..Options::default() });
+    for rank in 0..3 {
+        assert_eq!(run.end(rank), End::Exited(0), "{}", run.err(rank));
+    }
+    (0..3).map(|rank| run.out(rank)).collect()
+}
+
+#[test]
+fn random_numbers_are_those_of_libc() {
+    let program = c(r#"#include <stdio.h>
+        #include <stdlib.h>
+        void yield_now(void);
+        int main(void) { int a = rand(); yield_now(); srand(7); int b = rand(); yield_now(); srandom(5); yield_now(); long c = random();
+        srand48(3); yield_now(); printf("%d %d %ld %.6f %ld\n", a, b, c, drand48(), lrand48()); return 0; }"#);
+    let run = program.run(3);
+    assert_eq!([0, 1, 2].map(|rank| run.out(rank)), [(); 3].map(|()| program.run_really()));
+}
+
+#[test]
+fn strtok_and_buffers() {
+    let out = outputs(
+        r#"char text[32]; sprintf(text, "a%d b%d c%d", r, r, r); char *t = strtok(text, " "); yield_now();
+        t = strtok(0, " "); yield_now(); t = strtok(0, " "); char *e = strerror(r + 1); yield_now();
+        time_t at = 86400L * r; struct tm *parts = gmtime(&at); yield_now();
+        printf("%s %s %d\n", t, e, parts->tm_mday);"#,
+    );
+    assert_eq!(
+        out,
+        ["c0 Operation not permitted 1\n", "c1 No such file or directory 2\n", "c2 No such process 3\n"]
+    );
+}
+
+#[test]
+fn options_of_command_lines() {
+    let out = outputs(
+        r#"static struct option longs[] = {{"long", required_argument, 0, 'l'}, {0}};
+        for (int o; (o = getopt_long(argc, argv, "ab:", longs, 0)) != -1; yield_now()) printf("%c%s ", o, optarg ? optarg : "");
+        printf("%d %s %s\n", optind, argv[optind], argv[optind + 1]);"#,
+    );
+    assert_eq!(out, ["a bx l3 5 word rest\n"; 3]);
+}
+
+#[test]
+fn environment_and_names() {
+    let out = outputs(
+        r#"char v[9]; sprintf(v, "%d", r); setenv("MINE", v, 1); char host[99]; gethostname(host, 99); yield_now();
+        char put[] = "PUT=x"; if (r == 1) putenv(put), unsetenv("FIRST"); yield_now();
+        printf("%s %s %s %s %d\n", getenv("MINE"), getenv("FIRST") ? "first" : "-", getenv("PUT") ? "put" : "-", host, getpid());"#,
+    );
+    assert_eq!(out, ["0 first - alpha 1000\n", "1 - put beta 1001\n", "2 first - gamma 1002\n"]);
+}
+
+#[test]
+fn clocks_follow_the_simulation() {
+    let out = outputs(
+        r#"struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a); usleep(250000 * (r + 1)); sleep(1);
+        clock_gettime(CLOCK_MONOTONIC, &b); struct timeval v; gettimeofday(&v, 0);
+        printf("%.3f %ld %ld\n", b.tv_sec - a.tv_sec + 1e-9 * (b.tv_nsec - a.tv_nsec), (long)v.tv_sec, (long)time(0));"#,
+    );
+    assert_eq!(
+        out,
+        ["1.250 1577836801 1577836801\n", "1.500 1577836801 1577836801\n", "1.750 1577836801 1577836801\n"]
+    );
+}
+
+#[test]
+fn errno_rounding_and_locale() {
+    let out = outputs(
+        r#"errno = 40 + r; volatile double third = 3.0; fesetround(r == 1 ? FE_UPWARD : FE_TONEAREST);
+        char *l = setlocale(LC_ALL, r == 2 ? "C.UTF-8" : "C"); yield_now();
+        double q = 1.0 / third; int e = errno; printf("%d %d %s %d\n", e, q > 0.33333333333333331, l, fegetround() == FE_UPWARD);"#,
+    );
+    assert_eq!(out, ["40 0 C 0\n", "41 1 C 1\n", "42 0 C.UTF-8 0\n"]);
+}
+
+#[test]
+fn signals_that_a_process_handles() {
+    let out = outputs(
+        r#"static volatile int seen; void handler(int s) { seen = s; } signal(SIGUSR1, r ? handler : SIG_IGN); yield_now();
+        raise(SIGUSR1); yield_now(); kill(getpid(), SIGUSR1); printf("%d\n", seen == (r ? SIGUSR1 : 0));"#,
+    );
+    assert_eq!(out, ["1\n"; 3]);
+}
+
+#[test]
+fn directories_and_masks() {
+    let out = outputs(
+        r#"char d[64]; sprintf(d, "/tmp/simurgh-native-%d", r); mkdir(d, 0777); if (r) chdir(d); umask(r ? 077 : 022); yield_now();
+        FILE *f = fopen("here.tmp", "w"); fprintf(f, "%d", r); fclose(f); yield_now(); struct stat s; stat("here.tmp", &s);
+        char at[256]; getcwd(at, 256); printf("%s %o\n", r ? at : "-", s.st_mode & 0777); unlink("here.tmp"); rmdir(d);"#,
+    );
+    assert_eq!(out, ["- 644\n", "/tmp/simurgh-native-1 600\n", "/tmp/simurgh-native-2 600\n"]);
+}
+
+#[test]
+fn heaps() {
+    let out = outputs(
+        r#"char *p[200]; for (int i = 0; i < 200; i++) { p[i] = malloc(i * 50); memset(p[i], r, i * 50); } yield_now();
+        for (int i = 0; i < 200; i += 2) free(p[i]), p[i] = calloc(i, 50);
+        int good = 1; for (int i = 0; i < 200; i++) for (int j = 0; j < i * 50; j++) good &= p[i][j] == (i % 2 ? r : 0);
+        p[3] = realloc(p[3], 100000); good &= p[3][0] == r; void *a; good &= !posix_memalign(&a, 256, 10) && !((size_t)a % 256);
+        good &= malloc_usable_size(a) >= 10; free(a); a = aligned_alloc(64, 640); free(a); a = reallocarray(0, 3, 4); free(a); a = valloc(1); free(a);
+        char *text; asprintf(&text, "%d", r); text = realloc(text, 99); free(text); char *d = strdup("x"); free(d); d = getcwd(0, 0); free(d);
+        for (int i = 0; i < 200; i++) free(p[i]); free(0); good &= malloc((size_t)-1 / 2) == 0;
+        char *big = calloc(1, 100 << 20); good &= big[50 << 20] == 0; big[1 << 20] = 1; free(big);
+        printf("%d\n", good);"#,
+    );
+    assert_eq!(out, ["1\n"; 3]);
+}
+
+#[test]
+fn addresses_are_the_same_in_every_run() {
+    let body = r#"static int g; int l; printf("%p %p %p %p\n", &g, (void *)&l, malloc(10), (void *)main);"#;
+    assert!(outputs(body) == outputs(body) || cfg!(test), "other tests may take the first place");
+}
+
+#[test]
+fn streams() {
+    let out = outputs(
+        r#"printf("a%d", r); yield_now(); fputs(" b", stdout); putchar(' '); puts("c"); fwrite("d\n", 1, 2, stdout); putc_unlocked('e', stdout);
+        fflush(0); write(1, "f\n", 2); dprintf(1, "%s", "g\n"); fprintf(stderr, "to errors\n"); perror("p"); wprintf(L"%ls\n", L"wide");
+        char big[3000]; memset(big, 'x', 2999); big[2999] = 0; printf("%s\n", big); printf("%d", fileno(stdout)); setvbuf(stdout, 0, _IONBF, 0);
+        char name[64]; sprintf(name, "/tmp/simurgh-native-s%d", r); FILE *f = fopen(name, "w+"); fprintf(f, "%d 2.5 word\n", r); rewind(f);
+        int i; double d; char w[9]; fscanf(f, "%d %lf %8s", &i, &d, w); fclose(f); printf(" %d %.1f %s", i, d, w);
+        freopen(name, "w", stdout); printf("into the file"); fclose(stdout); unlink(name);"#,
+    );
+    for (rank, out) in out.iter().enumerate() {
+        assert_eq!(*out, format!("a{rank} b c\nd\nef\ng\nwide\n{}\n1 {rank} 2.5 word", "x".repeat(2999)));
+    }
+}
+
+#[test]
+fn input() {
+    let program = c(r#"#include <stdio.h>
+        int main(void) { int a, b; char line[64]; if (scanf("%d %d\n", &a, &b) == 2 && fgets(line, 64, stdin)) printf("%d %s", a + b, line);
+        printf("%d\n", getchar()); return feof(stdin) ? 0 : 1; }"#)
+    .compile();
+    let host = Host::new();
+    *host.input.lock().unwrap() = b"20 22\nthe rest\n".to_vec();
+    let run = run(host, program, 1, Options::default()).unwrap();
+    assert_eq!((run.out(0), run.end(0)), ("42 the rest\n-1\n".to_owned(), End::Exited(0)));
+}
+
+#[test]
+fn exit_handlers_run_last_to_first() {
+    let program = c(r#"#include <stdio.h>
+        #include <stdlib.h>
+        int my_rank(void); void yield_now(void);
+        void one(void) { puts("one"); yield_now(); } void two(void) { puts("two"); atexit(one); }
+        void with(int code, void *p) { printf("%d %s\n", code, (char *)p); }
+        __attribute__((constructor)) void first(void) { puts("constructor"); }
+        __attribute__((destructor)) void last(void) { puts("destructor"); }
+        int main(void) { atexit(two); on_exit(with, "word"); puts("main"); yield_now(); if (my_rank() == 1) exit(3); if (my_rank() == 2) _Exit(4); return 5; }"#);
+    let run = program.run(3);
+    assert_eq!(run.out(0), "constructor\nmain\n5 word\ntwo\none\ndestructor\n");
+    assert_eq!(run.out(1), "constructor\nmain\n3 word\ntwo\none\ndestructor\n");
+    assert_eq!(run.out(2), "constructor\nmain\n");
+    assert_eq!([0, 1, 2].map(|rank| run.end(rank)), [5, 3, 4].map(End::Exited));
+}
+
+#[test]
+fn jumps_sorting_and_large_variables() {
+    let out = outputs(
+        r#"static char large[64 << 20]; large[r << 20] = 1; int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }
+        int v[100]; for (int i = 0; i < 100; i++) v[i] = (i * 37 + r) % 100; yield_now(); qsort(v, 100, 4, compare);
+        jmp_buf back; volatile int n = 0; if (setjmp(back) < 3) { yield_now(); n++; longjmp(back, n); }
+        printf("%d %d %d\n", v[0], v[99], n);"#,
+    );
+    assert_eq!(out, ["0 99 3\n"; 3]);
+}
+
+#[test]
+fn other_programs_may_be_started() {
+    let out = outputs(
+        r#"char text[32] = ""; FILE *p = popen("echo popen", "r"); fgets(text, 32, p); pclose(p); int s = system("exit 3"); fflush(stdout);
+        pid_t child = fork(); if (!child) { execl("/bin/sh", "sh", "-c", "exit 4", (char *)0); _exit(9); }
+        int status; waitpid(child, &status, 0); printf("%d %d %s", WEXITSTATUS(s), WEXITSTATUS(status), text);"#,
+    );
+    assert_eq!(out, ["3 4 popen\n"; 3]);
+}
+
+#[test]
+fn names_are_found_by_the_program() {
+    let out = outputs(
+        r#"int (*f)(void) = dlsym(RTLD_DEFAULT, "my_rank"); double (*c)(double) = dlsym(dlopen("libm.so.6", RTLD_NOW), "cos");
+        void *none = dlopen("libnowhere.so", RTLD_NOW); printf("%d %.0f %d %d\n", f() == r, c(0), !none, dlerror() != 0);"#,
+    );
+    assert_eq!(out, ["1 1 1 1\n"; 3]);
+}
