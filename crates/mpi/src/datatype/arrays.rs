@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use super::Type;
+use super::constructors::Marks;
 use super::contents::Contents;
 use super::layout::Layout;
 use crate::abi;
@@ -134,7 +135,7 @@ fn part_of_array(
         elements = elements.saturating_mul(i128::from(runs[dimension].elements()));
     }
     let parts = if elements == 0 { Vec::new() } else { vec![(elements as usize, Rc::clone(old))] };
-    Type::derived(layout, Some((0, extent)), old.align, parts, contents)
+    Type::derived(layout, Marks::both(0, extent), old.align, parts, contents)
 }
 
 impl Type {

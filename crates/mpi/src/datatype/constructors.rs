@@ -21,13 +21,37 @@ pub(super) struct Block<'a> {
     pub old: &'a Rc<Type>,
 }
 
-/// Bounds: the lowest and the highest.
-type Bounds = Option<(i128, i128)>;
+/// Bounds that programs set: the lowest of the lower ones, the highest of the upper ones.
+#[derive(Copy, Clone, Default)]
+pub(super) struct Marks {
+    pub low: Option<i128>,
+    pub high: Option<i128>,
+}
 
-fn joined(one: Bounds, other: Bounds) -> Bounds {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
+impl Marks {
+    /// Both.
+    pub fn both(low: i128, high: i128) -> Self {
+        Self { low: Some(low), high: Some(high) }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let either = |one: Option<i128>, other: Option<i128>, both: fn(i128, i128) -> i128| match (one, other)
+        {
+            (Some(one), Some(other)) => Some(both(one, other)),
+            (one, other) => one.or(other),
+        };
+        Self { low: either(self.low, other.low, i128::min), high: either(self.high, other.high, i128::max) }
+    }
+
+    /// Those of `count` at a stride.
+    fn repeated(self, count: usize, stride: i64) -> Self {
+        let last = i128::from(stride) * (count as i128 - 1);
+        Self { low: self.low.map(|low| low + last.min(0)), high: self.high.map(|high| high + last.max(0)) }
+    }
+
+    fn shifted(self, by: i64) -> Self {
+        let by = i128::from(by);
+        Self { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
     }
 }
 
@@ -57,7 +81,7 @@ impl Type {
             permanent: Cell::new(None),
             attributes: RefCell::default(),
             name: RefCell::new(name.to_owned()),
-            marked: false,
+            marked: (false, false),
             align: leaf.align(),
             layout,
             parts: Rc::new([]),
@@ -72,21 +96,18 @@ impl Type {
     /// A type of these bytes; its bounds are set, or follow from the layout and the alignment.
     pub(super) fn derived(
         layout: Layout,
-        marks: Bounds,
+        marks: Marks,
         align: usize,
         parts: Vec<(usize, Rc<Type>)>,
         contents: Contents,
     ) -> Result<Self> {
         let (true_lb, true_ub) = layout.span().unwrap_or_default();
-        let marked = marks.is_some();
-        let (lb, extent) = marks.map_or_else(
-            || {
-                let bytes = i128::from(true_ub) - i128::from(true_lb);
-                let align = align.max(1) as i128;
-                (i128::from(true_lb), (bytes + align - 1) / align * align)
-            },
-            |(lb, ub)| (lb, ub - lb),
-        );
+        let lb = marks.low.unwrap_or(true_lb.into());
+        let natural = i128::from(true_ub) - lb;
+        let align = align.max(1);
+        let padded =
+            if natural > 0 { (natural as u128).next_multiple_of(align as u128) as i128 } else { natural };
+        let extent = marks.high.map_or(padded, |high| high - lb);
         let true_extent = true_ub.checked_sub(true_lb);
         let (Ok(lb), Ok(extent), Some(true_extent)) = (i64::try_from(lb), i64::try_from(extent), true_extent)
         else {
@@ -107,34 +128,36 @@ impl Type {
             permanent: Cell::new(None),
             attributes: RefCell::default(),
             name: RefCell::default(),
-            marked,
+            marked: (marks.low.is_some(), marks.high.is_some()),
             align,
             layout,
             parts: parts.into(),
         })
     }
 
-    /// The bounds of `count` of these at a stride, displaced; nothing if there are none.
-    fn bounds(&self, displacement: i64, count: usize, stride: i64) -> Bounds {
-        if count == 0 {
-            return None;
-        }
-        let last = i128::from(stride) * (count as i128 - 1);
-        let low = i128::from(self.lb) + i128::from(displacement);
-        let high = low + i128::from(self.extent);
-        Some((low + last.min(0), high + last.max(0)))
+    /// The bounds that were set.
+    fn marks(&self) -> Marks {
+        let (lb, extent) = (i128::from(self.lb), i128::from(self.extent));
+        Marks { low: self.marked.0.then_some(lb), high: self.marked.1.then_some(lb + extent) }
+    }
+
+    /// `MPI_LB` or `MPI_UB`: no data, but a bound. MPI 3.0 has removed them, and programs still use them.
+    pub(super) fn of_mark(name: &str, marked: (bool, bool)) -> Result<Self> {
+        let mut mark = Self::derived(Layout::empty(), Marks::default(), 1, Vec::new(), Contents::named())?;
+        mark.marked = marked;
+        mark.committed.set(true);
+        name.clone_into(mark.name.get_mut());
+        Ok(mark)
     }
 
     /// Of blocks of any types.
     pub(super) fn of_blocks<'a>(blocks: impl Iterator<Item = Block<'a>>, contents: Contents) -> Result<Self> {
         let blocks = blocks.filter(|block| block.count > 0);
-        let (mut marks, mut align) = (None, 0);
+        let (mut marks, mut align) = (Marks::default(), 0);
         let mut layouts = Vec::new();
         let mut parts: Vec<(usize, Rc<Type>)> = Vec::new();
         for Block { displacement, count, old } in blocks {
-            if old.marked {
-                marks = joined(marks, old.bounds(displacement, count, old.extent));
-            }
+            marks = marks.and(old.marks().repeated(count, old.extent).shifted(displacement));
             align = align.max(old.align);
             layouts.push(old.layout.repeated(count, old.extent)?.shifted(displacement)?);
             match parts.last_mut() {
@@ -185,12 +208,10 @@ impl Type {
         };
         let layout = old.layout.repeated(length, old.extent)?.repeated(count, stride)?;
         let (marks, align, parts) = match elements {
-            0 => (None, 0, Vec::new()),
+            0 => (Marks::default(), 0, Vec::new()),
             _ => {
-                let block = old.bounds(0, length, old.extent);
-                let last = i128::from(stride) * (count as i128 - 1);
-                let marks = block.map(|(low, high)| (low + last.min(0), high + last.max(0)));
-                (marks.filter(|_| old.marked), old.align, vec![(elements, Rc::clone(old))])
+                let marks = old.marks().repeated(length, old.extent).repeated(count, stride);
+                (marks, old.align, vec![(elements, Rc::clone(old))])
             }
         };
         Self::derived(layout, marks, align, parts, contents)
@@ -272,7 +293,7 @@ impl Type {
     /// Never; others may.
     pub fn resized(old: &Rc<Type>, lb: i64, extent: i64, large: bool) -> Result<Self> {
         let contents = Contents::new(abi::COMBINER_RESIZED, large).addresses([lb, extent]).of(old);
-        let marks = Some((i128::from(lb), i128::from(lb) + i128::from(extent)));
+        let marks = Marks::both(lb.into(), i128::from(lb) + i128::from(extent));
         Self::derived(old.layout.clone(), marks, old.align, vec![(1, Rc::clone(old))], contents)
     }
 

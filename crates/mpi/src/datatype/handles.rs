@@ -32,9 +32,11 @@ pub(super) enum Asked {
 
 /// Makes a type of the standard.
 fn named(handle: Datatype) -> Option<Result<Type>> {
-    let made = match basic::basic(handle) {
-        Some(basic) => Type::of_basic(basic),
-        None => {
+    let made = match (handle, basic::basic(handle)) {
+        (_, Some(basic)) => Type::of_basic(basic),
+        (abi::LB, _) => Type::of_mark("MPI_LB", (true, false)),
+        (abi::UB, _) => Type::of_mark("MPI_UB", (false, true)),
+        _ => {
             let (_, name, value, index) = PAIRS.iter().find(|pair| pair.0 == handle)?;
             let part = |handle| basic::basic(handle).expect("pairs are of basic types");
             Type::of_leaf(Leaf::Pair(part(*value), part(*index)), name, Contents::named())

@@ -63,8 +63,8 @@ pub struct Type {
     pub attributes: RefCell<Attributes>,
     /// What programs call it.
     pub name: RefCell<String>,
-    /// Whether bounds were set by a program, which alone count then (5.1.6).
-    marked: bool,
+    /// Whether the lower bound was set by a program, and the upper one: such alone count then (5.1.6).
+    marked: (bool, bool),
     /// What addresses of its data are multiples of.
     align: usize,
     layout: Layout,
@@ -85,7 +85,7 @@ impl Type {
 
     /// Whether the standard or a call gives it, and not a constructor.
     pub fn is_predefined(&self) -> bool {
-        self.leaf.is_some()
+        self.permanent.get().is_some()
     }
 
     /// What people call it.

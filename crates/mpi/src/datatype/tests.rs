@@ -377,6 +377,20 @@ fn neighbours_are_joined() {
 }
 
 #[test]
+fn bounds_that_were_removed_still_count() {
+    let of = |handle| Predefined::default().get(handle).expect("it is known");
+    let parts = [of(abi::LB), of(abi::BYTE), of(abi::UB)];
+    let made = Type::structure(&[1, 4, 1], &[-3, 0, 6], &parts, false).expect("it fits");
+    assert_eq!((made.size, made.lb, made.ub(), made.true_lb, made.true_extent), (4, -3, 6, 0, 4));
+    let twice = Type::contiguous(2, &Rc::new(made), false).expect("it fits");
+    assert_eq!((twice.lb, twice.ub()), (-3, 15));
+    let nothing = Type::structure(&[1], &[10], &parts[..1], false).expect("it fits");
+    assert_eq!((nothing.lb, nothing.extent), (10, -10));
+    let upper = Type::structure(&[1, 1], &[0, 3], &[of(abi::INT), of(abi::UB)], false).expect("it fits");
+    assert_eq!((upper.lb, upper.extent), (0, 3));
+}
+
+#[test]
 fn pairs_are_as_in_c() {
     let of = |handle| {
         let made = Known::basic(handle).made;
