@@ -173,6 +173,11 @@ fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -
         None => format!("crate::entry::missing({:?})", procedure.name),
         Some(place) => {
             let call = format!("{place}::{}(me, {})", procedure.function(), handed.join(", "));
+            // A type tells which variant has made it.
+            let call = match width == Width::Large && procedure.name.starts_with("MPI_Type_") {
+                true => format!("crate::entry::large(me, |me| {call})"),
+                false => call,
+            };
             if procedure.returns == "int" {
                 format!("crate::entry::enter({number}, {on}, |me| {call})")
             } else {

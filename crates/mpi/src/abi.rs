@@ -135,6 +135,11 @@ impl Counts {
         self.first.is_null()
     }
 
+    /// Whether each has 64 bits.
+    pub fn is_wide(self) -> bool {
+        self.wide
+    }
+
     /// One of them.
     ///
     /// # Safety

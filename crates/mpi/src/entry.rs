@@ -46,6 +46,14 @@ fn within<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
     })
 }
 
+/// The variant for large counts of a call that has to know.
+fn large<T>(me: &Rank, call: impl FnOnce(&Rank) -> T) -> T {
+    me.large.set(true);
+    let answer = call(me);
+    me.large.set(false);
+    answer
+}
+
 /// A call of what is not there.
 pub fn missing(name: &str) -> ! {
     os::abort(1, &format!("{name} is not implemented"))

@@ -138,7 +138,8 @@ mod tests {
         assert_eq!((groups.get(first), groups.get(second)), (Some(&'a'), Some(&'b')));
         assert_eq!(infos.get(first), None);
         assert_eq!(groups.remove(first), Some('a'));
-        assert_eq!((groups.get(first), groups.remove(first)), (None, None));
+        assert_eq!(groups.get(first), None);
+        assert_eq!(groups.remove(first), None);
         let third = groups.insert('c');
         assert_ne!(first, third);
         assert_eq!((groups.get(first), groups.get(third)), (None, Some(&'c')));

@@ -3,7 +3,7 @@
 pub mod abi;
 pub mod attributes;
 pub mod buffered;
-#[allow(missing_docs, clippy::missing_errors_doc)]
+#[allow(missing_docs, clippy::missing_errors_doc, clippy::not_unsafe_ptr_arg_deref)]
 pub mod calls;
 pub mod collectives;
 pub mod communicator;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
-use crate::abi::{self, Comm, Datatype, Procedure, Request};
+use crate::abi::{self, Comm, Procedure, Request};
 use crate::attributes::Keyval;
 use crate::buffered::Buffered;
 use crate::communicator::Communicator;
-use crate::datatype::Type;
+use crate::datatype::{Predefined, Type};
 use crate::errhandler::Handler;
 use crate::error::{Result, fail};
 use crate::file::OpenFile;
@@ -66,6 +66,10 @@ pub struct Rank {
     pub comms: RefCell<Table<Rc<Communicator>>>,
     /// Groups that were made.
     pub groups: RefCell<Table<Rc<Group>>>,
+    /// Datatypes of the standard.
+    pub predefined: Predefined,
+    /// Whether the variant for large counts is called, where that makes a difference: types tell how they were made.
+    pub large: Cell<bool>,
     /// Datatypes that were made.
     pub types: RefCell<Table<Rc<Type>>>,
     /// Operators that were made.
@@ -114,6 +118,8 @@ impl Rank {
             comm_self,
             comms: RefCell::new(Table::new(Kind::Comm)),
             groups: RefCell::new(Table::new(Kind::Group)),
+            predefined: Predefined::default(),
+            large: Cell::new(false),
             types: RefCell::new(Table::new(Kind::Datatype)),
             operators: RefCell::new(Table::new(Kind::Op)),
             errhandlers: RefCell::new(Table::new(Kind::Errhandler)),
@@ -185,25 +191,6 @@ impl Rank {
                 ),
             },
         }
-    }
-
-    /// A datatype.
-    ///
-    /// # Errors
-    /// If the handle stands for none.
-    pub fn datatype(&self, datatype: Datatype) -> Result<Rc<Type>> {
-        match self.types.borrow().get(datatype.0) {
-            Some(found) => Ok(Rc::clone(found)),
-            None => fail(abi::ERR_TYPE, format!("no datatype has the handle {:#x}", datatype.0)),
-        }
-    }
-
-    /// A datatype that may be communicated.
-    ///
-    /// # Errors
-    /// If the handle stands for none, or it is not committed.
-    pub fn committed(&self, datatype: Datatype) -> Result<Rc<Type>> {
-        self.datatype(datatype)
     }
 
     /// Keeps a request that is under way, and gives its handle.

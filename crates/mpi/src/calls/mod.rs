@@ -17,6 +17,7 @@ pub mod nonblocking;
 pub mod onesided;
 pub mod operators;
 pub mod p2p;
+pub mod packing;
 pub mod partitioned;
 pub mod probe;
 pub mod processes;
