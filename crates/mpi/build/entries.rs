@@ -173,7 +173,8 @@ fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -
         None => format!("crate::entry::missing({:?})", procedure.name),
         Some(place) => {
             let call = format!("{place}::{}(me, {})", procedure.function(), handed.join(", "));
-            if procedure.returns == "int" {
+            // The integer of a handle is no error code.
+            if procedure.returns == "int" && !procedure.name.ends_with("_toint") {
                 format!("crate::entry::enter({number}, {on}, |me| {call})")
             } else {
                 format!("crate::entry::answer({number}, |me| {call})")

@@ -5,6 +5,7 @@ pub mod attributes;
 pub mod buffered;
 #[allow(missing_docs, clippy::missing_errors_doc)]
 pub mod calls;
+pub mod codes;
 pub mod collectives;
 pub mod communicator;
 pub mod datatype;
@@ -16,6 +17,7 @@ pub mod file;
 pub mod group;
 pub mod handle;
 pub mod info;
+pub mod logical;
 pub mod message;
 pub mod operator;
 pub mod os;

@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
-use crate::abi::{self, Comm, Datatype, Procedure, Request};
-use crate::attributes::Keyval;
+use crate::abi::{self, Comm, Datatype, Errhandler, Procedure, Request};
+use crate::attributes::{Keyval, Predefined};
 use crate::buffered::Buffered;
-use crate::communicator::Communicator;
+use crate::codes::Codes;
+use crate::communicator::{Communicator, context};
 use crate::datatype::Type;
 use crate::errhandler::Handler;
 use crate::error::{Result, fail};
@@ -20,6 +21,7 @@ use crate::file::OpenFile;
 use crate::group::Group;
 use crate::handle::{Kind, Table};
 use crate::info::Info;
+use crate::logical::Booleans;
 use crate::operator::Operator;
 use crate::os;
 use crate::p2p::Found;
@@ -86,16 +88,28 @@ pub struct Rank {
     pub buffered: Buffered,
     /// How many communicators it has named as the first of their groups.
     pub contexts: Cell<u32>,
+    /// Whether it has used all names once.
+    pub wrapped: Cell<bool>,
+    /// What the program calls its errors.
+    pub codes: RefCell<Codes>,
+    /// The error handler of files that are opened.
+    pub file_errhandler: Cell<Errhandler>,
+    /// The predefined attributes.
+    pub predefined: Predefined,
+    /// What is true and false in Fortran, as the program says.
+    pub booleans: RefCell<Option<Booleans>>,
 }
 
 impl Rank {
     /// A process that has just begun.
     pub fn new(process: u32, world: Rc<World>) -> Self {
-        let comm_world = Rc::new(Communicator::new(0, Group::all(world.size()), process as usize, None));
+        let comm_world =
+            Rc::new(Communicator::new(context::WORLD, Group::all(world.size()), process as usize, None));
         let alone = Group::of(vec![process]);
-        let comm_self = Rc::new(Communicator::new(2, alone, 0, None));
+        let comm_self = Rc::new(Communicator::new(context::SELF, alone, 0, None));
         *comm_world.name.borrow_mut() = "MPI_COMM_WORLD".to_owned();
         *comm_self.name.borrow_mut() = "MPI_COMM_SELF".to_owned();
+        let predefined = Predefined::new(world.size());
         Self {
             process,
             world,
@@ -119,6 +133,11 @@ impl Rank {
             orphans: RefCell::default(),
             buffered: Buffered::default(),
             contexts: Cell::new(0),
+            wrapped: Cell::new(false),
+            codes: RefCell::default(),
+            file_errhandler: Cell::new(abi::ERRORS_RETURN),
+            predefined,
+            booleans: RefCell::default(),
         }
     }
 
@@ -142,7 +161,7 @@ impl Rank {
     /// # Errors
     /// If a function of the program gives one.
     pub fn ends(&self) -> Result {
-        Ok(())
+        self.delete_attributes(&*self.comm_self, abi::COMM_SELF.0)
     }
 
     /// Lets time pass.

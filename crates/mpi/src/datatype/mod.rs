@@ -1,6 +1,9 @@
 //! Datatypes: which bytes of memory make up a message, and what they mean (MPI 5.0, chapter 5).
 
+use std::cell::RefCell;
 use std::ffi::c_void;
+
+use crate::attributes::Attributes;
 
 /// A datatype.
 #[derive(Debug)]
@@ -9,6 +12,10 @@ pub struct Type {
     pub size: usize,
     /// From one element to the next.
     pub extent: i64,
+    /// What programs attached to it.
+    pub attributes: RefCell<Attributes>,
+    /// What programs call it.
+    pub name: RefCell<String>,
 }
 
 impl Type {
