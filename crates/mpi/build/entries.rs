@@ -178,7 +178,8 @@ fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -
                 true => format!("crate::entry::large(me, |me| {call})"),
                 false => call,
             };
-            if procedure.returns == "int" {
+            // The integer of a handle is no error code.
+            if procedure.returns == "int" && !procedure.name.ends_with("_toint") {
                 format!("crate::entry::enter({number}, {on}, |me| {call})")
             } else {
                 format!("crate::entry::answer({number}, |me| {call})")

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi::*;
+use crate::errhandler::Raised;
 use crate::error::{Error, On, Result};
 use crate::os;
 use crate::rank::{Rank, Stage};
@@ -96,9 +97,11 @@ fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
             || name == "MPI_Errhandler_free"
             || name.ends_with("_c2f")
             || name.ends_with("_f2c")
+            || name.ends_with("_toint")
+            || name.ends_with("_fromint")
     };
     match me.stage.get() {
-        _ if always => Ok(()),
+        _ if always || !me.sessions.borrow().is_empty() => Ok(()),
         Stage::Within => Ok(()),
         Stage::Before => {
             crate::error::fail(ERR_OTHER, format!("{} is called before MPI_Init", procedure.name()))
@@ -112,7 +115,13 @@ fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
 impl Rank {
     /// Tells the error handler of an object; gives the code that the call answers with, if it goes on.
     pub fn handle_error(&self, procedure: Procedure, on: On, error: Error) -> i32 {
-        let _ = on;
-        os::abort(error.class, &format!("{}: {}", procedure.name(), error.message))
+        let raised = Raised {
+            procedure: procedure.name(),
+            code: error.class,
+            message: &error.message,
+            on: error.on.unwrap_or(on),
+        };
+        self.raise(&raised);
+        error.class
     }
 }

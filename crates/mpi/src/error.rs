@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::abi::{Comm, File, Session, Win};
+use crate::abi::{Comm, Errhandler, File, Session, Win};
 
 /// What came of a call.
 pub type Result<T = ()> = std::result::Result<T, Error>;
@@ -31,6 +31,8 @@ pub enum On {
     File(File),
     /// That of a session.
     Session(Session),
+    /// The one that the program gives to the call.
+    Given(Errhandler),
 }
 
 impl Error {

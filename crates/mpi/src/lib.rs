@@ -5,6 +5,7 @@ pub mod attributes;
 pub mod buffered;
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::not_unsafe_ptr_arg_deref)]
 pub mod calls;
+pub mod codes;
 pub mod collectives;
 pub mod communicator;
 pub mod compute;
@@ -19,6 +20,7 @@ pub mod group;
 pub mod handle;
 pub mod info;
 pub mod launch;
+pub mod logical;
 pub mod message;
 pub mod operator;
 pub mod os;

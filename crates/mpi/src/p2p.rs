@@ -75,13 +75,15 @@ pub struct Found {
     pub comm: Rc<Communicator>,
 }
 
-/// In which of the two contexts of a communicator.
+/// In which of the contexts of a communicator.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Context {
     /// That of the program's messages.
     User,
     /// That of collectives.
     Collective,
+    /// That in which other communicators are made.
+    Internal,
 }
 
 /// What a post gave.
@@ -322,6 +324,6 @@ impl Rank {
 impl Context {
     /// The number of the context.
     pub fn of(self, comm: &Communicator) -> u32 {
-        comm.context + u32::from(self == Context::Collective)
+        comm.context + self as u32
     }
 }

@@ -11,17 +11,19 @@ use std::sync::Arc;
 
 use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
 
-use crate::abi::{self, Comm, Procedure, Request};
-use crate::attributes::Keyval;
+use crate::abi::{self, Comm, Errhandler, Procedure, Request};
+use crate::attributes::{self, Keyval};
 use crate::buffered::Buffered;
-use crate::communicator::Communicator;
-use crate::datatype::{Predefined, Type};
+use crate::codes::Codes;
+use crate::communicator::{Communicator, context};
+use crate::datatype::{self, Type};
 use crate::errhandler::Handler;
 use crate::error::{Result, fail};
 use crate::file::OpenFile;
 use crate::group::Group;
 use crate::handle::{Kind, Table};
 use crate::info::Info;
+use crate::logical::Booleans;
 use crate::operator::Operator;
 use crate::os;
 use crate::p2p::Found;
@@ -67,7 +69,7 @@ pub struct Rank {
     /// Groups that were made.
     pub groups: RefCell<Table<Rc<Group>>>,
     /// Datatypes of the standard.
-    pub predefined: Predefined,
+    pub predefined: datatype::Predefined,
     /// Whether the variant for large counts is called, where that makes a difference: types tell how they were made.
     pub large: Cell<bool>,
     /// Datatypes that were made.
@@ -96,16 +98,28 @@ pub struct Rank {
     pub buffered: Buffered,
     /// How many communicators it has named as the first of their groups.
     pub contexts: Cell<u32>,
+    /// Whether it has used all names once.
+    pub wrapped: Cell<bool>,
+    /// What the program calls its errors.
+    pub codes: RefCell<Codes>,
+    /// The error handler of files that are opened.
+    pub file_errhandler: Cell<Errhandler>,
+    /// The predefined attributes.
+    pub predefined_attributes: attributes::Predefined,
+    /// What is true and false in Fortran, as the program says.
+    pub booleans: RefCell<Option<Booleans>>,
 }
 
 impl Rank {
     /// A process that has just begun.
     pub fn new(process: u32, world: Arc<World>) -> Self {
-        let comm_world = Rc::new(Communicator::new(0, Group::all(world.size()), process as usize, None));
+        let comm_world =
+            Rc::new(Communicator::new(context::WORLD, Group::all(world.size()), process as usize, None));
         let alone = Group::of(vec![process]);
-        let comm_self = Rc::new(Communicator::new(2, alone, 0, None));
+        let comm_self = Rc::new(Communicator::new(context::SELF, alone, 0, None));
         *comm_world.name.borrow_mut() = "MPI_COMM_WORLD".to_owned();
         *comm_self.name.borrow_mut() = "MPI_COMM_SELF".to_owned();
+        let predefined_attributes = attributes::Predefined::new(world.size());
         Self {
             process,
             world,
@@ -118,7 +132,7 @@ impl Rank {
             comm_self,
             comms: RefCell::new(Table::new(Kind::Comm)),
             groups: RefCell::new(Table::new(Kind::Group)),
-            predefined: Predefined::default(),
+            predefined: datatype::Predefined::default(),
             large: Cell::new(false),
             types: RefCell::new(Table::new(Kind::Datatype)),
             operators: RefCell::new(Table::new(Kind::Op)),
@@ -133,6 +147,11 @@ impl Rank {
             orphans: RefCell::default(),
             buffered: Buffered::default(),
             contexts: Cell::new(0),
+            wrapped: Cell::new(false),
+            codes: RefCell::default(),
+            file_errhandler: Cell::new(abi::ERRORS_RETURN),
+            predefined_attributes,
+            booleans: RefCell::default(),
         }
     }
 
@@ -164,7 +183,7 @@ impl Rank {
     /// # Errors
     /// If a function of the program gives one.
     pub fn ends(&self) -> Result {
-        Ok(())
+        self.delete_attributes(&*self.comm_self, abi::COMM_SELF.0)
     }
 
     /// Lets time pass.

@@ -31,7 +31,8 @@ impl Rank {
         self.ask(Simcall::Suspend(crate::os::actor()));
     }
 
-    fn wait_any(
+    /// Waits until one of these activities is over: which one, and what came of it.
+    pub(crate) fn wait_any(
         &self,
         activities: ActivitySet,
     ) -> (

@@ -1,18 +1,34 @@
 //! Communicators: a group of processes, and a context in which their messages meet (MPI 5.0, chapter 7).
+//!
+//! - [`context`]: how contexts are numbered.
+//! - [`channel`]: messages among those who make a communicator.
+//! - [`making`]: communicators from communicators and groups.
+//! - [`split`]: by colours, and by hosts.
+//! - [`inter`]: between two groups.
+//! - [`idup`]: a copy that is made while the program goes on.
+
+pub mod channel;
+pub mod context;
+pub mod idup;
+pub mod inter;
+pub mod making;
+pub mod split;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use crate::abi::{Errhandler, Info};
+use crate::abi::Errhandler;
 use crate::error::{Result, fail};
 use crate::group::Group;
+use crate::info::Info;
 use crate::topology::Topology;
 use crate::{abi, attributes::Attributes};
 
 /// What a communicator is to one of its processes.
 #[derive(Debug)]
 pub struct Communicator {
-    /// The context of messages; that of collectives is the next one.
+    /// The context of messages, a multiple of four; that of collectives is the next one, and the one after that is for
+    /// making other communicators of this one.
     pub context: u32,
     /// Those whom it connects; of an intercommunicator, the local group.
     pub group: Group,
@@ -63,6 +79,20 @@ impl Communicator {
         }
     }
 
+    /// The local side of an intercommunicator, as a communicator of its own.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn local(&self) -> Communicator {
+        let remote = self.remote.as_ref().expect("an intercommunicator has two sides");
+        Communicator::new(remote.local_context, self.group.clone(), self.rank, None)
+    }
+
+    /// The same processes and contexts, without what programs attached.
+    pub(crate) fn shallow(&self) -> Communicator {
+        Communicator::new(self.context, self.group.clone(), self.rank, self.remote.clone())
+    }
+
     /// How many processes; of an intercommunicator, in the local group.
     pub fn size(&self) -> usize {
         self.group.size()
@@ -108,10 +138,18 @@ impl Communicator {
     }
 }
 
-/// Hints that a program gave, by key.
-pub type Hints = BTreeMap<String, String>;
-
-/// No hints.
-pub fn is_no_info(info: Info) -> bool {
-    info == abi::INFO_NULL
+/// The hints that mean something to a communicator (7.4.4); others are not kept.
+pub fn keep_known(info: &Info) -> BTreeMap<String, String> {
+    const FLAGS: [&str; 5] = [
+        "mpi_assert_no_any_tag",
+        "mpi_assert_no_any_source",
+        "mpi_assert_exact_length",
+        "mpi_assert_allow_overtaking",
+        "mpi_assert_strict_persistent_collective_ordering",
+    ];
+    let known = |(key, value): &&(String, String)| {
+        FLAGS.contains(&key.as_str()) && ["true", "false"].contains(&value.as_str())
+            || key == "mpi_hw_resource_type"
+    };
+    info.entries.iter().filter(known).cloned().collect()
 }
