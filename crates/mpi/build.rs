@@ -4,8 +4,16 @@
 mod constants;
 #[path = "build/entries.rs"]
 mod entries;
+#[path = "build/fortran.rs"]
+mod fortran;
 #[path = "build/header.rs"]
 mod header;
+#[path = "build/module_f08.rs"]
+mod module_f08;
+#[path = "build/modules.rs"]
+mod modules;
+#[path = "build/stub.rs"]
+mod stub;
 #[path = "build/table.rs"]
 mod table;
 
@@ -14,7 +22,7 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for folder in ["build", "table", "src/calls"] {
+    for folder in ["build", "table", "src/calls", "src/fortran"] {
         println!("cargo:rerun-if-changed={folder}");
     }
     let read = |name: &str| fs::read_to_string(Path::new("table").join(name)).expect("the table is there");
@@ -24,8 +32,20 @@ fn main() {
     let places = implemented(&procedures);
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
     let write = |name: &str, text: String| fs::write(out.join(name), text).expect("the folder is ours");
-    write("mpi.h", header::header(&procedures, &callbacks, &constants));
-    write("entries.rs", entries::entries(&procedures, &places));
+    let (text, names) = entries::entries(&procedures, &places, &by_hand());
+    write("entries.rs", text);
+    let for_programs = [
+        ("mpi.h", header::header(&procedures, &callbacks, &constants)),
+        ("mpif.h", modules::mpif(&constants)),
+        ("simurgh_types.F90", modules::types()),
+        ("mpi.F90", modules::module(&procedures, &constants)),
+        ("mpi_f08.F90", module_f08::module(&procedures, &constants)),
+        ("libmpi_abi.S", stub::stub(&names)),
+    ];
+    println!("cargo:rustc-env=SIMURGH_CONTENTS={:016x}", hash(&for_programs));
+    for (name, text) in for_programs {
+        write(name, text);
+    }
     write("procedures.rs", entries::enumeration(&procedures));
     write("constants.rs", constants::constants(&constants));
 }
@@ -58,4 +78,34 @@ fn implemented(procedures: &[table::Procedure]) -> entries::Places {
         }
     }
     places
+}
+
+/// The entry points of Fortran that are written by hand, and the modules they are in: what `src/fortran` holds.
+fn by_hand() -> fortran::ByHand {
+    let mut found = fortran::ByHand::new();
+    for module in ["attributes", "by_hand", "callbacks"] {
+        let text = fs::read_to_string(format!("src/fortran/{module}.rs")).expect("the file is ours");
+        let mut add = |name: &str| found.insert(name.to_owned(), format!("crate::fortran::{module}"));
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("pub unsafe extern \"C\" fn ") {
+                add(rest.split('(').next().expect("a function has a name"));
+            }
+        }
+        // Those that macros make.
+        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let made = |word: &&str| {
+            word.starts_with("also_mpi_") || word.ends_with("_attr") || word.ends_with("create_keyval")
+        };
+        for word in words.filter(made) {
+            add(word);
+        }
+    }
+    found.insert("keyval_create".to_owned(), "crate::fortran::callbacks".to_owned());
+    found
+}
+
+/// Tells one set of files for programs from another (FNV-1a).
+fn hash(files: &[(&str, String)]) -> u64 {
+    let bytes = files.iter().flat_map(|(name, text)| name.bytes().chain([0]).chain(text.bytes()).chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::fortran::{ByHand, fortran};
 use crate::table::{Parameter, Procedure};
 
 /// Where the function is that does a procedure: the path of its module.
@@ -24,7 +25,7 @@ struct Argument {
     handed: String,
 }
 
-const HANDLES: [&str; 11] =
+pub const HANDLES: [&str; 11] =
     ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
 
 /// The type in Rust of a scalar type of C.
@@ -50,7 +51,7 @@ fn scalar(kind: &str) -> Option<String> {
 }
 
 /// The type in Rust of any type of C.
-fn rust_type(kind: &str) -> String {
+pub fn rust_type(kind: &str) -> String {
     if let Some(kind) = scalar(kind) {
         return kind;
     }
@@ -71,7 +72,7 @@ fn rust_type(kind: &str) -> String {
 }
 
 /// Whether an `int` here is a 64-bit number in the variant for large counts, or the other way round.
-fn differs(parameter: &Parameter) -> bool {
+pub fn differs(parameter: &Parameter) -> bool {
     let narrow = |kind: &Option<String>| {
         kind.as_deref().is_some_and(|kind| kind.replace("const ", "").starts_with("int"))
     };
@@ -118,8 +119,8 @@ fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Optio
     Some(Argument { arrives: format!("{name}: {arrives}"), handed })
 }
 
-/// The text of the entry points, and of the table of what is offered to programs.
-pub fn entries(procedures: &[Procedure], places: &Places) -> String {
+/// The text of the entry points, and of the table of what is offered to programs; and the names in it.
+pub fn entries(procedures: &[Procedure], places: &Places, by_hand: &ByHand) -> (String, Vec<String>) {
     let mut text = String::from("// Made by build.rs from the table of procedures.\n");
     let mut offered = Vec::new();
     for procedure in procedures {
@@ -136,13 +137,15 @@ pub fn entries(procedures: &[Procedure], places: &Places) -> String {
         }
     }
     let mut module = format!("pub mod c {{\nuse super::*;\n{text}}}\n");
+    module += &fortran(procedures, by_hand, &mut offered);
     module += &procedures_enum(procedures, places);
     offered.sort();
     writeln!(module, "pub fn offered() -> Vec<(&'static str, usize)> {{\nvec![").expect("memory is there");
-    for (name, address) in offered {
+    for (name, address) in &offered {
         writeln!(module, "({name:?}, {address}),").expect("memory is there");
     }
-    module + "]\n}\n"
+    let names = offered.into_iter().map(|(name, _)| name).collect();
+    (module + "]\n}\n", names)
 }
 
 /// All procedures by number, with their names and whether there is something behind them.

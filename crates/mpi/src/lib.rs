@@ -16,6 +16,8 @@ pub mod entry;
 pub mod errhandler;
 pub mod error;
 pub mod file;
+#[allow(clippy::too_many_arguments)]
+pub mod fortran;
 pub mod group;
 pub mod handle;
 pub mod info;

@@ -96,6 +96,8 @@ pub struct Rank {
     pub orphans: RefCell<Vec<Rc<Pending>>>,
     /// Messages of buffered sends.
     pub buffered: Buffered,
+    /// What its Fortran side needs.
+    pub fortran: crate::fortran::State,
     /// How many communicators it has named as the first of their groups.
     pub contexts: Cell<u32>,
     /// Whether it has used all names once.
@@ -146,6 +148,7 @@ impl Rank {
             requests: RefCell::new(Table::new(Kind::Request)),
             orphans: RefCell::default(),
             buffered: Buffered::default(),
+            fortran: crate::fortran::State::default(),
             contexts: Cell::new(0),
             wrapped: Cell::new(false),
             codes: RefCell::default(),

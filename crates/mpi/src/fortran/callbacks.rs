@@ -1,0 +1,408 @@
+//! Functions that Fortran programs supply.
+//!
+//! Operators and error handlers need no care: C calls them with addresses, and a handle begins with the integer that it is in
+//! Fortran. For the others C is given a function of ours, with what it needs to call that of the program as its extra state.
+
+use std::ffi::{c_char, c_void};
+
+use crate::abi::{self, Datatype};
+use crate::entry::{self, c};
+use crate::error::On;
+use crate::fortran::attributes::{Size, pointer, value};
+use crate::fortran::{Text, set};
+use crate::os;
+use crate::request::Generalized;
+
+/// A key of Fortran: its functions, and what they are given.
+struct Key {
+    copy: usize,
+    delete: usize,
+    extra: i64,
+    size: Size,
+}
+
+/// An attribute as the functions of a key take it: the larger one holds the smaller.
+#[derive(Copy, Clone)]
+#[repr(C)]
+union Value {
+    address: i64,
+    default: i32,
+}
+
+impl Key {
+    /// The extra state that C is given.
+    fn kept(self) -> *mut c_void {
+        os::in_heap_of_library(|| Box::into_raw(Box::new(self)).cast())
+    }
+
+    fn value(&self, value: i64) -> Value {
+        match self.size {
+            Size::Address => Value { address: value },
+            Size::Default => Value { default: value as i32 },
+        }
+    }
+}
+
+type CopyFunction =
+    extern "C" fn(*const i32, *const i32, *const Value, *const Value, *mut Value, *mut i32, *mut i32);
+type DeleteFunction = extern "C" fn(*const i32, *const i32, *const Value, *const Value, *mut i32);
+
+unsafe extern "C" fn copies(
+    object: usize,
+    keyval: i32,
+    extra: *mut c_void,
+    attribute: *mut c_void,
+    out: *mut c_void,
+    flag: *mut i32,
+) -> i32 {
+    // SAFETY: `extra` is what the key was made with, and the rest is as C gives it to such a function.
+    unsafe {
+        let key = &*extra.cast::<Key>();
+        let function: CopyFunction = std::mem::transmute(key.copy);
+        let handle = object as i32;
+        let (state, before) = (key.value(key.extra), key.value(value(keyval, attribute)));
+        let (mut after, mut copied, mut error) = (Value { address: 0 }, 0, abi::SUCCESS);
+        os::in_heap_of_program(|| {
+            function(&handle, &keyval, &state, &before, &mut after, &mut copied, &mut error);
+        });
+        flag.write(i32::from(copied != 0));
+        if copied != 0 && error == abi::SUCCESS {
+            let after = match key.size {
+                Size::Address => after.address,
+                Size::Default => i64::from(after.default),
+            };
+            out.cast::<*mut c_void>().write(pointer(key.size, after));
+        }
+        error
+    }
+}
+
+unsafe extern "C" fn deletes(object: usize, keyval: i32, attribute: *mut c_void, extra: *mut c_void) -> i32 {
+    // SAFETY: `extra` is what the key was made with, and the rest is as C gives it to such a function.
+    unsafe {
+        let key = &*extra.cast::<Key>();
+        let function: DeleteFunction = std::mem::transmute(key.delete);
+        let handle = object as i32;
+        let (state, value) = (key.value(key.extra), key.value(value(keyval, attribute)));
+        let mut error = abi::SUCCESS;
+        os::in_heap_of_program(|| function(&handle, &keyval, &value, &state, &mut error));
+        error
+    }
+}
+
+/// What C is given for the functions of a key: those that come with MPI are the constants of C.
+fn for_c(key: &Key) -> (usize, usize) {
+    let is = |function: usize, known: *const ()| function == known as usize;
+    let copy = match key.copy {
+        copy if is(copy, also_mpi_comm_dup_fn as *const ()) => abi::COMM_DUP_FN,
+        copy if is(copy, also_mpi_dup_fn as *const ()) => abi::COMM_DUP_FN,
+        copy if is(copy, also_mpi_comm_null_copy_fn as *const ()) => abi::COMM_NULL_COPY_FN,
+        _ => copies as *const () as usize,
+    };
+    let delete = match key.delete {
+        delete if is(delete, also_mpi_comm_null_delete_fn as *const ()) => abi::COMM_NULL_DELETE_FN,
+        _ => deletes as *const () as usize,
+    };
+    (copy, delete)
+}
+
+macro_rules! keys {
+    ($($create:ident: $integer:ty, $size:expr;)*) => {$(
+        /// Makes a key of attributes.
+        ///
+        /// # Safety
+        /// Called as Fortran calls.
+        pub unsafe extern "C" fn $create(
+            copy: usize,
+            delete: usize,
+            keyval: *mut i32,
+            extra: *mut $integer,
+            ierror: *mut i32,
+        ) {
+            // SAFETY: all are variables and functions of the program.
+            unsafe {
+                let key = Key { copy, delete, extra: i64::from(*extra), size: $size };
+                let (copy, delete) = for_c(&key);
+                set(ierror, c::$create(copy, delete, keyval, key.kept()));
+            }
+        }
+    )*};
+}
+
+keys! {
+    comm_create_keyval: i64, Size::Address;
+    type_create_keyval: i64, Size::Address;
+    win_create_keyval: i64, Size::Address;
+    keyval_create: i32, Size::Default;
+}
+
+/// `MPI_COMM_DUP_FN`, `MPI_TYPE_DUP_FN`, `MPI_WIN_DUP_FN`.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn also_mpi_comm_dup_fn(
+    _object: *mut i32,
+    _keyval: *mut i32,
+    _extra: *mut i64,
+    before: *mut i64,
+    after: *mut i64,
+    flag: *mut i32,
+    ierror: *mut i32,
+) {
+    // SAFETY: all are variables of the program.
+    unsafe {
+        *after = *before;
+        *flag = 1;
+        set(ierror, abi::SUCCESS);
+    }
+}
+
+/// `MPI_DUP_FN`.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn also_mpi_dup_fn(
+    _object: *mut i32,
+    _keyval: *mut i32,
+    _extra: *mut i32,
+    before: *mut i32,
+    after: *mut i32,
+    flag: *mut i32,
+    ierror: *mut i32,
+) {
+    // SAFETY: all are variables of the program.
+    unsafe {
+        *after = *before;
+        *flag = 1;
+        set(ierror, abi::SUCCESS);
+    }
+}
+
+/// `MPI_COMM_NULL_COPY_FN` and the like.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn also_mpi_comm_null_copy_fn(
+    _object: *mut i32,
+    _keyval: *mut i32,
+    _extra: *mut c_void,
+    _before: *mut c_void,
+    _after: *mut c_void,
+    flag: *mut i32,
+    ierror: *mut i32,
+) {
+    // SAFETY: all are variables of the program.
+    unsafe {
+        *flag = 0;
+        set(ierror, abi::SUCCESS);
+    }
+}
+
+/// `MPI_COMM_NULL_DELETE_FN` and the like.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn also_mpi_comm_null_delete_fn(
+    _object: *mut i32,
+    _keyval: *mut i32,
+    _value: *mut c_void,
+    _extra: *mut c_void,
+    ierror: *mut i32,
+) {
+    // SAFETY: it is a variable of the program.
+    unsafe { set(ierror, abi::SUCCESS) };
+}
+
+/// Stands for a conversion that is not needed.
+///
+/// # Safety
+/// Never called.
+pub unsafe extern "C" fn also_mpi_conversion_fn_null() {}
+
+/// Stands for a conversion with large counts that is not needed.
+///
+/// # Safety
+/// Never called.
+pub unsafe extern "C" fn also_mpi_conversion_fn_null_c() {}
+
+/// Starts a generalized request.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn grequest_start(
+    query: usize,
+    free: usize,
+    cancel: usize,
+    extra: *mut i64,
+    request: *mut i32,
+    ierror: *mut i32,
+) {
+    // SAFETY: all are variables of the program.
+    unsafe {
+        let own = Generalized { query, free, cancel, extra: *extra as *mut c_void, fortran: true };
+        let mut made = abi::REQUEST_NULL;
+        let result = entry::enter(abi::Procedure::GrequestStart, On::Nothing, |me| {
+            crate::calls::generalized::start(me, own, &mut made);
+            Ok(())
+        });
+        *request = made.to_fortran();
+        set(ierror, result);
+    }
+}
+
+/// A representation of data whose functions are in Fortran.
+struct Representation {
+    read: usize,
+    write: usize,
+    extent: usize,
+    extra: i64,
+    wide: bool,
+}
+
+impl Representation {
+    /// Calls one of the two conversions.
+    unsafe fn converts(
+        &self,
+        function: usize,
+        user: *mut c_void,
+        datatype: Datatype,
+        count: i64,
+        file: *mut c_void,
+        position: i64,
+    ) -> i32 {
+        let (handle, small, mut error) = (datatype.to_fortran(), count as i32, abi::SUCCESS);
+        let count: *const c_void =
+            if self.wide { (&raw const count).cast() } else { (&raw const small).cast() };
+        os::in_heap_of_program(|| {
+            // SAFETY: the program says that it is such a function.
+            unsafe {
+                let function: extern "C" fn(
+                    *mut c_void,
+                    *const i32,
+                    *const c_void,
+                    *mut c_void,
+                    *const i64,
+                    *const i64,
+                    *mut i32,
+                ) = std::mem::transmute(function);
+                function(user, &handle, count, file, &position, &self.extra, &mut error);
+            }
+        });
+        error
+    }
+}
+
+macro_rules! conversions {
+    ($($name:ident: $function:ident, $count:ty;)*) => {$(
+        unsafe extern "C" fn $name(
+            user: *mut c_void,
+            datatype: Datatype,
+            count: $count,
+            file: *mut c_void,
+            position: i64,
+            extra: *mut c_void,
+        ) -> i32 {
+            // SAFETY: `extra` is what the representation was made with.
+            unsafe {
+                let own = &*extra.cast::<Representation>();
+                own.converts(own.$function, user, datatype, i64::from(count), file, position)
+            }
+        }
+    )*};
+}
+
+conversions! {
+    reads: read, i32;
+    reads_large: read, i64;
+    writes: write, i32;
+    writes_large: write, i64;
+}
+
+unsafe extern "C" fn extent(datatype: Datatype, extent: *mut i64, extra: *mut c_void) -> i32 {
+    let (handle, mut error) = (datatype.to_fortran(), abi::SUCCESS);
+    // SAFETY: `extra` is what the representation was made with, and the program says that it is such a function.
+    unsafe {
+        let own = &*extra.cast::<Representation>();
+        let function: extern "C" fn(*const i32, *mut i64, *const i64, *mut i32) =
+            std::mem::transmute(own.extent);
+        os::in_heap_of_program(|| function(&handle, extent, &own.extra, &mut error));
+    }
+    error
+}
+
+/// Registers a representation of data.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn register_datarep(
+    name: *mut c_char,
+    read: usize,
+    write: usize,
+    size: usize,
+    extra: *mut i64,
+    ierror: *mut i32,
+    length: usize,
+) {
+    // SAFETY: all are variables and functions of the program.
+    unsafe {
+        register(
+            name,
+            length,
+            Representation { read, write, extent: size, extra: *extra, wide: false },
+            ierror,
+        )
+    };
+}
+
+/// Registers a representation of data whose counts are large.
+///
+/// # Safety
+/// Called as Fortran calls.
+pub unsafe extern "C" fn register_datarep_c_08(
+    name: *mut c_char,
+    read: usize,
+    write: usize,
+    size: usize,
+    extra: *mut i64,
+    ierror: *mut i32,
+    length: usize,
+) {
+    // SAFETY: all are variables and functions of the program.
+    unsafe {
+        register(
+            name,
+            length,
+            Representation { read, write, extent: size, extra: *extra, wide: true },
+            ierror,
+        )
+    };
+}
+
+unsafe fn register(name: *mut c_char, length: usize, own: Representation, ierror: *mut i32) {
+    let none = [
+        also_mpi_conversion_fn_null as *const () as usize,
+        also_mpi_conversion_fn_null_c as *const () as usize,
+    ];
+    let given = |function: usize, ours: *const ()| match none.contains(&function) {
+        true => abi::CONVERSION_FN_NULL,
+        false => ours as usize,
+    };
+    let wide = own.wide;
+    let (read, write) = match wide {
+        true => (given(own.read, reads_large as *const ()), given(own.write, writes_large as *const ())),
+        false => (given(own.read, reads as *const ()), given(own.write, writes as *const ())),
+    };
+    // SAFETY: all are variables and functions of the program, or ours.
+    unsafe {
+        let name = Text::new(name, length, false);
+        let own = os::in_heap_of_library(|| Box::into_raw(Box::new(own)).cast());
+        let size = extent as *const () as usize;
+        set(
+            ierror,
+            match wide {
+                true => c::register_datarep_c(name.as_ptr(), read, write, size, own),
+                false => c::register_datarep(name.as_ptr(), read, write, size, own),
+            },
+        );
+    }
+}
