@@ -10,6 +10,7 @@ pub mod collectives;
 pub mod communicator;
 pub mod compute;
 pub mod costs;
+pub mod coverage;
 pub mod datatype;
 #[allow(missing_docs, clippy::missing_safety_doc, clippy::too_many_arguments)]
 pub mod entry;
@@ -30,6 +31,7 @@ pub mod p2p;
 pub mod rank;
 pub mod request;
 pub mod session;
+pub mod toolchain;
 pub mod topology;
 pub mod waiting;
 pub mod window;

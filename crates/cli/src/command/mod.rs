@@ -3,6 +3,7 @@
 //! - [`simulate`](mod@simulate): runs a program and shows what came of it; shared with programs that are their own command.
 //! - [`run`](mod@run): scenarios, deployments and traces.
 //! - [`mpi`](mod@mpi): compiled MPI programs.
+//! - [`compile`](mod@compile): compilers for MPI programs, `mpicc` and the like; `mpiexec`; which calls a program needs.
 //! - [`check`](mod@check): explores all orders of a scenario.
 //! - [`replay`](mod@replay): executes again, step by step, what was found.
 //! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
@@ -13,11 +14,14 @@
 //! - [`summary`]: how outcomes are told, to people and to machines.
 
 pub mod check;
+pub mod compile;
 pub mod completions;
+mod coverage;
 mod debugger;
 pub mod explore;
 pub mod man;
 pub mod mpi;
+mod mpiexec;
 pub mod platform;
 mod progress;
 pub mod replay;
@@ -66,6 +70,17 @@ enum Verb {
     Why(why::WhyArguments),
     /// Watches a running system: snapshots of it, and what may happen to it next
     Watch(watch::WatchArguments),
+    /// Compiles C programs that call MPI: gcc with our header and library
+    #[command(disable_help_flag = true)]
+    Cc(compile::CompileArguments),
+    /// Compiles C++ programs that call MPI: g++ with our header and library
+    #[command(disable_help_flag = true)]
+    Cxx(compile::CompileArguments),
+    /// Compiles Fortran programs that call MPI: gfortran with our header, modules and library
+    #[command(disable_help_flag = true)]
+    Fc(compile::CompileArguments),
+    /// Compilers under the names that build systems look for; which calls a program needs
+    Mpi(compile::MpiArguments),
     /// Prints what a shell needs to complete command lines
     Completions(completions::CompletionsArguments),
     /// Prints the manual page, or writes those of all subcommands
@@ -74,7 +89,11 @@ enum Verb {
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let words = mpi::mark_arguments(std::env::args_os().collect(), &Cli::command());
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = compile::by_name(&words) {
+        return exit;
+    }
+    let words = mpi::mark_arguments(words, &Cli::command());
     let cli = match parse::<Cli>(words.into_iter()) {
         Ok(cli) => cli,
         Err(error) => return answer(&error),
@@ -87,6 +106,8 @@ pub fn main() -> ExitCode {
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
+        Verb::Cc(_) | Verb::Cxx(_) | Verb::Fc(_) => unreachable!("their arguments are not read here"),
+        Verb::Mpi(arguments) => compile::tools(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Verb::Man(arguments) => man::run(&arguments, Cli::command()),
     };
@@ -152,6 +173,15 @@ pub(crate) fn conclude(result: Result<Exit, Error>) -> ExitCode {
             eprintln!("simurgh: {}", told(&error));
             Exit::CannotRun.into()
         }
+    }
+}
+
+/// Ends a command that another has ended with its exit code.
+pub(crate) fn conclude_with(result: Result<ExitCode, Error>) -> ExitCode {
+    match result {
+        Ok(code) if !lost_output() => code,
+        Ok(_) => conclude(Ok(Exit::Fine)),
+        Err(error) => conclude(Err(error)),
     }
 }
 

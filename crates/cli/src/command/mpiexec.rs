@@ -1,0 +1,182 @@
+//! `mpiexec -n 4 ./app`: what it means in the words of `simurgh run`.
+
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, ExitCode};
+
+use simurgh_actors::{Error, Exit, Result};
+
+use super::compile::instead;
+use super::print;
+
+/// Options that say where real processes are to run, or how: a simulation has its platform for that. With a value, or without.
+const IGNORED: [(&str, bool); 30] = [
+    ("ppn", true),
+    ("npernode", true),
+    ("perhost", true),
+    ("N", true),
+    ("bind-to", true),
+    ("bind-to-core", false),
+    ("bind-to-none", false),
+    ("map-by", true),
+    ("rank-by", true),
+    ("rmk", true),
+    ("launcher", true),
+    ("bootstrap", true),
+    ("iface", true),
+    ("prefix", true),
+    ("mca", true),
+    ("oversubscribe", false),
+    ("allow-run-as-root", false),
+    ("tag-output", false),
+    ("prepend-rank", false),
+    ("l", false),
+    ("quiet", false),
+    ("q", false),
+    ("v", false),
+    ("verbose", false),
+    ("report-bindings", false),
+    ("genvall", false),
+    ("envall", false),
+    ("host", true),
+    ("hosts", true),
+    ("timeout", true),
+];
+
+/// What a command line of `mpiexec` means.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Meaning {
+    /// What `simurgh run` is called with.
+    words: Vec<OsString>,
+    /// Variables for the processes.
+    variables: Vec<(OsString, OsString)>,
+    /// A folder to run in.
+    folder: Option<OsString>,
+    /// It asks who we are.
+    version: bool,
+}
+
+/// Whether a command of this name starts processes.
+pub(crate) fn is_called(name: &str) -> bool {
+    ["mpiexec", "mpirun", "mpiexec.hydra", "simurgh-run"].contains(&name)
+}
+
+/// Runs `simurgh run` in the place of this command.
+pub(crate) fn run(called: &str, words: &[OsString]) -> Result<ExitCode> {
+    let meaning = read(called, words)?;
+    if meaning.version {
+        print(&format!("{called} (Simurgh) {}\n", env!("CARGO_PKG_VERSION")));
+        return Ok(Exit::Fine.into());
+    }
+    let own = std::env::current_exe().map_err(|error| Error::input(format!("simurgh: {error}")))?;
+    let mut command = Command::new(own);
+    command.args(&meaning.words).envs(meaning.variables);
+    if let Some(folder) = meaning.folder {
+        command.current_dir(folder);
+    }
+    Ok(instead(command))
+}
+
+fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
+    let mut meaning = Meaning { words: vec!["run".into()], ..Meaning::default() };
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let text = word.to_string_lossy();
+        let Some(option) = text.strip_prefix("--").or(text.strip_prefix('-')) else {
+            let program: Vec<OsString> = std::iter::once(word).chain(rest).cloned().collect();
+            if program.iter().any(|word| word == ":") {
+                return Err(Error::input(format!(
+                    "{called}: several programs (with a colon between them) cannot be run together yet; run one"
+                )));
+            }
+            meaning.words.push(found(word));
+            if program.len() > 1 {
+                meaning.words.push("--".into());
+                meaning.words.extend(program.into_iter().skip(1).skip_while(|word| word == "--"));
+            }
+            return Ok(meaning);
+        };
+        let mut value = || {
+            rest.next().cloned().ok_or_else(|| Error::input(format!("{called}: {text} needs a value after it")))
+        };
+        match option {
+            "n" | "np" | "c" => meaning.words.extend(["-n".into(), value()?]),
+            "hostfile" | "machinefile" | "f" | "machine" => meaning.words.extend(["--hostfile".into(), value()?]),
+            "platform" | "p" => meaning.words.extend(["--platform".into(), value()?]),
+            "cfg" | "config" => meaning.words.extend(["--cfg".into(), value()?]),
+            "env" | "genv" => meaning.variables.push((value()?, value()?)),
+            "x" => {
+                let given = value()?.to_string_lossy().into_owned();
+                // Without a value it means the one that is there already.
+                if let Some((name, value)) = given.split_once('=') {
+                    meaning.variables.push((name.into(), value.into()));
+                }
+            }
+            "wdir" | "wd" => meaning.folder = Some(value()?),
+            "version" | "V" | "info" => {
+                meaning.version = true;
+                return Ok(meaning);
+            }
+            _ => match IGNORED.iter().find(|(name, _)| *name == option) {
+                Some((name, true)) => {
+                    value()?;
+                    if *name == "mca" {
+                        value()?;
+                    }
+                }
+                Some((_, false)) => {}
+                None => {
+                    return Err(Error::input(format!(
+                        "{called}: {text} is not known; -n N, --hostfile FILE, --platform FILE and --env NAME VALUE are (see `simurgh run --help`)"
+                    )));
+                }
+            },
+        }
+    }
+    Err(Error::input(format!("{called}: name the program that is to be run, as in `{called} -n 4 ./app`")))
+}
+
+/// A program as it is found: `mpiexec` looks in the present folder and in PATH.
+fn found(program: &OsStr) -> OsString {
+    let path = std::path::Path::new(program);
+    if path.components().count() > 1 || path.is_file() {
+        return program.to_owned();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&folders).map(|folder| folder.join(path)).find(|path| path.is_file());
+    there.map_or_else(|| program.to_owned(), Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meaning(words: &str) -> Result<Meaning> {
+        read("mpiexec", &words.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    fn run_words(words: &str) -> String {
+        let meaning = meaning(words).expect("it means something");
+        meaning.words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn usual_command_lines_are_understood() {
+        assert_eq!(run_words("-n 4 ./app a -n b"), "run -n 4 ./app -- a -n b");
+        assert_eq!(run_words("-np 2 ./app"), "run -n 2 ./app");
+        assert_eq!(run_words("--hostfile h -np 2 -ppn 1 ./app"), "run --hostfile h -n 2 ./app");
+        assert_eq!(run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"), "run -n 2 ./app -- x");
+        let with = meaning("-genv A 1 -x B=2 -x C -wdir /tmp -n 1 ./app").expect("it means something");
+        assert_eq!(with.variables, [("A".into(), "1".into()), ("B".into(), "2".into())]);
+        assert_eq!(with.folder.as_deref(), Some(OsStr::new("/tmp")));
+        assert!(meaning("--version").expect("it means something").version);
+    }
+
+    #[test]
+    fn others_are_told() {
+        let told = |words: &str| meaning(words).expect_err("it means nothing").to_string();
+        assert!(told("-n 4").contains("name the program"));
+        assert!(told("-n").contains("needs a value"));
+        assert!(told("--frobnicate ./app").contains("--frobnicate is not known"));
+        assert!(told("-n 1 ./a : -n 1 ./b").contains("several programs"));
+    }
+}
