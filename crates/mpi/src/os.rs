@@ -92,7 +92,3 @@ pub fn symbol(_name: &str) -> Option<usize> {
     unimplemented!("waits for crates/native")
 }
 
-/// Makes something that the library keeps for the process that runs.
-pub fn in_heap_of_library<T>(make: impl FnOnce() -> T) -> T {
-    make()
-}
