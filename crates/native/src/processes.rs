@@ -87,7 +87,7 @@ impl Processes {
         crate::signals::install()?;
         crate::fiber::remember_host();
         let program = heap_bytes((options.heap).min(HEAPS / count.max(1)) & !(PAGE - 1));
-        let home = Home { stack: stack_bytes(options.stack), library: program / 2 & !(PAGE - 1), program };
+        let home = Home { stack: stack_bytes(options.stack), library: (program / 2) & !(PAGE - 1), program };
         let region = Region::reserve(image.span, count, home)?;
         let protection = if count <= PROTECTED { Protection::Segments } else { Protection::None };
         let mut ranks = Vec::with_capacity(count);
