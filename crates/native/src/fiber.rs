@@ -60,6 +60,7 @@ impl Drop for Fiber {
         if rank.stage != Stage::Over {
             rank.stage = Stage::Over;
             rank.end = Some(End::Killed);
+            shim::rest_of_output(rank, &*self.shared.image.personality);
         }
     }
 }

@@ -66,6 +66,25 @@ fn speed() {
         );
         drop(one);
     }
+    let blocks = |malloc: unsafe extern "C" fn(usize) -> *mut u8, free: unsafe extern "C" fn(*mut u8)| {
+        let start = Instant::now();
+        for i in 0..20_000_000_usize {
+            // SAFETY: a block is given back as it came.
+            unsafe { free(std::hint::black_box(malloc(16 + i % 500))) };
+        }
+        start.elapsed().as_secs_f64() / 20e6 * 1e9
+    };
+    unsafe extern "C" {
+        fn __libc_malloc(size: usize) -> *mut u8;
+        fn __libc_free(block: *mut u8);
+    }
+    for _ in 0..3 {
+        let ours = blocks(simurgh_native::malloc::malloc, simurgh_native::malloc::free);
+        println!(
+            "1: malloc and free of the host {ours:.2} ns, of libc {:.2} ns",
+            blocks(__libc_malloc, __libc_free)
+        );
+    }
     let time = |n: usize, count: usize| {
         let options = Options { args: vec!["program".to_owned(), n.to_string()], ..Options::default() };
         let start = Instant::now();
