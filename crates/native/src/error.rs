@@ -43,6 +43,9 @@ pub enum Error {
     /// More than there is room for.
     #[error("{0}")]
     TooLarge(String),
+    /// The host was not linked as it must be.
+    #[error("this program cannot run others: {0}")]
+    Host(&'static str),
     /// Neither x86-64 nor Linux.
     #[error("compiled programs run on x86-64 Linux only")]
     OtherMachine,

@@ -60,6 +60,7 @@ impl Drop for Fiber {
         if rank.stage != Stage::Over {
             rank.stage = Stage::Over;
             rank.end = Some(End::Killed);
+            shim::rest_of_output(rank, &*self.shared.image.personality);
         }
     }
 }
@@ -83,6 +84,9 @@ pub(crate) fn remember_host() {
         }
         let (mut parts, at): (libc::tm, libc::time_t) = (std::mem::zeroed(), 0);
         libc::localtime_r(&raw const at, &raw mut parts);
+        // Loads what unwinds, which the end of a thread needs too.
+        let mut frames = [std::ptr::null_mut(); 4];
+        libc::backtrace(frames.as_mut_ptr(), 4);
     });
     MASK.get_or_init(|| {
         // SAFETY: there is no other way to read the mask than to set it; it is set back.

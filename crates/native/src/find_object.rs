@@ -101,7 +101,7 @@ pub(crate) fn while_walking<T>(shared: &Shared, f: impl FnOnce() -> T) -> T {
     result
 }
 
-type Callback = extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+type Callback = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 
 /// What programs find under the name `dl_iterate_phdr`: the objects of their own copy, then those of the host.
 pub(crate) extern "C" fn iterate_headers(callback: Callback, data: *mut c_void) -> c_int {
@@ -119,12 +119,13 @@ pub(crate) extern "C" fn iterate_headers(callback: Callback, data: *mut c_void) 
             info.dlpi_name = name.as_ptr();
             info.dlpi_phdr = (start + object.headers.0) as *const _;
             info.dlpi_phnum = object.headers.1 as u16;
-            let answer = callback(&raw mut info, size_of::<libc::dl_phdr_info>(), data);
+            // SAFETY: the callback gets what libc would give it.
+            let answer = unsafe { callback(&raw mut info, size_of::<libc::dl_phdr_info>(), data) };
             if answer != 0 {
                 return answer;
             }
         }
     }
     // SAFETY: the callback is of the type that libc expects.
-    unsafe { libc::dl_iterate_phdr(Some(std::mem::transmute::<Callback, _>(callback)), data) }
+    unsafe { libc::dl_iterate_phdr(Some(callback), data) }
 }

@@ -48,6 +48,9 @@ impl Image {
         if cfg!(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))) {
             return Err(Error::OtherMachine);
         }
+        if !crate::malloc::is_exported() {
+            return Err(Error::Host("it does not export malloc, calloc, realloc and free to libc"));
+        }
         let (mut objects, bytes, shared_names) = gather(path, &*personality)?;
         let mut span = 0;
         for object in &mut objects {

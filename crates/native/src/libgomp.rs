@@ -101,7 +101,7 @@ impl Libgomp {
     }
 
     /// Takes it away again: what the host had comes back.
-    pub fn go(&self, saved: &mut Vec<u8>) {
+    pub fn go(&self, saved: &mut [u8]) {
         // SAFETY: as above.
         let current = unsafe { std::slice::from_raw_parts_mut(self.block(), self.bytes) };
         current.swap_with_slice(saved);

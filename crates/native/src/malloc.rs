@@ -226,6 +226,18 @@ pub unsafe extern "C" fn malloc_usable_size(block: *mut u8) -> usize {
     }
 }
 
+/// Whether libc and the libraries call ours: the host must export them.
+pub(crate) fn is_exported() -> bool {
+    let is = |name: &std::ffi::CStr, ours: usize| {
+        // SAFETY: the name is terminated.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize == ours }
+    };
+    is(c"malloc", malloc as *const c_void as usize)
+        && is(c"free", free as *const c_void as usize)
+        && is(c"calloc", calloc as *const c_void as usize)
+        && is(c"realloc", realloc as *const c_void as usize)
+}
+
 /// What programs find under these names.
 pub(crate) fn exports() -> [(&'static str, usize); 11] {
     [

@@ -87,7 +87,7 @@ impl Processes {
         crate::signals::install()?;
         crate::fiber::remember_host();
         let program = heap_bytes((options.heap).min(HEAPS / count.max(1)) & !(PAGE - 1));
-        let home = Home { stack: stack_bytes(options.stack), library: program / 2 & !(PAGE - 1), program };
+        let home = Home { stack: stack_bytes(options.stack), library: (program / 2) & !(PAGE - 1), program };
         let region = Region::reserve(image.span, count, home)?;
         let protection = if count <= PROTECTED { Protection::Segments } else { Protection::None };
         let mut ranks = Vec::with_capacity(count);
@@ -186,10 +186,11 @@ impl Processes {
         }
     }
 
-    /// The line of the program that an address in one of the copies comes from: that of a call, if it is where the call returns to.
+    /// The line of the program of a call that returns to this address of one of the copies, as [`caller`](crate::caller) gives it.
     pub fn line(&self, address: usize) -> Option<SourceLine> {
         let index = self.shared.region.process_at(address)?;
-        self.shared.image.line_at(address - self.shared.region.image_of(index))
+        // A call that never returns may be the last of its line.
+        self.shared.image.line_at((address - self.shared.region.image_of(index)).saturating_sub(1))
     }
 
     /// Ends the process that runs at this moment, from another thread: one that does not come back. Gives its number; `None` if

@@ -141,9 +141,16 @@ impl Region {
         self.homes + index * self.home.bytes()
     }
 
-    /// Where the stack of a process ends; it grows down from there.
-    pub fn stack_top(&self, index: usize) -> usize {
+    /// Where the range of a process's stack ends.
+    fn stack_end(&self, index: usize) -> usize {
         self.home_of(index) + self.home.stack
+    }
+
+    /// Where the stack of a process begins; it grows down from there. Not all at the same place of their page: they would
+    /// drive each other out of the processor's cache.
+    pub fn stack_top(&self, index: usize) -> usize {
+        const LINE: usize = 64;
+        self.stack_end(index) - index * 5 * LINE % PAGE
     }
 
     /// Whether an address is one that a stack runs into when it is too deep.
@@ -153,12 +160,12 @@ impl Region {
 
     /// The range of a process's stack.
     pub fn stack(&self, index: usize) -> std::ops::Range<usize> {
-        self.home_of(index) + GUARD..self.stack_top(index)
+        self.home_of(index) + GUARD..self.stack_end(index)
     }
 
     /// Ranges of a process's heaps: the program's and the library's.
     pub fn heaps(&self, index: usize) -> [(usize, usize); 2] {
-        let library = self.stack_top(index);
+        let library = self.stack_end(index);
         [(library + self.home.library, self.home.program), (library, self.home.library)]
     }
 

@@ -32,7 +32,9 @@ global_asm!(
     "pop r12",
     "pop rbx",
     "pop rbp",
-    "ret",
+    // A return would go where the processor expects it least.
+    "pop rcx",
+    "jmp rcx",
     ".size simurgh_switch, . - simurgh_switch",
     // The first frame of a stack: nobody called it.
     ".balign 16",

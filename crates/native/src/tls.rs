@@ -108,11 +108,16 @@ impl Blocks {
         if with_blocks().next().is_none() {
             return Ok(blocks);
         }
+        if !pad_is_last() {
+            return Err(Error::Host(
+                "its thread-local variables do not end with the pad for programs (which linker made it?)",
+            ));
+        }
         let mut in_image = Vec::new();
         for (number, object, block) in with_blocks() {
             // As linkers assume of a program's block: it ends at the thread pointer but for its alignment.
             let distance = (blocks.used + block.memory).next_multiple_of(block.align);
-            if distance <= PAD && block.align <= 64 && pad_is_last() {
+            if distance <= PAD && block.align <= 64 {
                 blocks.used = distance;
                 blocks.places[number] = Some(Where::Pad(-(distance as isize)));
             } else if object.is_program {

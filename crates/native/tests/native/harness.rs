@@ -24,7 +24,7 @@ extern "C" fn yield_now() {
 #[derive(Default)]
 pub struct Host {
     exports: Vec<Export>,
-    written: Mutex<BTreeMap<usize, Vec<(i32, Vec<u8>)>>>,
+    written: Mutex<BTreeMap<(usize, i32), Vec<u8>>>,
     pub input: Mutex<Vec<u8>>,
 }
 
@@ -37,10 +37,9 @@ impl Host {
         Arc::new(Self { exports, ..Self::default() })
     }
 
-    fn text(&self, rank: usize, fd: i32) -> String {
+    pub fn text(&self, rank: usize, fd: i32) -> String {
         let written = self.written.lock().unwrap();
-        let parts = written.get(&rank).into_iter().flatten().filter(|(other, _)| *other == fd);
-        parts.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect()
+        String::from_utf8_lossy(written.get(&(rank, fd)).map_or(&[], Vec::as_slice)).into_owned()
     }
 }
 
@@ -54,7 +53,7 @@ impl Personality for Host {
     }
 
     fn output(&self, rank: usize, fd: i32, bytes: &[u8]) {
-        self.written.lock().unwrap().entry(rank).or_default().push((fd, bytes.to_vec()));
+        self.written.lock().unwrap().entry((rank, fd)).or_default().extend_from_slice(bytes);
     }
 
     fn input(&self, _rank: usize, bytes: &mut [u8]) -> usize {

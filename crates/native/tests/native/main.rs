@@ -4,6 +4,8 @@ mod harness;
 
 mod basics;
 mod crashes;
+mod host;
 mod languages;
 mod libc;
 mod refusals;
+mod speed;
