@@ -25,7 +25,11 @@ fn rest(what: &str, size: i64, position: i64, needed: usize) -> Result<usize> {
 
 /// The elements that a call is about, and their bytes.
 fn elements(me: &Rank, count: i64, datatype: Datatype) -> Result<(Rc<Type>, usize, usize)> {
-    let found = me.committed(datatype)?;
+    sized(me.committed(datatype)?, count)
+}
+
+/// Elements of a type that need not be committed, since none of them is touched.
+fn sized(found: Rc<Type>, count: i64) -> Result<(Rc<Type>, usize, usize)> {
     let count = not_negative("the count", count)?;
     match found.size.checked_mul(count) {
         Some(bytes) => Ok((found, count, bytes)),
@@ -99,7 +103,7 @@ pub fn unpack(
 
 pub fn pack_size(me: &Rank, incount: i64, datatype: Datatype, comm: Comm, size: CountsOut) -> Result {
     me.comm(comm)?;
-    let (_, _, bytes) = elements(me, incount, datatype)?;
+    let (_, _, bytes) = sized(me.datatype(datatype)?, incount)?;
     answer_count(size, bytes as i64);
     Ok(())
 }
@@ -186,6 +190,7 @@ pub fn pack_external_size(
     datatype: Datatype,
     size: *mut i64,
 ) -> Result {
-    let (_, _, bytes) = external(me, datarep, incount, datatype)?;
-    answer(size, bytes as i64)
+    check_representation(datarep)?;
+    let (found, count, _) = sized(me.datatype(datatype)?, incount)?;
+    answer(size, (found.external_size() * count) as i64)
 }

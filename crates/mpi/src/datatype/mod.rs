@@ -91,7 +91,11 @@ impl Type {
     /// What people call it.
     pub fn label(&self) -> String {
         let name = self.name.borrow();
-        if name.is_empty() { "a derived datatype".to_owned() } else { name.clone() }
+        match (name.is_empty(), self.is_predefined()) {
+            (false, _) => name.clone(),
+            (true, false) => "a derived datatype".to_owned(),
+            (true, true) => "a datatype for a kind of Fortran or a pair".to_owned(),
+        }
     }
 
     /// The same type again, with nothing attached to it.

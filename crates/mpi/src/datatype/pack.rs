@@ -102,6 +102,8 @@ unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
     // SAFETY: the caller answers for both.
     unsafe {
         match length {
+            1 => to.write(from.read()),
+            2 => to.cast::<u16>().write_unaligned(from.cast::<u16>().read_unaligned()),
             4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
             8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
             16 => to.cast::<u128>().write_unaligned(from.cast::<u128>().read_unaligned()),

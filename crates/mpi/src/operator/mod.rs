@@ -159,10 +159,6 @@ impl Operator {
     ///
     /// # Safety
     /// So many elements lie at both places.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it is what a function of the program gets, and who calls it"
-    )]
     pub unsafe fn apply(
         &self,
         _me: &Rank,

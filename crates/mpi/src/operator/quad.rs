@@ -173,8 +173,12 @@ mod tests {
     macro_rules! called {
         ($function:ident, $left:expr, $right:expr) => {{
             // SAFETY: both have 128 bits, of which all values are valid.
-            let (mut left, right): (__m128i, __m128i) =
-                unsafe { (std::mem::transmute($left.0), std::mem::transmute($right.0)) };
+            let (mut left, right) = unsafe {
+                (
+                    std::mem::transmute::<u128, __m128i>($left.0),
+                    std::mem::transmute::<u128, __m128i>($right.0),
+                )
+            };
             // SAFETY: the function is there, and any numbers may be given to it.
             unsafe {
                 asm!("call {}@PLT", sym $function, inout("xmm0") left, in("xmm1") right, clobber_abi("C"));
