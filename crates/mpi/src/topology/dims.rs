@@ -27,7 +27,7 @@ fn fill(divisors: &[usize], number: usize, count: usize, most: usize, factors: &
     };
     let first = divisors.partition_point(|factor| !reaches(*factor));
     for factor in divisors[first..].iter().take_while(|factor| **factor <= most) {
-        if number % factor == 0 {
+        if number.is_multiple_of(*factor) {
             factors.push(*factor);
             if fill(divisors, number / factor, count - 1, *factor, factors) {
                 return true;
@@ -58,7 +58,7 @@ mod tests {
             return if number == 1 { vec![vec![]] } else { vec![] };
         }
         let mut found = vec![];
-        for factor in (1..=number.min(most)).filter(|factor| number % factor == 0) {
+        for factor in (1..=number.min(most)).filter(|factor| number.is_multiple_of(*factor)) {
             for rest in all(number / factor, count - 1, factor) {
                 found.push([vec![factor], rest].concat());
             }
