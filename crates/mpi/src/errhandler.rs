@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::abi::{self, Errhandler, File, Win};
+use crate::abi::{self, Comm, Errhandler, File, Win};
 use crate::codes::standard_text;
+use crate::communicator::Communicator;
 use crate::error::{On, Result, fail};
 use crate::file::OpenFile;
 use crate::os;
@@ -200,6 +201,15 @@ impl Rank {
                 other => (other, abi::COMM_SELF.0),
             }
         })
+    }
+
+    /// Whose errors are those of a communicator that something under way was begun on, whatever its handle is.
+    pub fn on_comm(&self, comm: &Rc<Communicator>) -> On {
+        if Rc::ptr_eq(comm, &self.comm_world) {
+            return On::Comm(abi::COMM_WORLD);
+        }
+        let handle = self.comms.borrow().find(|other| Rc::ptr_eq(comm, other));
+        handle.map_or(On::Nothing, |handle| On::Comm(Comm(handle)))
     }
 
     /// Ends the run, with one line that says who did what, where, and what is wrong with it.

@@ -3,7 +3,13 @@
 pub mod abi;
 pub mod attributes;
 pub mod buffered;
-#[allow(missing_docs, clippy::missing_errors_doc, clippy::not_unsafe_ptr_arg_deref)]
+// Programs call these by way of `entry`, and vouch for their pointers.
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    clippy::not_unsafe_ptr_arg_deref,
+    clippy::too_many_arguments
+)]
 pub mod calls;
 pub mod codes;
 pub mod collectives;

@@ -48,10 +48,10 @@ fn set_name(name: &RefCell<String>, text: *const c_char) -> Result {
     Ok(())
 }
 
-fn get_name(name: &RefCell<String>, place: *mut c_char, length: *mut i32) -> Result {
+fn give_name(name: &str, place: *mut c_char, length: *mut i32) -> Result {
     check_place(place)?;
     // SAFETY: the program has room for the longest name.
-    let written = unsafe { write_text(&name.borrow(), place, abi::MAX_OBJECT_NAME as usize) };
+    let written = unsafe { write_text(name, place, abi::MAX_OBJECT_NAME as usize) };
     give(length, written as i32)
 }
 
@@ -86,7 +86,10 @@ pub fn comm_set_name(me: &Rank, comm: Comm, name: *const c_char) -> Result {
 }
 
 pub fn comm_get_name(me: &Rank, comm: Comm, name: *mut c_char, resultlen: *mut i32) -> Result {
-    get_name(&me.comm(comm)?.name, name, resultlen)
+    if comm == abi::COMM_NULL {
+        return give_name("MPI_COMM_NULL", name, resultlen);
+    }
+    give_name(&me.comm(comm)?.name.borrow(), name, resultlen)
 }
 
 pub fn type_create_keyval(
@@ -126,7 +129,10 @@ pub fn type_set_name(me: &Rank, datatype: Datatype, name: *const c_char) -> Resu
 }
 
 pub fn type_get_name(me: &Rank, datatype: Datatype, name: *mut c_char, resultlen: *mut i32) -> Result {
-    get_name(&me.datatype(datatype)?.name, name, resultlen)
+    if datatype == abi::DATATYPE_NULL {
+        return give_name("MPI_DATATYPE_NULL", name, resultlen);
+    }
+    give_name(&me.datatype(datatype)?.name.borrow(), name, resultlen)
 }
 
 pub fn win_create_keyval(
@@ -160,7 +166,10 @@ pub fn win_set_name(me: &Rank, win: Win, name: *const c_char) -> Result {
 }
 
 pub fn win_get_name(me: &Rank, win: Win, name: *mut c_char, resultlen: *mut i32) -> Result {
-    get_name(&me.window(win)?.name, name, resultlen)
+    if win == abi::WIN_NULL {
+        return give_name("MPI_WIN_NULL", name, resultlen);
+    }
+    give_name(&me.window(win)?.name.borrow(), name, resultlen)
 }
 
 pub fn keyval_create(

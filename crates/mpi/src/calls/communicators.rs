@@ -341,7 +341,6 @@ pub fn intercomm_create(
     give_made(me, newintercomm, Some(made))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the procedure has so many")]
 pub fn intercomm_create_from_groups(
     me: &Rank,
     local_group: Group,

@@ -338,7 +338,6 @@ fn edges_of(comm: &Communicator, count: i32, ranks: *const i32, weights: *const 
     Ok(ranks.into_iter().zip(weights).map(|(rank, weight)| Edge { rank, weight }).collect())
 }
 
-#[expect(clippy::too_many_arguments, reason = "the procedure has so many")]
 pub fn dist_graph_create_adjacent(
     me: &Rank,
     comm_old: Comm,
@@ -365,7 +364,6 @@ pub fn dist_graph_create_adjacent(
     give(comm_dist_graph, me.keep_comm(made))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the procedure has so many")]
 pub fn dist_graph_create(
     me: &Rank,
     comm_old: Comm,
@@ -414,7 +412,6 @@ pub fn dist_graph_neighbors_count(
     give(weighted, i32::from(graph.weighted))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the procedure has so many")]
 pub fn dist_graph_neighbors(
     me: &Rank,
     comm: Comm,
