@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
@@ -12,6 +13,9 @@ use simurgh_kernel::simcall::{Answer, Follow, SendRequest, Simcall, SpawnRequest
 use simurgh_kernel::simulation::{End, Simulation};
 use simurgh_models::{Config, Models};
 use simurgh_platform::{HostId, Platform};
+
+use crate::collectives::Selection;
+use crate::world::{Costs, Polls, World};
 
 /// What a thread asks next, or how it ended.
 enum Asked {
@@ -133,6 +137,18 @@ pub fn run<T: Send + 'static>(
     let mut results = std::mem::take(&mut *results.lock().expect("one at a time"));
     results.sort_by_key(|(number, _)| *number);
     Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// A run on these hosts.
+pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Rc<World> {
+    Rc::new(World {
+        hosts: hosts.to_vec(),
+        host_names: hosts.iter().map(ToString::to_string).collect(),
+        speeds: vec![1e9; hosts.len()],
+        costs,
+        selection,
+        polls: Polls::default(),
+    })
 }
 
 /// A cluster of hosts with links of their own, which do not slow one another.

@@ -121,7 +121,7 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If it is lost.
     pub fn take(&self, receive: ActivityId) -> Result<Box<Content>> {
-        let content = Content::of(self.me.complete(receive)?.expect("a receive brings something"));
+        let content = Content::of(self.me.await_one(receive)?.expect("a receive brings something"));
         self.me.has_received(&content);
         Ok(content)
     }
@@ -140,7 +140,7 @@ impl<'a> Team<'a> {
     /// If the message is lost.
     pub fn sent(&self, send: Posted) -> Result {
         if let Posted::UnderWay(activity) = send {
-            self.me.complete(activity)?;
+            self.me.await_one(activity)?;
         }
         Ok(())
     }
@@ -212,15 +212,15 @@ impl Rank {
     ///
     /// # Errors
     /// If it fails.
-    pub fn complete(&self, activity: ActivityId) -> Result<Option<Payload>> {
-        Ok(self.complete_any(&[activity])?.1)
+    pub fn await_one(&self, activity: ActivityId) -> Result<Option<Payload>> {
+        Ok(self.await_any(&[activity])?.1)
     }
 
     /// Waits for one of several activities; gives which one it is, and what it brings.
     ///
     /// # Errors
     /// If it fails.
-    pub fn complete_any(&self, activities: &[ActivityId]) -> Result<(usize, Option<Payload>)> {
+    pub fn await_any(&self, activities: &[ActivityId]) -> Result<(usize, Option<Payload>)> {
         let answer = self.ask(Simcall::WaitAny {
             activities: activities.iter().copied().collect(),
             timeout: None,
@@ -241,14 +241,14 @@ impl Rank {
     pub fn receive_all(&self, receives: &[ActivityId]) -> Result<Vec<Box<Content>>> {
         if self.world.costs.receive.is_nothing() {
             let take = |receive: &ActivityId| {
-                Ok(Content::of(self.complete(*receive)?.expect("a receive brings something")))
+                Ok(Content::of(self.await_one(*receive)?.expect("a receive brings something")))
             };
             return receives.iter().map(take).collect();
         }
         let mut contents: Vec<Option<Box<Content>>> = receives.iter().map(|_| None).collect();
         let (mut left, mut numbers) = (receives.to_vec(), (0..receives.len()).collect::<Vec<_>>());
         while !left.is_empty() {
-            let (index, message) = self.complete_any(&left)?;
+            let (index, message) = self.await_any(&left)?;
             left.remove(index);
             let content = Content::of(message.expect("a receive brings something"));
             self.has_received(&content);
