@@ -23,6 +23,18 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Nothing, at no place.
+    pub fn nothing(datatype: &Rc<Type>) -> Self {
+        Self { buffer: std::ptr::null_mut(), count: 0, datatype: Rc::clone(datatype) }
+    }
+
+    /// Some of these elements, from number `first` on.
+    #[must_use]
+    pub fn part(&self, first: usize, count: usize) -> Self {
+        let away = first as i64 * self.datatype.extent;
+        Self { buffer: self.buffer.wrapping_byte_offset(away as isize), count, datatype: Rc::clone(&self.datatype) }
+    }
+
     /// So many bytes of data.
     pub fn bytes(&self) -> usize {
         self.datatype.size * self.count
@@ -33,7 +45,7 @@ impl Piece {
         if self.bytes() == 0 {
             return Cow::Borrowed(&[]);
         }
-        if self.datatype.is_dense() {
+        if self.datatype.is_contiguous() {
             // SAFETY: the program says that so many elements lie there, and changes nothing while the call lasts.
             return Cow::Borrowed(unsafe { std::slice::from_raw_parts(self.buffer.cast(), self.bytes()) });
         }
@@ -73,7 +85,7 @@ impl Piece {
 
     /// The place as bytes to write to; what lies there is kept.
     pub fn stage(&self) -> Stage {
-        let copy = (!self.datatype.is_dense() && self.bytes() > 0).then(|| Scratch::copy(&self.packed()));
+        let copy = (!self.datatype.is_contiguous() && self.bytes() > 0).then(|| Scratch::copy(&self.packed()));
         Stage { piece: self.clone(), copy }
     }
 
@@ -82,7 +94,7 @@ impl Piece {
         if self.bytes() == 0 || other.bytes() == 0 {
             return;
         }
-        if self.datatype.is_dense() && other.datatype.is_dense() {
+        if self.datatype.is_contiguous() && other.datatype.is_contiguous() {
             let fits = self.bytes().min(other.bytes());
             // SAFETY: the program says that so much lies at both; they may overlap if it is mistaken.
             unsafe { std::ptr::copy(other.buffer.cast::<u8>(), self.buffer.cast::<u8>(), fits) };
@@ -164,9 +176,7 @@ impl Blocks {
     pub fn block(&self, index: usize) -> Piece {
         match self {
             Blocks::Equal { first, .. } => {
-                let away = index as i64 * first.count as i64 * first.datatype.extent;
-                let buffer = first.buffer.wrapping_byte_offset(away as isize);
-                Piece { buffer, ..first.clone() }
+                first.part(index * first.count, first.count)
             }
             Blocks::Listed(pieces) => pieces[index].clone(),
         }

@@ -163,12 +163,12 @@ impl Combine for Operation {
     }
 
     fn is_derived(&self) -> bool {
-        self.ty.is_derived()
+        !self.ty.is_predefined()
     }
 
     fn combine(&self, me: &Rank, input: &[u8], inout: &mut [u8]) -> Result {
         let Some(count) = inout.len().checked_div(self.ty.size) else { return Ok(()) };
-        if self.ty.is_dense() {
+        if self.ty.is_contiguous() {
             let (input, inout) = (input.as_ptr().cast(), inout.as_mut_ptr().cast());
             // SAFETY: so many elements lie at both.
             return unsafe { self.operator.apply(me, input, inout, count, self.datatype, &self.ty) };
@@ -196,7 +196,9 @@ struct Spread<'a> {
 
 impl<'a> Spread<'a> {
     fn new(ty: &'a Type, count: usize) -> Self {
-        let (begin, end) = ty.span(count);
+        // Elements may follow one another backwards.
+        let last = ty.extent * (count as i64 - 1);
+        let (begin, end) = (ty.true_lb + last.min(0), ty.true_lb + ty.true_extent + last.max(0));
         // The first element stays where it may lie, so it is moved by whole lines.
         let begin = begin.div_euclid(16) * 16;
         Self { memory: Scratch::zeros((end - begin).max(0) as usize), begin, ty, count }

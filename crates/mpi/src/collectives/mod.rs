@@ -7,6 +7,8 @@
 //! - [`trees`], [`doubling`], [`halving`], [`hosts`]: what several algorithms share.
 //! - [`barrier`], [`bcast`] and [`pipelines`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`gather`],
 //!   [`scatter`], [`allgather`], [`allgatherv`], [`alltoall`], [`alltoallv`]: the algorithms.
+//! - [`check`], [`call`]: from the arguments of a program to an algorithm.
+//! - [`exchange`]: those that do not block, between two groups, and among neighbours.
 
 pub mod allgather;
 pub mod allgatherv;
@@ -16,8 +18,11 @@ pub mod alltoallv;
 pub mod barrier;
 pub mod bcast;
 pub mod buffers;
+pub mod call;
+pub mod check;
 pub mod decisions;
 pub mod doubling;
+pub mod exchange;
 pub mod folding;
 pub mod gather;
 pub mod halving;
