@@ -3,12 +3,12 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
 use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
+use simurgh_kernel::ids::BarrierId;
 use simurgh_kernel::simcall::{Answer, Follow, SendRequest, Simcall, SpawnRequest};
 use simurgh_kernel::simulation::{End, Simulation};
 use simurgh_models::{Config, Models};
@@ -140,14 +140,18 @@ pub fn run<T: Send + 'static>(
 }
 
 /// A run on these hosts.
-pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Rc<World> {
-    Rc::new(World {
+pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World> {
+    Arc::new(World {
         hosts: hosts.to_vec(),
         host_names: hosts.iter().map(ToString::to_string).collect(),
         speeds: vec![1e9; hosts.len()],
         costs,
         selection,
+        compute: Default::default(),
         polls: Polls::default(),
+        start: BarrierId(0),
+        aborted: Mutex::new(None),
+        output: Default::default(),
     })
 }
 

@@ -178,8 +178,8 @@ impl Call {
                 }
                 Ok(())
             }
-            What::Gather { mine, all, root, equal } => self.gather(&team, mine, all, root.rank(), *equal),
-            What::Scatter { all, mine, root, equal } => self.scatter(&team, all, mine, root.rank(), *equal),
+            What::Gather { mine, all, root, equal } => gather_blocks(&team, mine, all, root.rank(), *equal),
+            What::Scatter { all, mine, root, equal } => scatter_blocks(&team, all, mine, root.rank(), *equal),
             What::Allgather { mine, all } => {
                 if let Some(mine) = mine {
                     fits(mine, &all.block(rank), rank)?;
@@ -196,7 +196,7 @@ impl Call {
                 all.write(&data);
                 Ok(())
             }
-            What::Alltoall { out, into } => self.alltoall(&team, out.as_ref(), into),
+            What::Alltoall { out, into } => exchange_blocks(&team, out.as_ref(), into),
             What::Reduce { input, output, folding, root } => match output {
                 Some(output) => in_output(input.as_ref(), output, |data| {
                     reduce::reduce(&team, folding, data, root.rank())
@@ -228,101 +228,99 @@ impl Call {
             What::Neighbors { .. } => unreachable!("that is an exchange"),
         }
     }
+}
 
-    fn gather(
-        &self,
-        team: &Team<'_>,
-        mine: &Option<Piece>,
-        all: &Option<Blocks>,
-        root: usize,
-        equal: bool,
-    ) -> Result {
-        let read = mine.as_ref().map(Piece::read);
-        if !equal {
-            if let (Some(all), Some(mine)) = (all, mine) {
-                fits(mine, &all.block(team.rank), team.rank)?;
-                all.block(team.rank).copy_from(mine);
-            }
-            return gather::linear_to(team, root, read.as_deref().unwrap_or_default(), |other, content| {
-                all.as_ref().map_or(Ok(()), |all| all.block(other).receive(content))
-            });
-        }
+fn gather_blocks(
+    team: &Team<'_>,
+    mine: &Option<Piece>,
+    all: &Option<Blocks>,
+    root: usize,
+    equal: bool,
+) -> Result {
+    let read = mine.as_ref().map(Piece::read);
+    if !equal {
         if let (Some(all), Some(mine)) = (all, mine) {
             fits(mine, &all.block(team.rank), team.rank)?;
+            all.block(team.rank).copy_from(mine);
         }
-        let first = all.as_ref().map(|all| all.block(0));
-        let shape = first.as_ref().or(mine.as_ref()).expect("the root has a place, the others give something");
-        let (block, element) = (shape.bytes(), shape.datatype.size.max(1));
-        let mut stage = all.as_ref().and_then(Blocks::whole).map(|whole| whole.stage());
-        let harvest = &mut Harvest { mine: read.as_deref(), all: stage.as_deref_mut(), block, element, root };
-        gather::gather(team, harvest)?;
-        if let Some(stage) = stage {
-            stage.commit();
-        }
-        Ok(())
+        return gather::linear_to(team, root, read.as_deref().unwrap_or_default(), |other, content| {
+            all.as_ref().map_or(Ok(()), |all| all.block(other).receive(content))
+        });
     }
+    if let (Some(all), Some(mine)) = (all, mine) {
+        fits(mine, &all.block(team.rank), team.rank)?;
+    }
+    let first = all.as_ref().map(|all| all.block(0));
+    let shape = first.as_ref().or(mine.as_ref()).expect("the root has a place, the others give something");
+    let (block, element) = (shape.bytes(), shape.datatype.size.max(1));
+    let mut stage = all.as_ref().and_then(Blocks::whole).map(|whole| whole.stage());
+    let harvest = &mut Harvest { mine: read.as_deref(), all: stage.as_deref_mut(), block, element, root };
+    gather::gather(team, harvest)?;
+    if let Some(stage) = stage {
+        stage.commit();
+    }
+    Ok(())
+}
 
-    fn scatter(
-        &self,
-        team: &Team<'_>,
-        all: &Option<Blocks>,
-        mine: &Option<Piece>,
-        root: usize,
-        equal: bool,
-    ) -> Result {
+fn scatter_blocks(
+    team: &Team<'_>,
+    all: &Option<Blocks>,
+    mine: &Option<Piece>,
+    root: usize,
+    equal: bool,
+) -> Result {
+    if let (Some(all), Some(mine)) = (all, mine) {
+        fits(&all.block(team.rank), mine, team.rank)?;
+    }
+    if !equal {
         if let (Some(all), Some(mine)) = (all, mine) {
-            fits(&all.block(team.rank), mine, team.rank)?;
+            mine.copy_from(&all.block(team.rank));
         }
-        if !equal {
-            if let (Some(all), Some(mine)) = (all, mine) {
-                mine.copy_from(&all.block(team.rank));
-            }
-            let block = |other: usize| all.as_ref().map_or_else(Default::default, |all| all.block(other).packed());
-            let content = scatter::linear_from(team, root, block)?;
-            return match (content, mine) {
-                (Some(content), Some(mine)) => mine.receive(&content),
-                _ => Ok(()),
-            };
-        }
-        let first = all.as_ref().map(|all| all.block(0));
-        let block = first.as_ref().or(mine.as_ref()).map_or(0, Piece::bytes);
-        let whole = all.as_ref().and_then(Blocks::whole);
-        let whole = whole.as_ref().map(Piece::read);
-        let mut stage = mine.as_ref().map(Piece::stage);
-        let deal = &mut Deal { all: whole.as_deref(), mine: stage.as_deref_mut(), block, root };
-        scatter::scatter(team, deal)?;
-        if let Some(stage) = stage {
-            stage.commit();
-        }
-        Ok(())
-    }
-
-    fn alltoall(&self, team: &Team<'_>, out: Option<&Blocks>, into: &Blocks) -> Result {
-        let copy = if out.is_none() { into.read() } else { Vec::new() };
-        if let Some(out) = out {
-            fits(&out.block(team.rank), &into.block(team.rank), team.rank)?;
-        }
-        if let (Some(whole), Blocks::Equal { first, .. }) = (into.whole(), into) {
-            let given = out.and_then(Blocks::whole);
-            let out = given.as_ref().map_or((&copy).into(), Piece::read);
-            let mut stage = whole.stage();
-            alltoall::alltoall(team, first.bytes(), &out, &mut stage)?;
-            stage.commit();
-            return Ok(());
-        }
-        let byte = team.me.datatype(abi::BYTE)?;
-        let mut begin = copy.as_ptr().cast_mut();
-        let copied = |size: &usize| {
-            let piece = Piece { buffer: begin.cast(), count: *size, datatype: Rc::clone(&byte) };
-            begin = begin.wrapping_add(*size);
-            piece
+        let block = |other: usize| all.as_ref().map_or_else(Default::default, |all| all.block(other).packed());
+        let content = scatter::linear_from(team, root, block)?;
+        return match (content, mine) {
+            (Some(content), Some(mine)) => mine.receive(&content),
+            _ => Ok(()),
         };
-        match out {
-            Some(out) => alltoallv::alltoallv(team, out, into),
-            None => {
-                let out = Blocks::Listed(into.sizes().iter().map(copied).collect());
-                alltoallv::alltoallv(team, &out, into)
-            }
+    }
+    let first = all.as_ref().map(|all| all.block(0));
+    let block = first.as_ref().or(mine.as_ref()).map_or(0, Piece::bytes);
+    let whole = all.as_ref().and_then(Blocks::whole);
+    let whole = whole.as_ref().map(Piece::read);
+    let mut stage = mine.as_ref().map(Piece::stage);
+    let deal = &mut Deal { all: whole.as_deref(), mine: stage.as_deref_mut(), block, root };
+    scatter::scatter(team, deal)?;
+    if let Some(stage) = stage {
+        stage.commit();
+    }
+    Ok(())
+}
+
+fn exchange_blocks(team: &Team<'_>, out: Option<&Blocks>, into: &Blocks) -> Result {
+    let copy = if out.is_none() { into.read() } else { Vec::new() };
+    if let Some(out) = out {
+        fits(&out.block(team.rank), &into.block(team.rank), team.rank)?;
+    }
+    if let (Some(whole), Blocks::Equal { first, .. }) = (into.whole(), into) {
+        let given = out.and_then(Blocks::whole);
+        let out = given.as_ref().map_or((&copy).into(), Piece::read);
+        let mut stage = whole.stage();
+        alltoall::alltoall(team, first.bytes(), &out, &mut stage)?;
+        stage.commit();
+        return Ok(());
+    }
+    let byte = team.me.datatype(abi::BYTE)?;
+    let mut begin = copy.as_ptr().cast_mut();
+    let copied = |size: &usize| {
+        let piece = Piece { buffer: begin.cast(), count: *size, datatype: Rc::clone(&byte) };
+        begin = begin.wrapping_add(*size);
+        piece
+    };
+    match out {
+        Some(out) => alltoallv::alltoallv(team, out, into),
+        None => {
+            let out = Blocks::Listed(into.sizes().iter().map(copied).collect());
+            alltoallv::alltoallv(team, &out, into)
         }
     }
 }

@@ -159,7 +159,7 @@ impl Combine for Operation {
     }
 
     fn is_commutative(&self) -> bool {
-        self.operator.is_commutative()
+        self.operator.commutative
     }
 
     fn is_derived(&self) -> bool {

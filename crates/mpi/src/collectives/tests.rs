@@ -190,7 +190,7 @@ fn play(me: &Rank, run: &Run) -> Result<std::result::Result<(), String>> {
             let starts = |from: usize| buffers::offsets(&(0..size).map(|to| of(from, to)).collect::<Vec<_>>());
             let (mine, mut whole) = (starts(rank), data(rank, starts(rank)[size]));
             let mut place = vec![0_u8; mine[size]];
-            let byte = Rc::new(crate::datatype::Type { size: 1, extent: 1 });
+            let byte = me.datatype(crate::abi::BYTE)?;
             let blocks = |first: *mut u8| {
                 let piece = |other: usize| buffers::Piece {
                     buffer: first.wrapping_add(mine[other]).cast(),
