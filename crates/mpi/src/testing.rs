@@ -91,7 +91,9 @@ pub fn run<T: Send + 'static>(
     rank: impl Fn(u32) -> T + Send + Sync + 'static,
 ) -> Result<Vec<T>, String> {
     let mut config = Config::default();
-    for (key, value) in [("network/model", "SMPI"), ("network/crosstraffic", "0"), ("precision/timing", "1e-9")] {
+    for (key, value) in
+        [("network/model", "SMPI"), ("network/crosstraffic", "0"), ("precision/timing", "1e-9")]
+    {
         config.set(key, value).map_err(|error| error.to_string())?;
     }
     let models = Models::new(Arc::clone(platform), &config).map_err(|error| error.to_string())?;

@@ -25,9 +25,7 @@ fn by(team: &Team<'_>, sizes: &[usize], element: usize, data: &mut [u8], algorit
     match algorithm {
         Allgatherv::Default => allgather::linear(team, &layout, data),
         Allgatherv::Mpich if data.is_empty() => Ok(()),
-        Allgatherv::Mpich => {
-            by(team, sizes, element, data, Allgatherv::mpich(size, data.len() / element))
-        }
+        Allgatherv::Mpich => by(team, sizes, element, data, Allgatherv::mpich(size, data.len() / element)),
         Allgatherv::Ompi => by(team, sizes, element, data, Allgatherv::ompi(size, data.len() / size)),
         Allgatherv::Gb => {
             let own = data[layout.block(team.rank)].to_vec();

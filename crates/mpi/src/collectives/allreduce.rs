@@ -184,9 +184,5 @@ pub fn of_nothing(team: &Team<'_>) -> Result {
         let sent = team.isend(0, &[0; 4])?;
         team.sent(sent)?;
     }
-    bcast::by(
-        team,
-        &mut bcast::Wave { data: &mut [0; 4], element: 1, root: 0 },
-        Bcast::BinomialTree,
-    )
+    bcast::by(team, &mut bcast::Wave { data: &mut [0; 4], element: 1, root: 0 }, Bcast::BinomialTree)
 }

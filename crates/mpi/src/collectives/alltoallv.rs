@@ -54,7 +54,8 @@ pub fn by(team: &Team<'_>, out: &Blocks, into: &Blocks, algorithm: Alltoallv) ->
 /// Receives from these and sends to those are posted, and waited for together.
 fn at_once(team: &Team<'_>, out: &Blocks, into: &Blocks, from: &[usize], to: &[usize]) -> Result {
     let receives = from.iter().map(|other| team.irecv(*other)).collect::<Result<_>>()?;
-    let sends = to.iter().map(|other| team.isend(*other, &out.block(*other).read())).collect::<Result<_>>()?;
+    let sends =
+        to.iter().map(|other| team.isend(*other, &out.block(*other).read())).collect::<Result<_>>()?;
     let contents = team.finish(sends, receives)?;
     from.iter().zip(contents).try_for_each(|(other, content)| into.block(*other).receive(&content))
 }

@@ -108,7 +108,8 @@ fn of_four(team: &Team<'_>, data: &mut [u8], root: usize) -> Result {
         team.recv((parent + root) % size, data)?;
     }
     for group in groups {
-        let sends = group.iter().map(|child| team.isend((child + root) % size, data)).collect::<Result<_>>()?;
+        let sends =
+            group.iter().map(|child| team.isend((child + root) % size, data)).collect::<Result<_>>()?;
         team.finish(sends, Vec::new())?;
     }
     Ok(())
@@ -189,6 +190,7 @@ fn scatter_doubling(team: &Team<'_>, data: &mut [u8], root: usize) -> Result {
     }
     scatter(team, data, root)?;
     let v = (team.rank + size - root) % size;
-    let range = |blocks: Range<usize>| block(bytes, size, blocks.start).start..block(bytes, size, blocks.end - 1).end;
+    let range =
+        |blocks: Range<usize>| block(bytes, size, blocks.start).start..block(bytes, size, blocks.end - 1).end;
     doubling::gather(team, v, |number| (number + root) % size, data, range)
 }

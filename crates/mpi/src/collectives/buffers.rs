@@ -32,7 +32,11 @@ impl Piece {
     #[must_use]
     pub fn part(&self, first: usize, count: usize) -> Self {
         let away = first as i64 * self.datatype.extent;
-        Self { buffer: self.buffer.wrapping_byte_offset(away as isize), count, datatype: Rc::clone(&self.datatype) }
+        Self {
+            buffer: self.buffer.wrapping_byte_offset(away as isize),
+            count,
+            datatype: Rc::clone(&self.datatype),
+        }
     }
 
     /// So many bytes of data.
@@ -85,7 +89,8 @@ impl Piece {
 
     /// The place as bytes to write to; what lies there is kept.
     pub fn stage(&self) -> Stage {
-        let copy = (!self.datatype.is_contiguous() && self.bytes() > 0).then(|| Scratch::copy(&self.packed()));
+        let copy =
+            (!self.datatype.is_contiguous() && self.bytes() > 0).then(|| Scratch::copy(&self.packed()));
         Stage { piece: self.clone(), copy }
     }
 
@@ -175,9 +180,7 @@ impl Blocks {
     /// One of them.
     pub fn block(&self, index: usize) -> Piece {
         match self {
-            Blocks::Equal { first, .. } => {
-                first.part(index * first.count, first.count)
-            }
+            Blocks::Equal { first, .. } => first.part(index * first.count, first.count),
             Blocks::Listed(pieces) => pieces[index].clone(),
         }
     }

@@ -10,8 +10,8 @@ use super::scan::Own;
 use super::scatter::Deal;
 use super::team::Team;
 use super::{
-    allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, reduce, reduce_scatter, scan,
-    scatter,
+    allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, reduce, reduce_scatter,
+    scan, scatter,
 };
 use crate::abi;
 use crate::communicator::Communicator;
@@ -202,7 +202,8 @@ impl Call {
                     reduce::reduce(&team, folding, data, root.rank())
                 }),
                 None => {
-                    let mut data = input.as_ref().map_or_else(Scratch::default, |input| Scratch::copy(&input.read()));
+                    let mut data =
+                        input.as_ref().map_or_else(Scratch::default, |input| Scratch::copy(&input.read()));
                     reduce::reduce(&team, folding, &mut data, root.rank())
                 }
             },
@@ -276,7 +277,8 @@ fn scatter_blocks(
         if let (Some(all), Some(mine)) = (all, mine) {
             mine.copy_from(&all.block(team.rank));
         }
-        let block = |other: usize| all.as_ref().map_or_else(Default::default, |all| all.block(other).packed());
+        let block =
+            |other: usize| all.as_ref().map_or_else(Default::default, |all| all.block(other).packed());
         let content = scatter::linear_from(team, root, block)?;
         return match (content, mine) {
             (Some(content), Some(mine)) => mine.receive(&content),

@@ -5,14 +5,12 @@ use std::rc::Rc;
 
 use super::buffers::{Blocks, Piece};
 use super::call::{Call, Root, What};
-use super::exchange::LANES;
 use super::folding::{Folding, Operation};
 use super::scan::Own;
 use crate::abi::{self, Comm, Counts, Datatype, Op};
 use crate::communicator::Communicator;
 use crate::error::{Result, fail};
 use crate::rank::Rank;
-use crate::topology::Topology;
 
 /// Some elements, as a program says it: where, how many, of what.
 pub type Said = (*const c_void, i64, Datatype);
@@ -28,7 +26,7 @@ pub fn is_in_place(buffer: *const c_void) -> bool {
     buffer.addr() == abi::IN_PLACE
 }
 
-fn forbid_in_place(buffer: *const c_void, why: &str) -> Result {
+pub(super) fn forbid_in_place(buffer: *const c_void, why: &str) -> Result {
     if is_in_place(buffer) {
         return fail(abi::ERR_BUFFER, format!("MPI_IN_PLACE is not allowed here: {why}"));
     }
@@ -46,16 +44,20 @@ fn forbid_same(send: &Piece, receive: &Piece) -> Result {
     Ok(())
 }
 
-fn piece(me: &Rank, (buffer, count, datatype): Said) -> Result<Piece> {
+pub(super) fn piece(me: &Rank, (buffer, count, datatype): Said) -> Result<Piece> {
     let found = me.elements(buffer, count, datatype)?;
     Ok(Piece { buffer: found.buffer, count: found.count, datatype: found.datatype })
 }
 
-fn equal(me: &Rank, said: Said, number: usize) -> Result<Blocks> {
+pub(super) fn equal(me: &Rank, said: Said, number: usize) -> Result<Blocks> {
     Ok(Blocks::Equal { first: piece(me, said)?, number })
 }
 
-fn listed(me: &Rank, (buffer, counts, away, datatype): SaidBlocks, number: usize) -> Result<Blocks> {
+pub(super) fn listed(
+    me: &Rank,
+    (buffer, counts, away, datatype): SaidBlocks,
+    number: usize,
+) -> Result<Blocks> {
     forbid_null(number, &[counts, away])?;
     let pieces = (0..number).map(|index| {
         // SAFETY: the program says that it has as many as there are processes.
@@ -68,7 +70,11 @@ fn listed(me: &Rank, (buffer, counts, away, datatype): SaidBlocks, number: usize
     Ok(Blocks::Listed(pieces.collect::<Result<_>>()?))
 }
 
-fn typed(me: &Rank, (buffer, counts, away, datatypes): SaidTypes, number: usize) -> Result<Blocks> {
+pub(super) fn typed(
+    me: &Rank,
+    (buffer, counts, away, datatypes): SaidTypes,
+    number: usize,
+) -> Result<Blocks> {
     forbid_null(number, &[counts, away])?;
     if datatypes.is_null() && number > 0 {
         return fail(abi::ERR_ARG, "the array of datatypes is a null pointer");
@@ -98,11 +104,14 @@ fn root(comm: &Communicator, root: i32) -> Result<Root> {
         (true, _) if root == abi::PROC_NULL => Ok(Root::Elsewhere),
         (true, _) => fail(
             abi::ERR_ROOT,
-            format!("the root is {root}: it is a rank of the other group, which has {number}, MPI_ROOT or MPI_PROC_NULL"),
+            format!(
+                "the root is {root}: it is a rank of the other group, which has {number}, MPI_ROOT or MPI_PROC_NULL"
+            ),
         ),
-        (false, _) => {
-            fail(abi::ERR_ROOT, format!("the root is {root}, which is none of the {number} ranks of the communicator"))
-        }
+        (false, _) => fail(
+            abi::ERR_ROOT,
+            format!("the root is {root}, which is none of the {number} ranks of the communicator"),
+        ),
     }
 }
 
@@ -121,7 +130,7 @@ fn input(me: &Rank, comm: &Communicator, said: Said) -> Result<Option<Piece>> {
     piece(me, said).map(Some)
 }
 
-fn call(comm: Rc<Communicator>, what: What) -> Result<Call> {
+pub(super) fn call(comm: Rc<Communicator>, what: What) -> Result<Call> {
     Ok(Call { comm, what })
 }
 
@@ -312,7 +321,12 @@ impl Call {
         call(comm, What::Reduce { input, output, folding, root })
     }
 
-    fn two_buffers(me: &Rank, comm: &Communicator, from: *const c_void, said: Said) -> Result<(Option<Piece>, Piece)> {
+    fn two_buffers(
+        me: &Rank,
+        comm: &Communicator,
+        from: *const c_void,
+        said: Said,
+    ) -> Result<(Option<Piece>, Piece)> {
         forbid_in_place(said.0, "all processes receive")?;
         let output = piece(me, said)?;
         let input = input(me, comm, (from, said.1, said.2))?;
@@ -334,7 +348,10 @@ impl Call {
     pub fn scan(me: &Rank, from: *const c_void, said: Said, op: Op, comm: Comm, own: Own) -> Result<Self> {
         let comm = me.comm(comm)?;
         if comm.is_inter() {
-            return fail(abi::ERR_COMM, "the communicator connects two groups: ranks of one group are needed for a scan");
+            return fail(
+                abi::ERR_COMM,
+                "the communicator connects two groups: ranks of one group are needed for a scan",
+            );
         }
         let folding = folding(me, said.2, op)?;
         let (input, output) = Self::two_buffers(me, &comm, from, said)?;
@@ -393,96 +410,5 @@ impl Call {
         let comm = me.comm(comm)?;
         let counts = vec![count; comm.size()];
         Self::any_reduce_scatter(me, comm, places, counts, op, true)
-    }
-}
-
-/// The neighbours of a process: whom it receives from, whom it sends to, and whether they are those in a grid.
-struct Around {
-    comm: Rc<Communicator>,
-    sources: Vec<i32>,
-    destinations: Vec<i32>,
-    grid: bool,
-}
-
-fn around(me: &Rank, comm: Comm) -> Result<Around> {
-    let comm = me.comm(comm)?;
-    let (sources, destinations, grid) = match &*comm.topology.borrow() {
-        Some(topology) => {
-            let (sources, destinations) = topology.neighbors(comm.rank);
-            (sources, destinations, matches!(topology, Topology::Cartesian(_)))
-        }
-        None => {
-            return fail(
-                abi::ERR_TOPOLOGY,
-                "the communicator has no topology: make it with MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create",
-            );
-        }
-    };
-    Ok(Around { comm, sources, destinations, grid })
-}
-
-impl Around {
-    /// In a grid, what goes down arrives from above, even where both neighbours are one process (8.6).
-    fn call(self, out: impl Fn(usize) -> Piece, into: &Blocks) -> Result<Call> {
-        let lane = |index: usize, arrives: bool| match self.grid {
-            true => (index ^ usize::from(arrives)) as i32 % LANES,
-            false => 0,
-        };
-        let out = (0..self.destinations.len()).map(|index| (self.destinations[index], out(index), lane(index, false)));
-        let into =
-            (0..self.sources.len()).map(|index| (self.sources[index], into.block(index), lane(index, true)));
-        let what = What::Neighbors { out: out.collect(), into: into.collect() };
-        call(self.comm, what)
-    }
-}
-
-fn forbid_both_in_place(out: *const c_void, into: *const c_void) -> Result {
-    forbid_in_place(out, "neighbours get something else than they give")?;
-    forbid_in_place(into, "neighbours get something else than they give")
-}
-
-#[allow(clippy::missing_errors_doc, reason = "each fails if an argument is not as the standard demands")]
-impl Call {
-    /// `MPI_Neighbor_allgather`.
-    pub fn neighbor_allgather(me: &Rank, mine: Said, all: Said, comm: Comm) -> Result<Self> {
-        let around = around(me, comm)?;
-        forbid_both_in_place(mine.0, all.0)?;
-        let (mine, into) = (piece(me, mine)?, equal(me, all, around.sources.len())?);
-        around.call(|_| mine.clone(), &into)
-    }
-
-    /// `MPI_Neighbor_allgatherv`.
-    pub fn neighbor_allgatherv(me: &Rank, mine: Said, all: SaidBlocks, comm: Comm) -> Result<Self> {
-        let around = around(me, comm)?;
-        forbid_both_in_place(mine.0, all.0)?;
-        let (mine, into) = (piece(me, mine)?, listed(me, all, around.sources.len())?);
-        around.call(|_| mine.clone(), &into)
-    }
-
-    /// `MPI_Neighbor_alltoall`.
-    pub fn neighbor_alltoall(me: &Rank, out: Said, into: Said, comm: Comm) -> Result<Self> {
-        let around = around(me, comm)?;
-        forbid_both_in_place(out.0, into.0)?;
-        let out = equal(me, out, around.destinations.len())?;
-        let into = equal(me, into, around.sources.len())?;
-        around.call(|index| out.block(index), &into)
-    }
-
-    /// `MPI_Neighbor_alltoallv`.
-    pub fn neighbor_alltoallv(me: &Rank, out: SaidBlocks, into: SaidBlocks, comm: Comm) -> Result<Self> {
-        let around = around(me, comm)?;
-        forbid_both_in_place(out.0, into.0)?;
-        let out = listed(me, out, around.destinations.len())?;
-        let into = listed(me, into, around.sources.len())?;
-        around.call(|index| out.block(index), &into)
-    }
-
-    /// `MPI_Neighbor_alltoallw`.
-    pub fn neighbor_alltoallw(me: &Rank, out: SaidTypes, into: SaidTypes, comm: Comm) -> Result<Self> {
-        let around = around(me, comm)?;
-        forbid_both_in_place(out.0, into.0)?;
-        let out = typed(me, out, around.destinations.len())?;
-        let into = typed(me, into, around.sources.len())?;
-        around.call(|index| out.block(index), &into)
     }
 }

@@ -45,7 +45,11 @@ pub fn steps(v: usize, size: usize) -> Vec<Step> {
         let clear = |number: usize, below: usize| number & !(below - 1);
         let (mine, other) = (clear(v, distance), clear(partner, distance));
         if partner < size {
-            steps.push(Step::Exchange { with: partner, own: group(mine, distance), other: group(other, distance) });
+            steps.push(Step::Exchange {
+                with: partner,
+                own: group(mine, distance),
+                other: group(other, distance),
+            });
         }
         if other + distance <= size || mine + distance >= size {
             continue;
@@ -104,11 +108,13 @@ mod tests {
                 let ready = (0..size).find_map(|v| match left[v].last()? {
                     Step::Exchange { with, own, .. } => {
                         let back = left[*with].last()?;
-                        matches!(back, Step::Exchange { with, .. } if *with == v).then(|| (v, *with, own.clone(), true))
+                        matches!(back, Step::Exchange { with, .. } if *with == v)
+                            .then(|| (v, *with, own.clone(), true))
                     }
                     Step::Pass { to, other } => {
                         let back = left[*to].last()?;
-                        matches!(back, Step::Hear { from, .. } if *from == v).then(|| (v, *to, other.clone(), false))
+                        matches!(back, Step::Hear { from, .. } if *from == v)
+                            .then(|| (v, *to, other.clone(), false))
                     }
                     Step::Hear { .. } => None,
                 });

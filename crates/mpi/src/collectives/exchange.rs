@@ -138,7 +138,9 @@ impl Exchange {
                     self.receive(other, Target::Nowhere);
                 }
             }
-            What::Bcast { data, root } if is_root(root) => others.iter().for_each(|other| self.send(*other, data)),
+            What::Bcast { data, root } if is_root(root) => {
+                others.iter().for_each(|other| self.send(*other, data))
+            }
             What::Bcast { data, root: Root::Rank(root) } => self.receive(*root, Target::Place(data.clone())),
             What::Gather { mine, all: Some(all), root, .. } if is_root(root) => {
                 if let (Some(mine), false) = (mine, inter) {
@@ -213,7 +215,11 @@ impl Exchange {
             }
             What::Neighbors { out, into } => {
                 for (from, place, lane) in into {
-                    self.posts.push(Post::Receive { from: *from, target: Target::Place(place.clone()), lane: *lane });
+                    self.posts.push(Post::Receive {
+                        from: *from,
+                        target: Target::Place(place.clone()),
+                        lane: *lane,
+                    });
                 }
                 for (to, data, lane) in out {
                     self.posts.push(Post::Send { to: *to, data: Some(data.clone()), lane: *lane });
@@ -350,7 +356,8 @@ impl Call {
     /// None.
     pub fn prepare(self, me: &Rank, request: *mut Request) -> Result {
         let (comm, tag) = (Rc::clone(&self.comm), self.next_tag());
-        let pending = Pending::inactive(Persistent::Other(Box::new(Prepared { call: self, tag })), Some(comm));
+        let pending =
+            Pending::inactive(Persistent::Other(Box::new(Prepared { call: self, tag })), Some(comm));
         // SAFETY: the program wants the request there.
         unsafe { request.write(me.keep(pending)) };
         Ok(())

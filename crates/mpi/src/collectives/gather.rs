@@ -98,10 +98,9 @@ fn binomial(team: &Team<'_>, harvest: &mut Harvest<'_>) -> Result {
     let below = |child: usize| (child - v).min(size - child);
     let number = 1 + tree.children.iter().map(|child| below(*child)).sum::<usize>();
     if let (Some(all), 0) = (all.as_deref_mut(), root) {
-        return tree
-            .children
-            .iter()
-            .try_for_each(|child| team.recv(*child, &mut all[child * block..(child + below(*child)) * block]));
+        return tree.children.iter().try_for_each(|child| {
+            team.recv(*child, &mut all[child * block..(child + below(*child)) * block])
+        });
     }
     let mut held = vec![0; number * block];
     if let Some(mine) = mine {

@@ -7,7 +7,7 @@
 //! - [`trees`], [`doubling`], [`halving`], [`hosts`]: what several algorithms share.
 //! - [`barrier`], [`bcast`] and [`pipelines`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`gather`],
 //!   [`scatter`], [`allgather`], [`allgatherv`], [`alltoall`], [`alltoallv`]: the algorithms.
-//! - [`check`], [`call`]: from the arguments of a program to an algorithm.
+//! - [`check`], [`neighbors`], [`call`]: from the arguments of a program to an algorithm.
 //! - [`exchange`]: those that do not block, between two groups, and among neighbours.
 
 pub mod allgather;
@@ -27,6 +27,7 @@ pub mod folding;
 pub mod gather;
 pub mod halving;
 pub mod hosts;
+pub mod neighbors;
 pub mod pipelines;
 pub mod reduce;
 pub mod reduce_scatter;

@@ -127,7 +127,8 @@ fn by_halves(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes: &[usize
 
 /// Where the blocks of numbers begin, once pairs of ranks are folded into one.
 fn folded_offsets(folded: Folded, at: &[usize]) -> Vec<usize> {
-    let first = |number: usize| if number < folded.pairs { at[2 * number] } else { at[number + folded.pairs] };
+    let first =
+        |number: usize| if number < folded.pairs { at[2 * number] } else { at[number + folded.pairs] };
     (0..folded.power).map(first).chain(at.last().copied()).collect()
 }
 

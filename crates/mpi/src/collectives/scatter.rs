@@ -40,16 +40,19 @@ fn by(team: &Team<'_>, deal: &mut Deal<'_>, algorithm: Scatter) -> Result {
     let (all, root) = (deal.all.unwrap_or_default(), deal.root);
     let mut others = (0..team.size).filter(|other| *other != root);
     match algorithm {
-        Scatter::Default => match (linear_from(team, root, |other| &all[layout.block(other)])?, &mut deal.mine) {
-            (Some(content), Some(mine)) => land(&content, mine),
-            _ => Ok(()),
-        },
+        Scatter::Default => {
+            match (linear_from(team, root, |other| &all[layout.block(other)])?, &mut deal.mine) {
+                (Some(content), Some(mine)) => land(&content, mine),
+                _ => Ok(()),
+            }
+        }
         Scatter::Mpich | Scatter::Binomial => binomial(team, deal),
         Scatter::Ompi => by(team, deal, Scatter::ompi(team.size, deal.block)),
         _ if team.rank != root => team.recv(root, deal.mine.as_deref_mut().unwrap_or_default()),
         Scatter::BasicLinear => others.try_for_each(|other| team.send(other, &all[layout.block(other)])),
         Scatter::LinearNb => {
-            let sends = others.map(|other| team.isend(other, &all[layout.block(other)])).collect::<Result<_>>()?;
+            let sends =
+                others.map(|other| team.isend(other, &all[layout.block(other)])).collect::<Result<_>>()?;
             team.finish(sends, Vec::new()).map(drop)
         }
     }

@@ -217,7 +217,8 @@ impl Reduce {
     pub fn ompi(ranks: usize, bytes: usize, commutative: bool) -> Self {
         use Reduce::*;
         let algorithms = [BasicLinear, Chain, Pipeline, Binary, OmpiBinomial, InOrderBinary, BasicLinear];
-        let table: &decisions::Table = if commutative { &decisions::REDUCE } else { &decisions::REDUCE_ORDERED };
+        let table: &decisions::Table =
+            if commutative { &decisions::REDUCE } else { &decisions::REDUCE_ORDERED };
         decided(table, &algorithms, ranks, bytes)
     }
 
@@ -236,7 +237,8 @@ impl Allreduce {
     pub fn ompi(ranks: usize, bytes: usize, commutative: bool) -> Self {
         use Allreduce::*;
         let algorithms = [Redbcast, Redbcast, Rdb, Lr, RingSegmented, RabRdb];
-        let table: &decisions::Table = if commutative { &decisions::ALLREDUCE } else { &decisions::ALLREDUCE_ORDERED };
+        let table: &decisions::Table =
+            if commutative { &decisions::ALLREDUCE } else { &decisions::ALLREDUCE_ORDERED };
         decided(table, &algorithms, ranks, bytes)
     }
 

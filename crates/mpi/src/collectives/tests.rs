@@ -45,7 +45,9 @@ impl Combine for Operator {
         assert_eq!(input.len(), inout.len());
         assert_eq!(inout.len() % self.element(), 0);
         match self {
-            Operator::Sum(_) => inout.iter_mut().zip(input).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte)),
+            Operator::Sum(_) => {
+                inout.iter_mut().zip(input).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte))
+            }
             Operator::Left(_) => inout.copy_from_slice(input),
             Operator::Affine => {
                 for (left, right) in input.chunks(8).zip(inout.chunks_mut(8)) {
@@ -183,11 +185,15 @@ fn play(me: &Rank, run: &Run) -> Result<std::result::Result<(), String>> {
         "alltoall" => {
             let mut place = vec![0; all];
             alltoall::alltoall(&team, bytes, &data(rank, all), &mut place)?;
-            check((0..size).all(|other| place[at[other]..at[other + 1]] == data(other, all)[at[rank]..at[rank + 1]]))
+            check(
+                (0..size)
+                    .all(|other| place[at[other]..at[other + 1]] == data(other, all)[at[rank]..at[rank + 1]]),
+            )
         }
         "alltoallv" => {
             let of = |from: usize, to: usize| part(run.count, from + to) * element;
-            let starts = |from: usize| buffers::offsets(&(0..size).map(|to| of(from, to)).collect::<Vec<_>>());
+            let starts =
+                |from: usize| buffers::offsets(&(0..size).map(|to| of(from, to)).collect::<Vec<_>>());
             let (mine, mut whole) = (starts(rank), data(rank, starts(rank)[size]));
             let mut place = vec![0_u8; mine[size]];
             let byte = me.datatype(crate::abi::BYTE)?;
@@ -203,7 +209,8 @@ fn play(me: &Rank, run: &Run) -> Result<std::result::Result<(), String>> {
             alltoallv::alltoallv(&team, &out, &into)?;
             check((0..size).all(|other| {
                 let theirs = starts(other);
-                place[mine[other]..mine[other + 1]] == data(other, theirs[size])[theirs[rank]..theirs[rank + 1]]
+                place[mine[other]..mine[other + 1]]
+                    == data(other, theirs[size])[theirs[rank]..theirs[rank + 1]]
             }))
         }
         other => Err(format!("no collective {other}")),
@@ -330,7 +337,9 @@ fn scans_are_right() {
 /// A row of recorded runs.
 fn recorded(row: &str, directory: &Path, platform: &Arc<Platform>) -> std::result::Result<(), String> {
     let words: Vec<&str> = row.split('\t').collect();
-    let [keys, names, ranks, size, root, hosts, dates] = words[..] else { return Err("seven columns".into()) };
+    let [keys, names, ranks, size, root, hosts, dates] = words[..] else {
+        return Err("seven columns".into());
+    };
     let mut settings = vec![("smpi/coll-selector".to_owned(), "default".to_owned())];
     for key in keys.split(',').filter(|key| *key != "-") {
         let (key, value) = key.split_once(':').ok_or("a key has a value")?;
@@ -344,9 +353,16 @@ fn recorded(row: &str, directory: &Path, platform: &Arc<Platform>) -> std::resul
     let run = |name: &str| {
         let reduction = name.contains("reduce") || name.contains("scan");
         let flag = |flag: &str| name.split('_').any(|word| word == flag);
-        let element = if flag("d") { 8 } else if reduction { 4 } else { 1 };
+        let element = if flag("d") {
+            8
+        } else if reduction {
+            4
+        } else {
+            1
+        };
         let operator = if flag("nc") { Operator::Left(element) } else { Operator::Sum(element) };
-        let plain = name.trim_end_matches("_d").trim_end_matches("_v").trim_end_matches("_nc").trim_end_matches("_v");
+        let plain =
+            name.trim_end_matches("_d").trim_end_matches("_v").trim_end_matches("_nc").trim_end_matches("_v");
         let unequal = flag("v") || ["gatherv", "allgatherv", "scatterv"].contains(&plain);
         Run { name: plain.to_owned(), operator, element, unequal, count: size / element, root }
     };
@@ -367,7 +383,8 @@ fn dates_are_those_of_recorded_runs() {
     let directory = std::env::var("SIMURGH_RECORDED_COLLECTIVES").expect("a folder of recorded runs");
     let directory = Path::new(&directory);
     let text = std::fs::read_to_string(directory.join("platform.xml")).expect("a platform");
-    let platform = Arc::new(Platform::from_xml(&text, "platform.xml", directory).expect("it is well written"));
+    let platform =
+        Arc::new(Platform::from_xml(&text, "platform.xml", directory).expect("it is well written"));
     let rows = std::fs::read_to_string(directory.join("expected.tsv")).expect("recorded runs");
     let mut wrong = Vec::new();
     for row in rows.lines().skip(1) {
@@ -376,5 +393,11 @@ fn dates_are_those_of_recorded_runs() {
             wrong.push(format!("{}: {error}", head.join(" ")));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), rows.lines().count() - 1, wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} differ:\n{}",
+        wrong.len(),
+        rows.lines().count() - 1,
+        wrong.join("\n")
+    );
 }
