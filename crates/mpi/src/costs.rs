@@ -2,7 +2,7 @@
 
 use simurgh_actors::{Error, Result};
 
-use crate::collectives::Selection;
+use crate::collectives::{Selection, selection};
 use crate::world::{Costs, Overhead};
 
 /// What the keys say.
@@ -20,8 +20,10 @@ pub struct Keys {
 /// If a value makes no sense.
 pub fn read(config: &[(String, String)]) -> Result<Keys> {
     let mut keys = Keys::default();
+    let mut algorithms = selection::Keys::default();
     for (key, value) in config {
         set(&mut keys, key, value.trim())
+            .and_then(|()| algorithms.set(key, value.trim()))
             .map_err(|expected| Error::input(format!("--config {key}={value}: {expected}")))?;
     }
     let Costs { async_small_below, detached_below, .. } = keys.costs;
@@ -31,6 +33,7 @@ pub fn read(config: &[(String, String)]) -> Result<Keys> {
              is received must not wait for its receiver"
         )));
     }
+    keys.selection = algorithms.selection();
     Ok(keys)
 }
 

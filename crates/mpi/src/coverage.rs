@@ -52,7 +52,9 @@ fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Coverage {
             Some((name, true)) => coverage.present.insert((*name).to_owned()),
             Some((name, false)) => coverage.missing.insert((*name).to_owned()),
             // Predefined functions, which are no procedures.
-            None if plain.ends_with("_fn") || plain.ends_with("_fn_null") || plain.ends_with("_cptr") => continue,
+            None if plain.ends_with("_fn") || plain.ends_with("_fn_null") || plain.ends_with("_cptr") => {
+                continue;
+            }
             None if plain == "mpi_f_sync_reg" => continue,
             None => coverage.unknown.insert(name.to_owned()),
         };
@@ -81,7 +83,18 @@ mod tests {
 
     #[test]
     fn every_form_of_a_name_is_its_procedure() {
-        for name in ["MPI_Send", "PMPI_Send", "MPI_Send_c", "mpi_send_", "pmpi_send__", "MPI_SEND", "simurgh_send_ts", "simurgh_send_c_ts", "__mpi_f08_MOD_mpi_send_f08ts", "__mpi_f08_MOD_mpi_send_c_f08ts"] {
+        for name in [
+            "MPI_Send",
+            "PMPI_Send",
+            "MPI_Send_c",
+            "mpi_send_",
+            "pmpi_send__",
+            "MPI_SEND",
+            "simurgh_send_ts",
+            "simurgh_send_c_ts",
+            "__mpi_f08_MOD_mpi_send_f08ts",
+            "__mpi_f08_MOD_mpi_send_c_f08ts",
+        ] {
             let found = of_names([name].into_iter());
             assert_eq!(found.present.iter().map(String::as_str).collect::<Vec<_>>(), ["MPI_Send"], "{name}");
         }
@@ -92,7 +105,10 @@ mod tests {
         let names = ["printf", "MPIX_Query_cuda_support", "MPI_Sned", "mpi_comm_dup_fn_", "mpirun"];
         let found = of_names(names.into_iter());
         assert!(found.present.is_empty() && found.missing.is_empty());
-        assert_eq!(found.unknown.iter().map(String::as_str).collect::<Vec<_>>(), ["MPIX_Query_cuda_support", "MPI_Sned"]);
+        assert_eq!(
+            found.unknown.iter().map(String::as_str).collect::<Vec<_>>(),
+            ["MPIX_Query_cuda_support", "MPI_Sned"]
+        );
     }
 
     #[test]
@@ -103,6 +119,8 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_told() {
-        assert!(of_program(b"#!/bin/sh\n").is_err_and(|error| error.to_string().starts_with("this is neither")));
+        assert!(
+            of_program(b"#!/bin/sh\n").is_err_and(|error| error.to_string().starts_with("this is neither"))
+        );
     }
 }

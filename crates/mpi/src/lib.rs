@@ -37,6 +37,8 @@ pub mod p2p;
 pub mod rank;
 pub mod request;
 pub mod session;
+#[cfg(test)]
+mod testing;
 pub mod toolchain;
 pub mod topology;
 pub mod waiting;

@@ -66,7 +66,8 @@ fn the_header_is_c_of_every_age_and_cxx() {
         let compiler = Compiler::find(language, None).expect("it is there");
         for standard in standards {
             let mut call = compiler.call();
-            call.args(["-fsyntax-only", "-Wall", "-Wextra", "-Wno-deprecated", standard, "-I"]).arg(files().include());
+            call.args(["-fsyntax-only", "-Wall", "-Wextra", "-Wno-deprecated", standard, "-I"])
+                .arg(files().include());
             if language == Language::Cxx {
                 call.args(["-x", "c++"]);
             }
@@ -209,9 +210,13 @@ fn fortran_of_every_kind_compiles_and_links() {
         call.arg("-I").arg(files.include()).arg("-I").arg(&modules).arg(source).arg("-o").arg(&program);
         call.current_dir(&place.0).arg("-Wl,--gc-sections,--gc-keep-exported").arg("-L").arg(&modules);
         works(call.arg("-L").arg(&library).args(["-lsimurgh_fortran", "-lmpi_abi"]).output());
-        let names = Command::new("nm").arg("-D").arg(&program).output().expect("binutils come with the compiler");
+        let names =
+            Command::new("nm").arg("-D").arg(&program).output().expect("binutils come with the compiler");
         let names = String::from_utf8_lossy(&names.stdout).into_owned();
-        assert!(names.contains("simurghmpi_") || name == "free.f90", "the special variables can be found: {names}");
+        assert!(
+            names.contains("simurghmpi_") || name == "free.f90",
+            "the special variables can be found: {names}"
+        );
         assert!(!names.contains("simurgh_file_open"), "what is not called is left out: {names}");
     }
 }
@@ -227,7 +232,14 @@ fn a_program_that_is_run_by_itself_says_how_to_run_it() {
     let library = files().library(&compiler).expect("the library is made");
     let program = place.0.join("a");
     let mut call = compiler.call();
-    call.arg("-I").arg(files().include()).arg(source).arg("-o").arg(&program).arg("-L").arg(&library).arg("-lmpi_abi");
+    call.arg("-I")
+        .arg(files().include())
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(&library)
+        .arg("-lmpi_abi");
     works(call.output());
     let output = Command::new(&program).env("LD_LIBRARY_PATH", &library).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
@@ -246,7 +258,10 @@ fn command_lines_gain_what_is_needed_and_no_more() {
         made.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
     };
     let compiling = made("-c a.c -o a.o");
-    assert!(compiling.iter().any(|word| word.starts_with("-I")) && !compiling.iter().any(|word| word == "-lmpi_abi"));
+    assert!(
+        compiling.iter().any(|word| word.starts_with("-I"))
+            && !compiling.iter().any(|word| word == "-lmpi_abi")
+    );
     let linking = made("a.o -o a");
     assert_eq!(linking.last().map(String::as_str), Some("-lmpi_abi"));
     let asking = CommandLine::read(Language::C, words("-showme:libs"));

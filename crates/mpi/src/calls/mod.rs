@@ -19,6 +19,7 @@ pub mod operators;
 pub mod p2p;
 pub mod packing;
 pub mod partitioned;
+pub mod persistent;
 pub mod probe;
 pub mod processes;
 pub mod requests;

@@ -16,8 +16,10 @@ pub mod split;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::abi::Errhandler;
+use crate::collectives::hosts::Hosts;
 use crate::error::{Result, fail};
 use crate::group::Group;
 use crate::info::Info;
@@ -48,6 +50,8 @@ pub struct Communicator {
     pub info: RefCell<BTreeMap<String, String>>,
     /// How many non-blocking collectives were begun on it: messages of one do not meet those of another.
     pub sequence: Cell<u32>,
+    /// Which of its ranks share a host, once a collective has found out.
+    pub hosts: RefCell<Option<Rc<Hosts>>>,
     /// Whether the program has freed it; it stays while something is under way.
     pub freed: Cell<bool>,
 }
@@ -75,6 +79,7 @@ impl Communicator {
             errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
             info: RefCell::default(),
             sequence: Cell::new(0),
+            hosts: RefCell::new(None),
             freed: Cell::new(false),
         }
     }

@@ -89,7 +89,9 @@ impl Files {
             fs::write(&source, STUB)?;
             let library = place.join("libmpi_abi.so.1");
             let mut call = assembler(compiler).call();
-            call.args(["-shared", "-nostdlib", "-Wl,-soname,libmpi_abi.so.1", "-o"]).arg(&library).arg(&source);
+            call.args(["-shared", "-nostdlib", "-Wl,-soname,libmpi_abi.so.1", "-o"])
+                .arg(&library)
+                .arg(&source);
             run(call)?;
             fs::remove_file(source)?;
             std::os::unix::fs::symlink("libmpi_abi.so.1", place.join("libmpi_abi.so"))

@@ -53,10 +53,43 @@ pub enum Shown {
 
 /// Options whose value is the next word.
 const WITH_VALUE: &[&str] = &[
-    "-o", "-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
-    "-iprefix", "-iwithprefix", "-isysroot", "-T", "-u", "-z", "-e", "-MF", "-MT", "-MQ", "-J", "-B", "-A",
-    "-Xlinker", "-Xpreprocessor", "-Xassembler", "-Xclang", "-target", "-aux-info", "--param", "-specs", "-G",
-    "-wrapper", "-dumpbase", "-dumpdir",
+    "-o",
+    "-I",
+    "-D",
+    "-U",
+    "-L",
+    "-l",
+    "-x",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-isysroot",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-J",
+    "-B",
+    "-A",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xclang",
+    "-target",
+    "-aux-info",
+    "--param",
+    "-specs",
+    "-G",
+    "-wrapper",
+    "-dumpbase",
+    "-dumpdir",
 ];
 
 /// Options with which nothing is linked.
@@ -112,7 +145,8 @@ impl CommandLine {
 
     /// Whether it says itself whether code can be put anywhere.
     pub fn says_pie(&self) -> bool {
-        self.has(&["-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-shared", "-r"]) || !self.warnings().is_empty()
+        self.has(&["-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-shared", "-r"])
+            || !self.warnings().is_empty()
     }
 
     /// Whether it names a linker, whose options may be others.
@@ -123,14 +157,21 @@ impl CommandLine {
 
     /// What will not work.
     pub fn warnings(&self) -> Vec<String> {
-        let told = |option: &&str| self.has(&[option]).then(|| {
-            let why = match *option {
-                "-static" | "-static-pie" => "a static program brings its own C library, which all processes share in a simulation",
-                _ => "a program that lies at a fixed address cannot be there once for each process",
-            };
-            format!("{option}: {why}; `simurgh run` will refuse it: leave {option} out")
-        });
-        ["-static", "-static-pie", "-no-pie", "-nopie", "-fno-pie", "-fno-PIE"].iter().filter_map(told).collect()
+        let told = |option: &&str| {
+            self.has(&[option]).then(|| {
+                let why = match *option {
+                    "-static" | "-static-pie" => {
+                        "a static program brings its own C library, which all processes share in a simulation"
+                    }
+                    _ => "a program that lies at a fixed address cannot be there once for each process",
+                };
+                format!("{option}: {why}; `simurgh run` will refuse it: leave {option} out")
+            })
+        };
+        ["-static", "-static-pie", "-no-pie", "-nopie", "-fno-pie", "-fno-PIE"]
+            .iter()
+            .filter_map(told)
+            .collect()
     }
 }
 
@@ -176,10 +217,24 @@ mod tests {
 
     #[test]
     fn what_links_is_known() {
-        for links in ["a.c", "a.o b.o -o a", "-o a a.c -lm", "a.c -shared -fPIC", "@list", "-x c -", "-O2 lib.a"] {
+        for links in
+            ["a.c", "a.o b.o -o a", "-o a a.c -lm", "a.c -shared -fPIC", "@list", "-x c -", "-O2 lib.a"]
+        {
             assert!(line(links).links(), "{links}");
         }
-        for does_not in ["-c a.c", "-E a.c", "a.c -S", "-M a.c", "--version", "-v", "-o a", "-I x", "", "-MF x", "-dumpmachine"] {
+        for does_not in [
+            "-c a.c",
+            "-E a.c",
+            "a.c -S",
+            "-M a.c",
+            "--version",
+            "-v",
+            "-o a",
+            "-I x",
+            "",
+            "-MF x",
+            "-dumpmachine",
+        ] {
             assert!(!line(does_not).links(), "{does_not}");
         }
         assert!(line("-MD a.c -o a").links(), "-MD writes dependencies beside compiling");

@@ -29,7 +29,10 @@ impl Compiler {
             Language::Cxx => ("SIMURGH_CXX", &["g++", "c++", "clang++"]),
             Language::Fortran => ("SIMURGH_FC", &["gfortran", "flang", "flang-new", "f95"]),
         };
-        let said = named.map(str::to_owned).or_else(|| env::var(variable).ok()).filter(|said| !said.trim().is_empty());
+        let said = named
+            .map(str::to_owned)
+            .or_else(|| env::var(variable).ok())
+            .filter(|said| !said.trim().is_empty());
         let tried = match &said {
             Some(said) => vec![said.as_str()],
             None => usual.to_vec(),
@@ -94,7 +97,9 @@ impl Compiler {
         let text = String::from_utf8_lossy(&text);
         // Other compilers than GNU's for Fortran make them by themselves.
         let is_gnu = text.contains("gcc version");
-        text.contains("__PIE__") || text.contains("--enable-default-pie") || (self.language == Language::Fortran && !is_gnu)
+        text.contains("__PIE__")
+            || text.contains("--enable-default-pie")
+            || (self.language == Language::Fortran && !is_gnu)
     }
 }
 

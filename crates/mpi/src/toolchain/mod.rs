@@ -35,7 +35,9 @@ impl Language {
         match name {
             "mpicc" | "simurgh-cc" | "smpicc" => Some(Self::C),
             "mpicxx" | "mpic++" | "mpiCC" | "mpicpp" | "simurgh-cxx" | "smpicxx" => Some(Self::Cxx),
-            "mpif77" | "mpif90" | "mpifort" | "mpif08" | "simurgh-fc" | "smpif90" | "smpiff" => Some(Self::Fortran),
+            "mpif77" | "mpif90" | "mpifort" | "mpif08" | "simurgh-fc" | "smpif90" | "smpiff" => {
+                Some(Self::Fortran)
+            }
             _ => None,
         }
     }
@@ -63,7 +65,9 @@ impl Language {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no compiler.
-    #[error("there is no compiler for {language}: {tried} cannot be found; install one, or name it with {variable}=COMPILER")]
+    #[error(
+        "there is no compiler for {language}: {tried} cannot be found; install one, or name it with {variable}=COMPILER"
+    )]
     NoCompiler {
         /// For what.
         language: &'static str,

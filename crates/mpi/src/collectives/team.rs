@@ -1,0 +1,259 @@
+//! Those who take part in a collective, as one of them sees it: how it sends to the others and hears from them.
+//!
+//! Algorithms know no more than this. A send is a plain one (`send`) or an immediate one (`isend`, `exchange`), since the two
+//! cost differently; data are bytes without gaps.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
+
+use crate::abi;
+use crate::communicator::Communicator;
+use crate::error::{Result, fail};
+use crate::message::{Content, Data};
+use crate::p2p::{Context, Manner, Mode, Posted};
+use crate::rank::Rank;
+use crate::request::gone;
+
+/// Some ranks of a communicator, or all, one of which is the one that runs.
+#[derive(Clone, Debug)]
+pub struct Team<'a> {
+    /// The one that runs.
+    pub me: &'a Rank,
+    /// The communicator.
+    pub comm: &'a Communicator,
+    /// Its number among them.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// Their ranks in the communicator, where these are not all.
+    members: Option<Vec<usize>>,
+    tag: i32,
+}
+
+impl<'a> Team<'a> {
+    /// All of a communicator.
+    pub fn all(me: &'a Rank, comm: &'a Communicator, tag: i32) -> Self {
+        Self { me, comm, rank: comm.rank, size: comm.size(), members: None, tag }
+    }
+
+    /// Some of these, by their numbers here; none if the one that runs is not among them.
+    pub fn part(&self, members: &[usize]) -> Option<Self> {
+        let rank = members.iter().position(|member| *member == self.rank)?;
+        let members: Vec<usize> = members.iter().map(|member| self.in_comm(*member)).collect();
+        Some(Self { rank, size: members.len(), members: Some(members), ..self.clone() })
+    }
+
+    /// Whether these are all of the communicator.
+    pub fn is_whole(&self) -> bool {
+        self.members.is_none()
+    }
+
+    /// The rank in the communicator of one of them.
+    pub fn in_comm(&self, member: usize) -> usize {
+        self.members.as_ref().map_or(member, |members| members[member])
+    }
+
+    /// The number `away` after that of the one that runs; the numbers are a circle.
+    pub fn after(&self, away: usize) -> usize {
+        (self.rank + away) % self.size
+    }
+
+    /// The number `away` before.
+    pub fn before(&self, away: usize) -> usize {
+        (self.rank + self.size - away % self.size) % self.size
+    }
+
+    fn post(&self, to: usize, data: &[u8], manner: Manner, follow: Follow) -> Result<Posted> {
+        let (to, data) = (self.in_comm(to) as i32, self.me.for_others(|| Data::from_slice(data)));
+        self.me.send_data(self.comm, Context::Collective, to, self.tag, data, Mode::Standard, manner, follow)
+    }
+
+    /// Sends as `MPI_Send` does.
+    ///
+    /// # Errors
+    /// If the message is lost.
+    pub fn send(&self, to: usize, data: &[u8]) -> Result {
+        self.post(to, data, Manner::Blocking, Follow::Wait(None))?;
+        Ok(())
+    }
+
+    /// Sends as `MPI_Isend` does.
+    ///
+    /// # Errors
+    /// If the message is lost.
+    pub fn isend(&self, to: usize, data: &[u8]) -> Result<Posted> {
+        self.post(to, data, Manner::Immediate, Follow::Return)
+    }
+
+    /// Receives as `MPI_Recv` does.
+    ///
+    /// # Errors
+    /// If the message is lost, or longer than its place.
+    pub fn recv(&self, from: usize, place: &mut [u8]) -> Result {
+        land(&*self.hear(from)?, place)
+    }
+
+    /// Receives as `MPI_Recv` does; gives the message.
+    ///
+    /// # Errors
+    /// If the message is lost.
+    pub fn hear(&self, from: usize) -> Result<Box<Content>> {
+        let from = self.in_comm(from) as i32;
+        let content = self.me.receive_content(self.comm, Context::Collective, from, self.tag)?;
+        Ok(content.expect("it comes from a rank"))
+    }
+
+    /// Receives as `MPI_Irecv` does.
+    ///
+    /// # Errors
+    /// None: who takes part is there.
+    pub fn irecv(&self, from: usize) -> Result<ActivityId> {
+        let from = self.in_comm(from) as i32;
+        let activity = self.me.post_receive(self.comm, Context::Collective, from, self.tag)?;
+        Ok(activity.expect("it comes from a rank"))
+    }
+
+    /// Waits for a message whose receive was posted.
+    ///
+    /// # Errors
+    /// If it is lost.
+    pub fn take(&self, receive: ActivityId) -> Result<Box<Content>> {
+        let content = Content::of(self.me.await_one(receive)?.expect("a receive brings something"));
+        self.me.has_received(&content);
+        Ok(content)
+    }
+
+    /// Waits for a message whose receive was posted, and puts it into its place.
+    ///
+    /// # Errors
+    /// If it is lost, or longer than its place.
+    pub fn take_into(&self, receive: ActivityId, place: &mut [u8]) -> Result {
+        land(&*self.take(receive)?, place)
+    }
+
+    /// Waits for a send that was posted.
+    ///
+    /// # Errors
+    /// If the message is lost.
+    pub fn sent(&self, send: Posted) -> Result {
+        if let Posted::UnderWay(activity) = send {
+            self.me.await_one(activity)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all; gives what came, in the order of the receives.
+    ///
+    /// # Errors
+    /// If a message is lost.
+    pub fn finish(&self, sends: Vec<Posted>, receives: Vec<ActivityId>) -> Result<Vec<Box<Content>>> {
+        let contents = self.me.receive_all(&receives)?;
+        sends.into_iter().try_for_each(|send| self.sent(send))?;
+        Ok(contents)
+    }
+
+    /// Sends and receives as `MPI_Sendrecv` does; the data of both lie in one place.
+    ///
+    /// # Errors
+    /// If a message is lost, or longer than its place.
+    pub fn exchange_in(
+        &self,
+        data: &mut [u8],
+        to: usize,
+        out: Range<usize>,
+        from: usize,
+        into: Range<usize>,
+    ) -> Result {
+        if to == self.rank && from == self.rank {
+            data.copy_within(out, into.start);
+            return Ok(());
+        }
+        let sent = self.isend(to, &data[out])?;
+        self.recv(from, &mut data[into])?;
+        self.sent(sent)
+    }
+
+    /// Sends and receives as `MPI_Sendrecv` does.
+    ///
+    /// # Errors
+    /// If a message is lost, or longer than its place.
+    pub fn exchange(&self, to: usize, out: &[u8], from: usize, into: &mut [u8]) -> Result {
+        if to == self.rank && from == self.rank {
+            into[..out.len()].copy_from_slice(out);
+            return Ok(());
+        }
+        let sent = self.isend(to, out)?;
+        self.recv(from, into)?;
+        self.sent(sent)
+    }
+}
+
+/// Puts a message into its place.
+///
+/// # Errors
+/// If it is longer than that.
+pub fn land(content: &Content, place: &mut [u8]) -> Result {
+    let (length, room) = (content.data.len(), place.len());
+    if length.cmp(&room) == Ordering::Greater {
+        return fail(
+            abi::ERR_TRUNCATE,
+            format!("rank {} sent {length} bytes where {room} are received", content.source),
+        );
+    }
+    place[..length].copy_from_slice(&content.data);
+    Ok(())
+}
+
+impl Rank {
+    /// Waits for an activity; gives what it brings.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn await_one(&self, activity: ActivityId) -> Result<Option<Payload>> {
+        Ok(self.await_any(&[activity])?.1)
+    }
+
+    /// Waits for one of several activities; gives which one it is, and what it brings.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn await_any(&self, activities: &[ActivityId]) -> Result<(usize, Option<Payload>)> {
+        let answer = self.ask(Simcall::WaitAny {
+            activities: activities.iter().copied().collect(),
+            timeout: None,
+            on_timeout: OnTimeout::Keep,
+            release: true,
+        });
+        match answer {
+            Answer::Completed { index, message } => Ok((index as usize, message)),
+            Answer::Failed { failure, .. } => Err(gone(failure)),
+            other => unreachable!("a wait is not answered by {other:?}"),
+        }
+    }
+
+    /// Waits for messages whose receives were posted. Where receiving costs time they are taken as they come.
+    ///
+    /// # Errors
+    /// If one is lost.
+    pub fn receive_all(&self, receives: &[ActivityId]) -> Result<Vec<Box<Content>>> {
+        if self.world.costs.receive.is_nothing() {
+            let take = |receive: &ActivityId| {
+                Ok(Content::of(self.await_one(*receive)?.expect("a receive brings something")))
+            };
+            return receives.iter().map(take).collect();
+        }
+        let mut contents: Vec<Option<Box<Content>>> = receives.iter().map(|_| None).collect();
+        let (mut left, mut numbers) = (receives.to_vec(), (0..receives.len()).collect::<Vec<_>>());
+        while !left.is_empty() {
+            let (index, message) = self.await_any(&left)?;
+            left.remove(index);
+            let content = Content::of(message.expect("a receive brings something"));
+            self.has_received(&content);
+            contents[numbers.remove(index)] = Some(content);
+        }
+        Ok(contents.into_iter().flatten().collect())
+    }
+}
