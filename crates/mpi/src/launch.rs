@@ -85,6 +85,7 @@ impl Launch {
         let names: Vec<String> = hosts.iter().map(|host| platform.host(*host).name.to_owned()).collect();
         let world = Arc::new(World {
             speeds: hosts.iter().map(|host| platform.host(*host).speed()).collect(),
+            disks: hosts.iter().map(|host| platform.disks_of(*host).first().copied()).collect(),
             hosts,
             host_names: names.clone(),
             costs,

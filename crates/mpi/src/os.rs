@@ -3,7 +3,7 @@
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
 use simurgh_kernel::ids::ActorId;
-use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
+use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
 use simurgh_native::{End, Heap};
 
 use crate::rank::Rank;
@@ -25,6 +25,11 @@ pub fn post(request: SendRequest) {
     if let Some(request) = request {
         ask(Simcall::Send(request, simurgh_kernel::simcall::Follow::Detach));
     }
+}
+
+/// Leaves a word for the kernel, which it hears before the next request.
+pub fn note(note: Note) {
+    simurgh_native::with_port(|port| port.notes.push(note));
 }
 
 /// Makes something that does not belong to the process that runs.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use simurgh_kernel::simcall::{Answer, SendRequest, Simcall};
+use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
 
 use crate::abi::{self, Comm, Errhandler, Procedure, Request};
 use crate::attributes::{self, Keyval};
@@ -99,6 +99,8 @@ pub struct Rank {
     pub buffered: Buffered,
     /// What its Fortran side needs.
     pub fortran: crate::fortran::State,
+    /// Representations of data in files that it has registered, and whether their functions convert.
+    pub representations: RefCell<Vec<(String, bool)>>,
     /// How many communicators it has named as the first of their groups.
     pub contexts: Cell<u32>,
     /// Whether it has used all names once.
@@ -150,6 +152,7 @@ impl Rank {
             orphans: RefCell::default(),
             buffered: Buffered::default(),
             fortran: crate::fortran::State::default(),
+            representations: RefCell::default(),
             contexts: Cell::new(0),
             wrapped: Cell::new(false),
             codes: RefCell::default(),
@@ -181,6 +184,22 @@ impl Rank {
         return crate::testing::post(request);
         #[cfg(not(test))]
         os::post(request);
+    }
+
+    /// Leaves a word for the kernel, which it hears before the next request.
+    pub fn note(&self, note: Note) {
+        #[cfg(test)]
+        return crate::testing::note(note);
+        #[cfg(not(test))]
+        os::note(note);
+    }
+
+    /// The present date, seconds.
+    pub fn now(&self) -> f64 {
+        #[cfg(test)]
+        return crate::testing::now();
+        #[cfg(not(test))]
+        os::now()
     }
 
     /// Makes something that another process will have.

@@ -9,7 +9,7 @@ use std::thread::Builder;
 
 use simurgh_kernel::context::{Body, Coroutine, Ending, Port};
 use simurgh_kernel::ids::BarrierId;
-use simurgh_kernel::simcall::{Answer, Follow, SendRequest, Simcall, SpawnRequest};
+use simurgh_kernel::simcall::{Answer, Follow, Note, SendRequest, Simcall, SpawnRequest};
 use simurgh_kernel::simulation::{End, Simulation};
 use simurgh_models::{Config, Models};
 use simurgh_platform::{HostId, Platform};
@@ -79,6 +79,9 @@ pub fn post(request: SendRequest) {
     ask(Simcall::Send(request, Follow::Detach));
 }
 
+/// Leaves a word: locks are there when they are first used.
+pub fn note(_note: Note) {}
+
 /// The present date.
 pub fn now() -> f64 {
     with(|thread| thread.now)
@@ -147,6 +150,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         hosts: hosts.to_vec(),
         host_names: hosts.iter().map(ToString::to_string).collect(),
         speeds: vec![1e9; hosts.len()],
+        disks: vec![None; hosts.len()],
         costs,
         selection,
         compute: Default::default(),

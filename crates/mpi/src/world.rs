@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use simurgh_kernel::ids::BarrierId;
-use simurgh_platform::HostId;
+use simurgh_platform::{DiskId, HostId};
 
 use crate::collectives::Selection;
 use crate::compute::Compute;
@@ -18,6 +18,8 @@ pub struct World {
     pub host_names: Vec<String>,
     /// The speed of a core of each, flop/s.
     pub speeds: Vec<f64>,
+    /// The disk of each, if it has one: the first.
+    pub disks: Vec<Option<DiskId>>,
     /// What MPI costs.
     pub costs: Costs,
     /// How computation counts.
@@ -94,6 +96,11 @@ impl World {
     /// How many processes there are.
     pub fn size(&self) -> usize {
         self.hosts.len()
+    }
+
+    /// The disk that a process uses, if its host has one.
+    pub fn disk(&self, process: u32) -> Option<DiskId> {
+        self.disks.get(process as usize).copied().flatten()
     }
 }
 

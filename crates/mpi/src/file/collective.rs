@@ -1,0 +1,145 @@
+//! What processes of a file do together: views, sizes, and reading and writing as one (MPI 5.0, 14.2 to 14.4).
+
+use super::access::status_of;
+use super::{Direction, Elements, OpenFile, Place, View};
+use crate::abi::{self, Status};
+use crate::collectives::{allgather, team::Team};
+use crate::error::{Result, fail};
+use crate::rank::Rank;
+
+/// Which call begins a collective that another ends.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Split {
+    /// `MPI_File_read_all_begin`.
+    ReadAll,
+    /// `MPI_File_write_all_begin`.
+    WriteAll,
+    /// `MPI_File_read_at_all_begin`.
+    ReadAtAll,
+    /// `MPI_File_write_at_all_begin`.
+    WriteAtAll,
+    /// `MPI_File_read_ordered_begin`.
+    ReadOrdered,
+    /// `MPI_File_write_ordered_begin`.
+    WriteOrdered,
+}
+
+impl Rank {
+    /// Tells all where each reads or writes, then does it; gives the bytes of memory.
+    ///
+    /// Who has which part of the file is told as the reference tells it. Where the parts are apart each accesses its own; else
+    /// each accesses as many bytes as the others.
+    ///
+    /// # Errors
+    /// If a message is lost, or the file system refuses.
+    pub(super) fn all_transfer(
+        &self,
+        file: &OpenFile,
+        direction: Direction,
+        offset: i64,
+        elements: &Elements,
+    ) -> Result<usize> {
+        let team = Team::all(self, &file.comm, file.tag);
+        let ranges = file.seen().ranges(offset, file.bytes_in_file(elements));
+        let begin = ranges.first().map_or(0, |range| range.0);
+        let end = ranges.last().map_or(0, |range| range.0 + range.1 as u64);
+        let mut told = Vec::new();
+        for word in [begin, end] {
+            let mut words = vec![0; 8 * file.comm.size()];
+            words[8 * file.comm.rank..][..8].copy_from_slice(&word.to_ne_bytes());
+            allgather::allgather(&team, 8, &mut words)?;
+            told.push(words);
+        }
+        let done = file.transfer(direction, offset, elements)?;
+        let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("they are 8"));
+        let mut parts: Vec<(u64, u64)> =
+            told[0].chunks_exact(8).map(number).zip(told[1].chunks_exact(8).map(number)).collect();
+        parts.retain(|part| part.0 < part.1);
+        parts.sort_unstable();
+        let are_apart = parts.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+        let bytes = match (are_apart, parts.first(), parts.iter().map(|part| part.1).max()) {
+            (false, Some(first), Some(last)) => (last - first.0) as usize / file.comm.size(),
+            _ => done,
+        };
+        self.wait_for_disk(direction, bytes)?;
+        Ok(done)
+    }
+
+    /// Reads or writes together with all others.
+    ///
+    /// # Errors
+    /// If it is not allowed, a message is lost, or the file system refuses.
+    pub fn read_or_write_all(
+        &self,
+        file: &OpenFile,
+        direction: Direction,
+        place: Place,
+        elements: &Elements,
+    ) -> Result<Status> {
+        file.may(direction)?;
+        let offset = self.place(file, place, elements)?;
+        self.all_transfer(file, direction, offset, elements).map(status_of)
+    }
+
+    /// Begins a collective that another call ends: all of it is done here.
+    ///
+    /// # Errors
+    /// If one is begun already.
+    pub fn begin_split(&self, file: &OpenFile, split: Split, run: impl FnOnce() -> Result<Status>) -> Result {
+        if file.split.borrow().is_some() {
+            return fail(
+                abi::ERR_IO,
+                format!("{}: a split collective is begun, and another is not ended", file.path),
+            );
+        }
+        let status = run()?;
+        *file.split.borrow_mut() = Some((split, status));
+        Ok(())
+    }
+
+    /// Ends a collective that was begun.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub fn end_split(&self, file: &OpenFile, split: Split) -> Result<Status> {
+        let begun = file.split.borrow().map(|begun| begun.0);
+        if begun != Some(split) {
+            return fail(
+                abi::ERR_IO,
+                format!("{}: a split collective is ended that was not begun", file.path),
+            );
+        }
+        let (_, status) = file.split.take().expect("it was begun");
+        Ok(status)
+    }
+
+    /// `MPI_File_set_view`.
+    ///
+    /// # Errors
+    /// If a message is lost.
+    pub fn set_view(&self, file: &OpenFile, view: View) -> Result {
+        *file.view.borrow_mut() = std::rc::Rc::new(view);
+        file.position.set(0);
+        self.move_shared(file, 0)
+    }
+
+    /// `MPI_File_sync`.
+    ///
+    /// # Errors
+    /// If a message is lost.
+    pub fn sync_file(&self, file: &OpenFile) -> Result {
+        self.meet_at_file(file)
+    }
+
+    /// `MPI_File_set_size`, and `MPI_File_preallocate`, which never makes a file shorter. The first to come does it: what
+    /// others write after that stays.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn set_size(&self, file: &OpenFile, size: u64, only_longer: bool) -> Result {
+        if self.comes_first(file) && !(only_longer && file.size()? >= size) {
+            file.resize(size)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Locks of passive targets: who holds the window of a process, and who waits for it (MPI 5.0, 12.5.3).
+//!
+//! One may hold it alone, or several together. Whoever asks first is served first, so that nobody waits for ever.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use simurgh_kernel::simcall::{Simcall, Wake};
+
+use super::Exposed;
+use crate::rank::Rank;
+
+/// How a window is held.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Hold {
+    /// Alone.
+    Exclusive,
+    /// With others.
+    Shared,
+}
+
+/// Who holds the window of a process, by ranks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LockState {
+    alone: Option<usize>,
+    together: BTreeSet<usize>,
+    queue: VecDeque<(usize, Hold)>,
+}
+
+impl LockState {
+    /// A rank wants the window; it has it at once, or has to wait.
+    pub fn request(&mut self, rank: usize, hold: Hold) {
+        self.queue.push_back((rank, hold));
+        self.grant();
+    }
+
+    /// A rank gives the window back. Whether others have got it.
+    pub fn release(&mut self, rank: usize) -> bool {
+        if self.alone == Some(rank) {
+            self.alone = None;
+        }
+        self.together.remove(&rank);
+        self.grant()
+    }
+
+    /// Whether a rank holds the window.
+    pub fn holds(&self, rank: usize) -> bool {
+        self.alone == Some(rank) || self.together.contains(&rank)
+    }
+
+    /// Those who wait get it, in their order.
+    fn grant(&mut self) -> bool {
+        let mut some = false;
+        while let Some(&(rank, hold)) = self.queue.front() {
+            let free = self.alone.is_none() && (hold == Hold::Shared || self.together.is_empty());
+            if !free {
+                break;
+            }
+            self.queue.pop_front();
+            some = true;
+            match hold {
+                Hold::Exclusive => self.alone = Some(rank),
+                Hold::Shared => drop(self.together.insert(rank)),
+            }
+        }
+        some
+    }
+}
+
+impl Rank {
+    /// Waits for the window of a process, in the name of the rank that this process has.
+    pub(super) fn take_window(&self, at: &Exposed, rank: usize, hold: Hold) {
+        self.ask(Simcall::Lock(at.names.gate, None));
+        at.lock.borrow_mut().request(rank, hold);
+        while !at.lock.borrow().holds(rank) {
+            self.ask(Simcall::WaitCondition(at.names.freed, at.names.gate, None));
+        }
+        self.ask(Simcall::Unlock(at.names.gate));
+    }
+
+    /// Gives the window of a process back.
+    pub(super) fn give_window_back(&self, at: &Exposed, rank: usize) {
+        self.ask(Simcall::Lock(at.names.gate, None));
+        let others = at.lock.borrow_mut().release(rank);
+        if others {
+            self.ask(Simcall::Notify(at.names.freed, Wake::All));
+        }
+        self.ask(Simcall::Unlock(at.names.gate));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_or_together_and_in_order() {
+        let mut lock = LockState::default();
+        lock.request(0, Hold::Shared);
+        lock.request(1, Hold::Shared);
+        lock.request(2, Hold::Exclusive);
+        lock.request(3, Hold::Shared);
+        assert_eq!([0, 1, 2, 3].map(|rank| lock.holds(rank)), [true, true, false, false]);
+        assert!(!lock.release(0));
+        assert!(lock.release(1));
+        assert_eq!([0, 1, 2, 3].map(|rank| lock.holds(rank)), [false, false, true, false]);
+        lock.request(4, Hold::Shared);
+        assert!(lock.release(2));
+        assert_eq!([2, 3, 4].map(|rank| lock.holds(rank)), [false, true, true]);
+        lock.request(5, Hold::Exclusive);
+        assert!(!lock.release(4));
+        assert!(lock.release(3));
+        assert!(lock.holds(5));
+        assert!(!lock.release(5));
+        assert_eq!(lock, LockState::default());
+    }
+
+    /// All orders of a few requests: nobody shares with one who is alone, and all are served.
+    #[test]
+    fn never_both() {
+        for kinds in 0..32_u32 {
+            let mut lock = LockState::default();
+            for rank in 0..5 {
+                lock.request(rank, if kinds >> rank & 1 == 0 { Hold::Shared } else { Hold::Exclusive });
+            }
+            let mut served = Vec::new();
+            while served.len() < 5 {
+                let holders: Vec<usize> = (0..5).filter(|rank| lock.holds(*rank)).collect();
+                let alone = holders.iter().filter(|rank| kinds >> **rank & 1 == 1).count();
+                assert!(!holders.is_empty() && (alone == 0 || holders.len() == 1), "{kinds:b}: {holders:?}");
+                let last = *holders.last().expect("somebody holds it");
+                lock.release(last);
+                served.push(last);
+            }
+            assert_eq!(lock, LockState::default());
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Windows: memory that other processes may read and write (MPI 5.0, chapter 12).
+//!
+//! All processes have one address space, so that data are copied from one to another. What takes time is a flow between
+//! their hosts, which the origin begins at the call. The data of a put are taken at the call, and written when whoever
+//! waits for its flow finds it over: the target at a fence, the origin at a flush. Data never come later than MPI says.
+//!
+//! - `making`: windows of all kinds, and their end.
+//! - `epochs`: when access is allowed. `locks`: who holds a window.
+//! - `transfer`: puts and gets, and what is under way. `accumulate`: what combines data with those at the target.
+//! - `synchronising`: fences, groups of targets, locks, flushes.
+
+mod accumulate;
+mod epochs;
+mod locks;
+mod making;
+mod synchronising;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use simurgh_kernel::ids::{ActivityId, ConditionId, MutexId};
+use simurgh_kernel::simcall::Note;
+
+use crate::abi::{self, Errhandler};
+use crate::attributes::{Attributes, Value};
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::rank::Rank;
+
+pub use accumulate::{Accumulation, check_swapped};
+pub use epochs::Epochs;
+pub use locks::{Hold, LockState};
+pub use making::Plan;
+pub use transfer::{Access, Operation};
+
+/// Hints that a program gave, by key.
+pub type Hints = BTreeMap<String, String>;
+
+/// A window, as one of its processes has it.
+#[derive(Debug)]
+pub struct Window {
+    /// Among whom.
+    pub comm: Rc<Communicator>,
+    /// What programs attached to it.
+    pub attributes: RefCell<Attributes>,
+    /// What programs call it.
+    pub name: RefCell<String>,
+    /// Who is called when something goes wrong.
+    pub errhandler: Cell<Errhandler>,
+    /// Its hints.
+    pub info: RefCell<Hints>,
+    /// Where the memory of this process begins.
+    pub base: usize,
+    /// By which call it was made.
+    pub flavor: i32,
+    /// What programs read of it.
+    facts: Facts,
+    /// Its place among those of this process, from which the names of its locks follow.
+    pub number: u32,
+    /// What messages of its processes carry, beside another one.
+    tag: i32,
+    /// What others see of each of them, by ranks.
+    exposed: Vec<*const Exposed>,
+    epochs: RefCell<Epochs>,
+    /// Receives of `MPI_Win_test`, of those who have not completed.
+    awaited: RefCell<Option<Vec<ActivityId>>>,
+    /// Memory that it frees.
+    memory: Cell<*mut c_void>,
+    /// When it was looked at in vain, and how often at that date.
+    looked: Cell<(f64, u32)>,
+}
+
+/// What programs read of a window; they keep pointers to it.
+#[derive(Debug)]
+struct Facts {
+    size: Rc<i64>,
+    unit: Rc<i32>,
+    flavor: Rc<i32>,
+    model: Rc<i32>,
+}
+
+/// What others see of a process in a window. It lies in the memory of that process.
+#[derive(Debug)]
+pub(crate) struct Exposed {
+    process: u32,
+    base: Cell<usize>,
+    size: Cell<i64>,
+    unit: i64,
+    /// Memory of dynamic windows: where each part begins, and its bytes.
+    attached: RefCell<Vec<(usize, i64)>>,
+    is_dynamic: bool,
+    lock: RefCell<LockState>,
+    /// Puts to this process, and its own gets.
+    pending: RefCell<Vec<transfer::Pending>>,
+    next: Cell<u64>,
+    /// Whether somebody waits for what is pending, and keeps others off.
+    is_waited_for: Cell<bool>,
+    names: Names,
+    /// Memory for all, if this is the first process.
+    common: Cell<usize>,
+}
+
+/// The names of the locks of a window at a process.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Names {
+    /// Of what is pending.
+    pending: MutexId,
+    /// Of what is atomic.
+    atomic: MutexId,
+    /// Of who holds it.
+    gate: MutexId,
+    /// Somebody else may hold it now.
+    freed: ConditionId,
+}
+
+/// The lock number `which`, of three, of the window or file of this number of a process.
+pub(crate) fn lock_name(number: u32, process: u32, processes: usize, which: u32) -> MutexId {
+    MutexId((number * processes as u32 + process) * 3 + which)
+}
+
+impl Names {
+    fn new(number: u32, process: u32, processes: usize) -> Self {
+        let lock = |which| lock_name(number, process, processes, which);
+        let freed = ConditionId(number * processes as u32 + process);
+        Self { pending: lock(0), atomic: lock(1), gate: lock(2), freed }
+    }
+
+    fn make(&self, me: &Rank) {
+        for lock in [self.pending, self.atomic, self.gate] {
+            me.note(Note::NewMutex(lock));
+        }
+        me.note(Note::NewCondition(self.freed));
+    }
+}
+
+impl Window {
+    /// What others see of a rank.
+    pub(crate) fn exposed(&self, rank: usize) -> &Exposed {
+        // SAFETY: it stays where it is until all processes have come to the end of `MPI_Win_free`, and so cannot use it.
+        unsafe { &*self.exposed[rank] }
+    }
+
+    /// What others see of this process.
+    pub(crate) fn mine(&self) -> &Exposed {
+        self.exposed(self.comm.rank)
+    }
+
+    /// What is attached to every window: `MPI_WIN_BASE` and the like (12.2.6).
+    pub fn predefined_attribute(&self, key: i32) -> Option<Value> {
+        let Facts { size, unit, flavor, model } = &self.facts;
+        Some(match key {
+            abi::WIN_BASE => Value::Pointer(self.base),
+            abi::WIN_SIZE => Value::Address(Rc::clone(size)),
+            abi::WIN_DISP_UNIT => Value::Integer(Rc::clone(unit)),
+            abi::WIN_CREATE_FLAVOR => Value::Integer(Rc::clone(flavor)),
+            abi::WIN_MODEL => Value::Integer(Rc::clone(model)),
+            _ => return None,
+        })
+    }
+
+    /// The rank that is a target; none for `MPI_PROC_NULL`.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn target(&self, rank: i32) -> Result<Option<usize>> {
+        Ok(self.comm.destination(rank)?.map(|_| rank as usize))
+    }
+
+    /// The window of a rank is accessed.
+    ///
+    /// # Errors
+    /// If it may not be.
+    pub fn may_access(&self, rank: usize) -> Result {
+        self.epochs.borrow_mut().access(rank)
+    }
+
+    /// Something has happened: who looks now does not look in vain.
+    pub(crate) fn has_news(&self) {
+        self.looked.set((0.0, 0));
+    }
+}
+
+/// How often a program may look in vain at one date, before time passes.
+const PATIENCE: u32 = 1000;
+
+impl Rank {
+    /// The program looks at what costs no time. If it does nothing else, it waits for another, and time has to pass.
+    pub(crate) fn looks_at(&self, window: &Window) {
+        let (date, count) = window.looked.get();
+        let now = self.now();
+        let count = if date == now { count + 1 } else { 1 };
+        if count < PATIENCE {
+            window.looked.set((now, count));
+            return;
+        }
+        self.sleep(self.world.costs.test.max(1e-6));
+        window.looked.set((self.now(), count));
+    }
+
+    /// The first number that no window and no file of this process has.
+    pub(crate) fn free_number(&self) -> u32 {
+        let (windows, files) = (self.windows.borrow(), self.files.borrow());
+        let is_used = |number: u32| {
+            windows.iter().any(|window| window.number == number)
+                || files.iter().any(|file| file.number == number)
+        };
+        (0..).find(|number| !is_used(*number)).expect("there are more numbers than windows")
+    }
+}

@@ -1,0 +1,232 @@
+//! Synchronisation: fences, groups of origins and targets, locks, flushes (MPI 5.0, 12.5).
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Follow, Simcall};
+
+use super::{Hold, Window};
+use crate::collectives::{barrier, team::Team};
+use crate::error::Result;
+use crate::message::Data;
+use crate::p2p::{Context, Manner, Mode};
+use crate::rank::Rank;
+
+/// A process may be accessed.
+const POSTED: i32 = 0;
+/// A process has been accessed.
+const COMPLETED: i32 = 1;
+
+impl Rank {
+    fn tell(&self, window: &Window, ranks: &[usize], what: i32) -> Result {
+        for rank in ranks {
+            let (rank, tag) = (*rank as i32, window.tag + what);
+            let (mode, manner, wait) = (Mode::Standard, Manner::Blocking, Follow::Wait(None));
+            self.send_data(&window.comm, Context::Collective, rank, tag, Data::new(), mode, manner, wait)?;
+        }
+        Ok(())
+    }
+
+    fn listen(&self, window: &Window, ranks: &[usize], what: i32) -> Result<Vec<ActivityId>> {
+        let receive = |rank: &usize| {
+            let posted =
+                self.post_receive(&window.comm, Context::Collective, *rank as i32, window.tag + what)?;
+            Ok(posted.expect("a rank of a group is somebody"))
+        };
+        ranks.iter().map(receive).collect()
+    }
+
+    fn hear(&self, receives: Vec<ActivityId>) -> Result {
+        self.receive_all(&receives)?;
+        Ok(())
+    }
+
+    /// Waits for all processes of a window.
+    ///
+    /// # Errors
+    /// If a message is lost.
+    pub(super) fn meet(&self, window: &Window) -> Result {
+        barrier::barrier(&Team::all(self, &window.comm, window.tag + COMPLETED + 1))
+    }
+
+    /// `MPI_Win_fence`.
+    ///
+    /// # Errors
+    /// If another kind of epoch is not over, or a message is lost.
+    pub fn fence(&self, window: &Window, precedes: bool, succeeds: bool) -> Result {
+        window.epochs.borrow_mut().fence(succeeds)?;
+        window.has_news();
+        if precedes {
+            self.meet(window)?;
+            self.finish(window.mine(), None)?;
+        }
+        self.meet(window)
+    }
+
+    /// `MPI_Win_post`.
+    ///
+    /// # Errors
+    /// If another epoch is not over, or a message is lost.
+    pub fn expose_to(&self, window: &Window, ranks: Vec<usize>) -> Result {
+        window.epochs.borrow_mut().post(ranks.clone())?;
+        window.has_news();
+        self.tell(window, &ranks, POSTED)
+    }
+
+    /// `MPI_Win_start`.
+    ///
+    /// # Errors
+    /// If another epoch is not over, or a message is lost.
+    pub fn start_access(&self, window: &Window, ranks: Vec<usize>) -> Result {
+        window.epochs.borrow_mut().start(ranks.clone())?;
+        let receives = self.listen(window, &ranks, POSTED)?;
+        self.hear(receives)
+    }
+
+    /// `MPI_Win_complete`.
+    ///
+    /// # Errors
+    /// If there is no such epoch, or a message is lost.
+    pub fn complete_access(&self, window: &Window) -> Result {
+        let ranks = window.epochs.borrow_mut().complete()?;
+        // A target that has heard of it may change what was to be read.
+        ranks.iter().try_for_each(|rank| window.mine().settle(*rank))?;
+        self.tell(window, &ranks, COMPLETED)?;
+        self.finish(window.mine(), None)
+    }
+
+    /// `MPI_Win_wait`.
+    ///
+    /// # Errors
+    /// If there is no such epoch, or a message is lost.
+    pub fn wait_for_access(&self, window: &Window) -> Result {
+        let ranks = window.epochs.borrow().exposed_to()?;
+        let begun = window.awaited.take();
+        let receives = match begun {
+            Some(receives) => receives,
+            None => self.listen(window, &ranks, COMPLETED)?,
+        };
+        self.hear(receives)?;
+        window.epochs.borrow_mut().is_exposed_no_longer();
+        self.finish(window.mine(), None)
+    }
+
+    /// `MPI_Win_test`.
+    ///
+    /// # Errors
+    /// If there is no such epoch, or a message is lost.
+    pub fn test_access(&self, window: &Window) -> Result<bool> {
+        let ranks = window.epochs.borrow().exposed_to()?;
+        let begun = window.awaited.take();
+        let mut receives = match begun {
+            Some(receives) => receives,
+            None => self.listen(window, &ranks, COMPLETED)?,
+        };
+        let polls = &self.world.polls.test;
+        self.sleep(f64::from(polls.get()) * self.world.costs.test);
+        while !receives.is_empty() {
+            let activities = receives.iter().copied().collect();
+            match self.ask(Simcall::TestAny { activities }).into_over() {
+                Ok((index, result)) => {
+                    receives.remove(index as usize);
+                    result.map_err(crate::request::gone)?;
+                }
+                Err(_) => break,
+            }
+        }
+        let over = receives.is_empty();
+        self.has_polled(polls, over);
+        if !over {
+            *window.awaited.borrow_mut() = Some(receives);
+            return Ok(false);
+        }
+        window.epochs.borrow_mut().is_exposed_no_longer();
+        self.finish(window.mine(), None)?;
+        Ok(true)
+    }
+
+    /// `MPI_Win_lock`.
+    ///
+    /// # Errors
+    /// If another epoch is not over.
+    pub fn lock_window(&self, window: &Window, rank: usize, hold: Hold) -> Result {
+        window.epochs.borrow_mut().lock(rank)?;
+        self.take_window(window.exposed(rank), window.comm.rank, hold);
+        self.flush(window, rank)
+    }
+
+    /// `MPI_Win_unlock`.
+    ///
+    /// # Errors
+    /// If it was not locked, or a communication failed.
+    pub fn unlock_window(&self, window: &Window, rank: usize) -> Result {
+        window.epochs.borrow_mut().unlock(rank)?;
+        self.leave(window, rank)
+    }
+
+    /// Gives the window of a rank back: the data are there for whoever has it next, even if their time is not over.
+    fn leave(&self, window: &Window, rank: usize) -> Result {
+        let settled = window.mine().settle(rank).and(window.exposed(rank).settle(window.comm.rank));
+        self.give_window_back(window.exposed(rank), window.comm.rank);
+        settled.and(self.flush(window, rank))
+    }
+
+    /// `MPI_Win_lock_all`.
+    ///
+    /// # Errors
+    /// If another epoch is not over.
+    pub fn lock_all(&self, window: &Window) -> Result {
+        window.epochs.borrow_mut().lock_all()?;
+        (0..window.comm.size()).try_for_each(|rank| {
+            self.take_window(window.exposed(rank), window.comm.rank, Hold::Shared);
+            self.flush(window, rank)
+        })
+    }
+
+    /// `MPI_Win_unlock_all`.
+    ///
+    /// # Errors
+    /// If `MPI_Win_lock_all` was not called, or a communication failed.
+    pub fn unlock_all(&self, window: &Window) -> Result {
+        window.epochs.borrow_mut().unlock_all()?;
+        (0..window.comm.size()).try_for_each(|rank| self.leave(window, rank))
+    }
+
+    /// Waits for what is under way with a rank.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn flush(&self, window: &Window, rank: usize) -> Result {
+        self.flush_local(window, Some(rank))?;
+        match rank == window.comm.rank {
+            true => Ok(()),
+            false => self.finish(window.exposed(rank), Some(window.comm.rank)),
+        }
+    }
+
+    /// Waits for what is under way with all.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn flush_all(&self, window: &Window) -> Result {
+        self.flush_local(window, None)?;
+        let others = (0..window.comm.size()).filter(|rank| *rank != window.comm.rank);
+        others.map(|rank| self.finish(window.exposed(rank), Some(window.comm.rank))).collect()
+    }
+
+    /// Waits for what is under way at this process with a rank, or with all: its buffers are its own again.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn flush_local(&self, window: &Window, rank: Option<usize>) -> Result {
+        self.finish(window.mine(), rank)
+    }
+
+    /// Checks that a flush is allowed; a program that does nothing else waits for another.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn may_flush(&self, window: &Window, rank: Option<usize>) -> Result {
+        window.epochs.borrow().flush(rank)?;
+        self.looks_at(window);
+        Ok(())
+    }
+}

@@ -1,0 +1,379 @@
+//! Puts and gets, and what is under way between two processes of a window (MPI 5.0, 12.3).
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use simurgh_kernel::ids::{ActivityId, MutexId};
+use simurgh_kernel::simcall::{Answer, Failure, Follow, OnTimeout, Simcall};
+use simurgh_models::Transfer;
+
+use super::accumulate::Accumulation;
+use super::{Exposed, Window};
+use crate::abi;
+use crate::datatype::Type;
+use crate::error::{Error, Result, fail};
+use crate::message::{Content, Data};
+use crate::p2p::HEADER;
+use crate::rank::Rank;
+use crate::request::{Several, Then, gone};
+
+/// Elements of memory, at the origin or at the target.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Where they are.
+    pub buffer: *mut c_void,
+    /// How many.
+    pub count: usize,
+    /// Of what.
+    pub datatype: Rc<Type>,
+}
+
+impl Operation {
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
+        self.datatype.size * self.count
+    }
+
+    /// The data, without gaps.
+    pub fn data(&self) -> Data {
+        let mut data = Data::new();
+        // SAFETY: the program says that so many elements lie there; at a target they lie in its window.
+        unsafe { self.datatype.pack(self.buffer, self.count, &mut data) };
+        data
+    }
+
+    /// Puts data there.
+    pub fn put(&self, data: &[u8]) {
+        // SAFETY: the program says that there is room for so many elements; at a target they lie in its window.
+        unsafe { self.datatype.unpack(data, self.buffer, self.count) };
+    }
+}
+
+/// From which byte to which elements have data, relative to their address.
+fn span(datatype: &Type, count: usize) -> (i64, i64) {
+    if count == 0 || datatype.size == 0 {
+        return (0, 0);
+    }
+    let last = datatype.extent.saturating_mul(count as i64 - 1);
+    let (low, high) = (datatype.true_lb, datatype.true_lb.saturating_add(datatype.true_extent));
+    (low.saturating_add(last.min(0)), high.saturating_add(last.max(0)))
+}
+
+/// What a call accesses: the elements at the origin, whose they are, and those at the target.
+#[derive(Debug)]
+pub struct Access {
+    /// The window.
+    pub window: Rc<Window>,
+    /// The rank of the target.
+    pub rank: usize,
+    /// At the origin.
+    pub origin: Operation,
+    /// At the target.
+    pub target: Operation,
+}
+
+/// What is under way: at the window of the target if it is a put, at that of the origin if it is a get.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    number: u64,
+    activity: ActivityId,
+    /// The rank at the other end.
+    with: usize,
+    bytes: u64,
+    deed: Option<Deed>,
+}
+
+/// What happens to the data.
+#[derive(Debug)]
+pub(super) enum Deed {
+    Put(Data, Operation),
+    Get { from: Operation, to: Operation },
+    Accumulate(Data, Accumulation, Operation),
+}
+
+impl Deed {
+    pub(super) fn happens(self) -> Result {
+        match self {
+            Deed::Put(data, target) => target.put(&data),
+            Deed::Get { from, to } => to.put(&from.data()),
+            Deed::Accumulate(data, accumulation, target) => accumulation.happens(&data, &target)?,
+        }
+        Ok(())
+    }
+}
+
+impl Window {
+    /// The elements that a call means at a target.
+    ///
+    /// # Errors
+    /// If they do not lie in its window.
+    pub fn target_elements(
+        &self,
+        rank: usize,
+        displacement: i64,
+        count: usize,
+        datatype: Rc<Type>,
+    ) -> Result<Operation> {
+        let at = self.exposed(rank);
+        if displacement < 0 && !at.is_dynamic {
+            return fail(
+                abi::ERR_DISP,
+                format!("the displacement at the target is {displacement}: it must not be negative"),
+            );
+        }
+        let start = match at.is_dynamic {
+            true => i128::from(displacement as u64),
+            false => at.base.get() as i128 + i128::from(displacement) * i128::from(at.unit),
+        };
+        let (low, high) = span(&datatype, count);
+        if low < high {
+            let (low, high) = (start + i128::from(low), start + i128::from(high));
+            let within =
+                |base: usize, size: i64| low >= base as i128 && high <= base as i128 + i128::from(size);
+            if at.is_dynamic && !at.attached.borrow().iter().any(|(base, size)| within(*base, *size)) {
+                return fail(
+                    abi::ERR_RMA_RANGE,
+                    format!(
+                        "the memory from {low:#x} to {high:#x} of rank {rank} is not attached to the window"
+                    ),
+                );
+            }
+            if !at.is_dynamic && !within(at.base.get(), at.size.get()) {
+                let base = at.base.get() as i128;
+                return fail(
+                    abi::ERR_RMA_RANGE,
+                    format!(
+                        "bytes {} to {} of the window of rank {rank} are accessed, which has {} bytes",
+                        low - base,
+                        high - base,
+                        at.size.get()
+                    ),
+                );
+            }
+        }
+        Ok(Operation { buffer: start as usize as *mut c_void, count, datatype })
+    }
+}
+
+impl Exposed {
+    /// Something that is under way is over: what is to be done.
+    fn take(&self, number: u64) -> Option<Deed> {
+        let mut pending = self.pending.borrow_mut();
+        let place = pending.iter().position(|pending| pending.number == number)?;
+        pending.remove(place).deed
+    }
+
+    fn first(&self, with: Option<usize>) -> Option<(u64, ActivityId, u64)> {
+        let pending = self.pending.borrow();
+        let found = pending.iter().find(|pending| with.is_none_or(|with| pending.with == with))?;
+        Some((found.number, found.activity, found.bytes))
+    }
+
+    /// What is under way with a rank happens to the data now, however long it takes.
+    pub(super) fn settle(&self, with: usize) -> Result {
+        let mut result = Ok(());
+        loop {
+            let deed = {
+                let mut pending = self.pending.borrow_mut();
+                pending.iter_mut().filter(|pending| pending.with == with).find_map(|found| found.deed.take())
+            };
+            match deed {
+                Some(deed) => result = result.and(deed.happens()),
+                None => return result,
+            }
+        }
+    }
+}
+
+impl Rank {
+    pub(super) fn hold(&self, lock: MutexId) {
+        self.ask(Simcall::Lock(lock, None));
+    }
+
+    pub(super) fn give_back(&self, lock: MutexId) {
+        self.ask(Simcall::Unlock(lock));
+    }
+
+    /// Waits for a flow, whoever began it.
+    pub(super) fn wait_for_flow(&self, activity: ActivityId, bytes: u64) -> Result {
+        let activities = [activity].into_iter().collect();
+        let wait = Simcall::WaitAny { activities, timeout: None, on_timeout: OnTimeout::Keep, release: true };
+        let (_, result) = self.ask(wait).into_over().expect("a wait ends when something is over");
+        self.sleep(self.world.costs.receive.of(bytes));
+        match result {
+            // Who waited for it before has it forgotten.
+            Ok(_) | Err(Failure::Cancelled) => Ok(()),
+            Err(failure) => Err(gone(failure)),
+        }
+    }
+
+    /// Lets data flow from one process to another.
+    pub(super) fn flow(&self, from: u32, to: u32, bytes: u64) -> ActivityId {
+        let hosts = &self.world.hosts;
+        self.sleep(self.world.costs.immediate_send.of(bytes));
+        let flow = Transfer::new(hosts[from as usize], hosts[to as usize], bytes as f64 + HEADER);
+        match self.ask(Simcall::Flow(flow, Follow::Return)) {
+            Answer::Activity(activity) => activity,
+            other => unreachable!("a flow is not answered by {other:?}"),
+        }
+    }
+
+    /// Notes what is under way, at a process.
+    fn note_pending(
+        &self,
+        at: &Exposed,
+        with: usize,
+        bytes: u64,
+        activity: ActivityId,
+        deed: Option<Deed>,
+    ) -> u64 {
+        self.hold(at.names.pending);
+        let number = at.next.get();
+        at.next.set(number + 1);
+        at.pending.borrow_mut().push(Pending { number, activity, with, bytes, deed });
+        self.give_back(at.names.pending);
+        number
+    }
+
+    /// Waits for what is under way at a process, with all or with one; nobody else may note more meanwhile.
+    pub(super) fn finish(&self, at: &Exposed, with: Option<usize>) -> Result {
+        if at.first(with).is_none() && !at.is_waited_for.get() {
+            return Ok(());
+        }
+        self.hold(at.names.pending);
+        at.is_waited_for.set(true);
+        let mut result = Ok(());
+        while let Some((number, activity, bytes)) = at.first(with) {
+            result = result.and(self.wait_for_flow(activity, bytes));
+            if let Some(deed) = at.take(number) {
+                result = result.and(deed.happens());
+            }
+        }
+        at.is_waited_for.set(false);
+        self.give_back(at.names.pending);
+        result
+    }
+
+    /// Begins a put, or something like it. To itself it is over at once, unless it takes a message all the same.
+    pub(super) fn begin_put(&self, access: &Access, deed: Deed, also_to_itself: bool) -> Result {
+        let Access { window, rank, origin, .. } = access;
+        window.has_news();
+        if *rank == window.comm.rank && !also_to_itself {
+            return deed.happens();
+        }
+        let (at, bytes) = (window.exposed(*rank), origin.bytes() as u64);
+        let activity = self.flow(self.process, at.process, bytes);
+        self.note_pending(at, window.comm.rank, bytes, activity, Some(deed));
+        Ok(())
+    }
+
+    /// `MPI_Put`.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn put(&self, access: &Access) -> Result {
+        let deed = Deed::Put(access.origin.data(), access.target.clone());
+        self.begin_put(access, deed, false)
+    }
+
+    /// `MPI_Get`: what to wait for, if the data are not there.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn get(&self, access: &Access) -> Result<Option<(ActivityId, Fetched)>> {
+        let Access { window, rank, origin, target } = access;
+        if *rank == window.comm.rank {
+            origin.put(&target.data());
+            self.looks_at(window);
+            return Ok(None);
+        }
+        window.has_news();
+        let bytes = origin.bytes() as u64;
+        let deed = Deed::Get { from: target.clone(), to: origin.clone() };
+        let activity = self.flow(window.exposed(*rank).process, self.process, bytes);
+        let number = self.note_pending(window.mine(), *rank, bytes, activity, Some(deed));
+        Ok(Some((activity, Fetched { window: Rc::clone(window), number })))
+    }
+
+    /// Waits until data have come from the target, as a get does, but nothing happens to any.
+    pub(super) fn wait_for_data_from(&self, window: &Window, rank: usize, bytes: u64) -> Result {
+        if rank == window.comm.rank {
+            return Ok(());
+        }
+        let activity = self.flow(window.exposed(rank).process, self.process, bytes);
+        self.wait_for_flow(activity, bytes)
+    }
+
+    /// Begins a flow to a target with which nothing comes that is not there.
+    pub(super) fn begin_flow_to(&self, window: &Window, rank: usize, bytes: u64) {
+        if rank != window.comm.rank {
+            let at = window.exposed(rank);
+            let activity = self.flow(self.process, at.process, bytes);
+            self.note_pending(at, window.comm.rank, bytes, activity, None);
+        }
+    }
+}
+
+/// The data of a get that a request waits for.
+#[derive(Debug)]
+pub struct Fetched {
+    window: Rc<Window>,
+    number: u64,
+}
+
+impl Several for Fetched {
+    fn arrived(&mut self, _me: &Rank, _number: u32, _message: Option<Box<Content>>) -> Result {
+        Ok(())
+    }
+
+    fn finish(&mut self, _me: &Rank) -> Result<Then> {
+        // A flush may have been there before.
+        self.window.mine().take(self.number).map_or(Ok(()), Deed::happens)?;
+        Ok(Then::Complete)
+    }
+}
+
+impl Access {
+    /// Checks that as many bytes are moved as have room.
+    ///
+    /// # Errors
+    /// If they have not, or the types do not match.
+    pub fn check(&self) -> Result {
+        let (origin, target) = (self.origin.bytes(), self.target.bytes());
+        if origin != target {
+            return Err(Error::new(
+                abi::ERR_TYPE,
+                format!("{origin} bytes at the origin do not match {target} bytes at the target"),
+            ));
+        }
+        let signature = |elements: &Operation| elements.datatype.signature.repeated(elements.count as u64);
+        if !signature(&self.origin).matches(signature(&self.target)) {
+            return fail(
+                abi::ERR_TYPE,
+                format!(
+                    "the types at the origin ({}) and at the target ({}) do not match",
+                    self.origin.datatype.label(),
+                    self.target.datatype.label()
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::Predefined;
+
+    #[test]
+    fn spans() {
+        let int = Predefined::default().get(abi::INT).expect("it is there");
+        assert_eq!(span(&int, 0), (0, 0));
+        assert_eq!(span(&int, 3), (0, 12));
+        let vector = Type::hvector(2, 1, -8, &int, false).expect("it is made");
+        assert_eq!(span(&vector, 1), (-8, 4));
+        let backward = Type::resized(&int, 0, -8, false).expect("it is made");
+        assert_eq!(span(&backward, 3), (-16, 4));
+    }
+}
