@@ -61,12 +61,8 @@ impl Pilot {
     ) -> Result<Answer, Trouble> {
         let index = self.member(&activities);
         index.into_iter().for_each(|index| simcall.wait_only_for(index));
-        // One that was given up before says the same for ever.
-        let first = activities.get(index.unwrap_or(0) as usize);
-        let known = first.is_some_and(|first| self.withdrawn.contains(first));
         let answer = call(simcall).await;
-        let is_up = matches!(answer, Answer::Failed { index: 0, failure: Failure::Timeout });
-        if patience == Patience::Forever || known || !is_up {
+        if !answer.is_timed_out() {
             let answer = instead_of(answer, index);
             self.completed(&answer, Some(&activities), activities.len() > 1)?;
             return Ok(answer);
@@ -135,8 +131,10 @@ impl Pilot {
     fn completed(&mut self, answer: &Answer, set: Option<&ActivitySet>, open: bool) -> Result<(), Trouble> {
         let mut activity = None;
         if let Answer::Completed { index, .. } | Answer::Failed { index, .. } = answer {
-            self.came_to(Outcome::Completed(*index), open)?;
-            activity = set.and_then(|set| set.get(*index as usize).copied());
+            // What a post is followed by is a wait for it alone.
+            let index = set.map_or(0, |_| *index);
+            self.came_to(Outcome::Completed(index), open)?;
+            activity = set.and_then(|set| set.get(index as usize).copied());
         }
         self.succeeded(answer, activity)
     }
