@@ -3,7 +3,7 @@
 use simurgh::ActorId;
 use simurgh::prelude::*;
 
-use crate::receiver;
+use super::receiver;
 use crate::support::log::{Play, fine};
 use crate::support::platforms::three_hosts;
 
@@ -81,7 +81,7 @@ fn a_member_that_timed_out_is_told_from_a_wait_that_did() {
         let error = receives.wait_any_for(0.1).await.unwrap_err();
         log.at(&ctx, format!("{error}, {}", error.is_timeout()));
         let error = receives.wait_any_for(9.0).await.unwrap_err();
-        let Error::Member { index, failure } = error else { panic!("{error}") };
+        let simurgh::Error::Member { index, failure } = error else { panic!("{error}") };
         log.at(&ctx, format!("{index}, {failure}, {}", error.is_timeout()));
         let error = receives.test_any().await.unwrap_err();
         log.at(&ctx, format!("{error}, {}", error.is_timeout()));
