@@ -1,9 +1,7 @@
 //! What users get wrong on the command line and in files, and the exact line that they read about it; and what the
 //! command shows when all goes well.
 
-mod support;
-
-use support::command::{Folder, Ran};
+use crate::support::command::{Folder, Ran};
 
 /// A platform of hosts a, b, c; a has a disk d, and a way to b alone.
 const PLATFORM: &str = r#"<platform version="4.1">
