@@ -1,4 +1,4 @@
-//! What a pilot asks in place of what its actor asks, request by request.
+//! What an interposer asks in place of what its actor asks, request by request.
 
 use simurgh_explore::receives::reads_from::{Outcome, Place};
 use simurgh_kernel::context::call;
@@ -6,13 +6,13 @@ use simurgh_kernel::ids::{ActivityId, MailboxId};
 use simurgh_kernel::operation::{Patience, Side, Token};
 use simurgh_kernel::simcall::{ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Simcall};
 
+use super::interposer::{Interposer, now, steered};
 use super::log::{Posted, Spot, Trouble};
-use super::pilot::{Pilot, now, steered};
 
 /// A communication context in which nobody sends.
 const NOBODY: u32 = u32::MAX;
 
-impl Pilot {
+impl Interposer {
     /// Sends or receives.
     pub(super) async fn communicate(
         &mut self,
@@ -183,8 +183,8 @@ impl Pilot {
         };
         let child = self.log.add(wanted, &request.name, request.daemon);
         self.came_to(Outcome::Spawned(child), false)?;
-        let pilot = Pilot::new(child, &self.way, &self.log);
-        Ok(call(Simcall::Spawn(Box::new(steered(*request, pilot)))).await)
+        let interposer = Interposer::new(child, &self.way, &self.log);
+        Ok(call(Simcall::Spawn(Box::new(steered(*request, interposer)))).await)
     }
 
     /// Waits for the end of an actor, but not for ever.
