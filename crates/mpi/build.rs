@@ -93,9 +93,7 @@ fn by_hand() -> fortran::ByHand {
         }
         // Those that macros make.
         let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let made = |word: &&str| {
-            word.ends_with("_attr") || word.ends_with("create_keyval")
-        };
+        let made = |word: &&str| word.ends_with("_attr") || word.ends_with("create_keyval");
         for word in words.filter(made) {
             add(word);
         }

@@ -262,9 +262,7 @@ impl Simcall {
             Simcall::Execute(_, follow)
             | Simcall::Access(_, follow)
             | Simcall::Parallel(_, follow)
-            | Simcall::Flow(_, follow) => {
-                Operation::Work(*follow)
-            }
+            | Simcall::Flow(_, follow) => Operation::Work(*follow),
             Simcall::Pause(_) | Simcall::Continue(_) | Simcall::Migrate(..) => Operation::Adjust,
             Simcall::Sleep(_) | Simcall::Yield | Simcall::Remaining(_) | Simcall::Platform(_) => {
                 Operation::Local

@@ -116,7 +116,9 @@ fn wrappers(folder: &Path) -> Result<Exit> {
     for name in LINKS {
         let path = folder.join(name);
         match std::fs::symlink_metadata(&path) {
-            Ok(there) if there.is_symlink() => std::fs::remove_file(&path).map_err(|error| told(&path, error))?,
+            Ok(there) if there.is_symlink() => {
+                std::fs::remove_file(&path).map_err(|error| told(&path, error))?
+            }
             Ok(_) => {
                 return Err(Error::input(format!(
                     "{}: this is there already, and no link; remove it, or name another folder",
@@ -128,7 +130,11 @@ fn wrappers(folder: &Path) -> Result<Exit> {
         std::os::unix::fs::symlink(&own, &path).map_err(|error| told(&path, error))?;
     }
     let shown = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    print(&format!("wrote {} into {}; put this folder first in PATH to use them\n", LINKS.join(", "), shown.display()));
+    print(&format!(
+        "wrote {} into {}; put this folder first in PATH to use them\n",
+        LINKS.join(", "),
+        shown.display()
+    ));
     Ok(Exit::Fine)
 }
 

@@ -10,7 +10,8 @@ use super::print;
 /// Tells of a program, or of the library if none is named.
 pub(crate) fn coverage(file: Option<&Path>, all: bool) -> Result<Exit> {
     let Some(file) = file else { return Ok(library(all)) };
-    let bytes = simurgh_files::read(file).map_err(|error| Error::input(format!("{}: {error}", file.display())))?;
+    let bytes =
+        simurgh_files::read(file).map_err(|error| Error::input(format!("{}: {error}", file.display())))?;
     let found = of_program(&bytes).map_err(|error| Error::input(format!("{}: {error}", file.display())))?;
     let called = found.present.len() + found.missing.len();
     let mut text = format!("{}: {} of MPI are called", file.display(), counted(called));
@@ -34,8 +35,11 @@ pub(crate) fn coverage(file: Option<&Path>, all: bool) -> Result<Exit> {
 
 fn library(all: bool) -> Exit {
     let (count, missing) = of_library();
-    let mut text =
-        format!("MPI 5.0 and what it removed: {} of {} are implemented\n", count - missing.len(), counted(count));
+    let mut text = format!(
+        "MPI 5.0 and what it removed: {} of {} are implemented\n",
+        count - missing.len(),
+        counted(count)
+    );
     if all {
         for name in missing {
             text += &format!("  {name}: not implemented\n");

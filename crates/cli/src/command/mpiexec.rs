@@ -96,11 +96,15 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
             return Ok(meaning);
         };
         let mut value = || {
-            rest.next().cloned().ok_or_else(|| Error::input(format!("{called}: {text} needs a value after it")))
+            rest.next()
+                .cloned()
+                .ok_or_else(|| Error::input(format!("{called}: {text} needs a value after it")))
         };
         match option {
             "n" | "np" | "c" => meaning.words.extend(["-n".into(), value()?]),
-            "hostfile" | "machinefile" | "f" | "machine" => meaning.words.extend(["--hostfile".into(), value()?]),
+            "hostfile" | "machinefile" | "f" | "machine" => {
+                meaning.words.extend(["--hostfile".into(), value()?])
+            }
             "platform" | "p" => meaning.words.extend(["--platform".into(), value()?]),
             "cfg" | "config" => meaning.words.extend(["--cfg".into(), value()?]),
             "env" | "genv" => meaning.variables.push((value()?, value()?)),

@@ -326,7 +326,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         while let Some(effect) = self.kernel.next_effect() {
             match effect {
                 Effect::Transfer { activity, .. } => self.kernel.finish(activity, Ok(())),
-                Effect::Execute(activity) | Effect::Access(activity, _) | Effect::Parallel(activity, _) | Effect::Flow(activity, _) => {
+                Effect::Execute(activity)
+                | Effect::Access(activity, _)
+                | Effect::Parallel(activity, _)
+                | Effect::Flow(activity, _) => {
                     let activities = self.kernel.activities();
                     if activities.get(activity).is_some_and(|activity| activity.held == Held::default()) {
                         // Nobody will ever look.

@@ -145,12 +145,12 @@ impl Simulation {
             Some(Kind::Comm(comm)) => {
                 (comm.sender().map_or_else(String::new, name), comm.receiver().map_or_else(String::new, name))
             }
-            Some(Kind::Execution { actor, .. }
-            | Kind::Access { actor, .. }
-            | Kind::Parallel { actor }
-            | Kind::Flow { actor }) => {
-                (name(*actor), String::new())
-            }
+            Some(
+                Kind::Execution { actor, .. }
+                | Kind::Access { actor, .. }
+                | Kind::Parallel { actor }
+                | Kind::Flow { actor },
+            ) => (name(*actor), String::new()),
             None => (String::new(), String::new()),
         }
     }

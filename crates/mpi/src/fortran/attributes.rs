@@ -120,8 +120,7 @@ pub unsafe extern "C" fn attr_put(comm: *mut i32, keyval: *mut i32, attribute: *
 /// The functions of a key: those that come with MPI are the constants of C.
 fn known(copy: usize, delete: usize) -> (usize, usize) {
     let is = |function: usize, known: *const ()| function == known as usize;
-    let copies =
-        is(copy, also_mpi_comm_dup_fn as *const ()) || is(copy, also_mpi_dup_fn as *const ());
+    let copies = is(copy, also_mpi_comm_dup_fn as *const ()) || is(copy, also_mpi_dup_fn as *const ());
     let copy = match copies {
         true => abi::COMM_DUP_FN,
         false if is(copy, also_mpi_comm_null_copy_fn as *const ()) => abi::COMM_NULL_COPY_FN,
