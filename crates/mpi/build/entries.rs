@@ -140,12 +140,14 @@ pub fn entries(procedures: &[Procedure], places: &Places, by_hand: &ByHand) -> (
     module += &fortran(procedures, by_hand, &mut offered);
     module += &procedures_enum(procedures, places);
     offered.sort();
-    writeln!(module, "pub fn offered() -> Vec<(&'static str, usize)> {{\nvec![").expect("memory is there");
+    // A table, not a function that makes one: compilers are slow on functions of ten thousand lines.
+    writeln!(module, "pub static OFFERED: &[Offered] = &[").expect("memory is there");
     for (name, address) in &offered {
-        writeln!(module, "({name:?}, {address}),").expect("memory is there");
+        let address = address.trim_end_matches(" as usize");
+        writeln!(module, "Offered {{ name: {name:?}, address: {address} }},").expect("memory is there");
     }
     let names = offered.into_iter().map(|(name, _)| name).collect();
-    (module + "]\n}\n", names)
+    (module + "];\n", names)
 }
 
 /// All procedures by number, with their names and whether there is something behind them.

@@ -102,6 +102,17 @@ impl Status {
         self.hidden[2] = i32::from(cancelled);
     }
 
+    /// Writes that there is nothing to tell, `MPI_ERROR` too.
+    ///
+    /// # Safety
+    /// `place` is null (`MPI_STATUS_IGNORE`) or a status of the program.
+    pub unsafe fn write_empty(place: *mut Status) {
+        if !place.is_null() {
+            // SAFETY: it is not null, so it is a status of the program.
+            unsafe { place.write(Status::empty()) };
+        }
+    }
+
     /// Writes it where a program wants it, unless it does not; `MPI_ERROR` is left as it was (3.2.5).
     ///
     /// # Safety

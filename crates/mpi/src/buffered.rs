@@ -21,6 +21,11 @@ pub struct Buffered {
 }
 
 impl Buffered {
+    /// Whether there is a buffer.
+    pub fn is_attached(&self) -> bool {
+        self.attached.get().is_some()
+    }
+
     /// A program attaches a buffer.
     ///
     /// # Errors
@@ -34,6 +39,13 @@ impl Buffered {
         }
         self.attached.set(Some((buffer, size)));
         Ok(())
+    }
+}
+
+impl Buffered {
+    /// The messages that are in it; they are somebody else's to wait for.
+    pub fn under_way(&self) -> Vec<ActivityId> {
+        self.messages.borrow_mut().drain(..).map(|(activity, _)| activity).collect()
     }
 }
 

@@ -73,6 +73,15 @@ impl Rank {
         }
     }
 
+    /// What reading the clock costs. Who does nothing else waits for a date, and is let to come there: after a thousand times in a
+    /// row it costs more and more, up to a millisecond.
+    pub fn pays_clock(&self) {
+        let reads = self.clock_reads.get();
+        self.clock_reads.set(reads.saturating_add(1));
+        let grown = self.world.costs.wtime * f64::exp2(f64::from(reads.saturating_sub(1000) / 64));
+        self.sleep(grown.min(1e-3).max(self.world.costs.wtime));
+    }
+
     /// Computes on the host of the process.
     pub fn compute(&self, flops: f64) {
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };

@@ -11,40 +11,63 @@ use crate::rank::{Rank, Stage};
 
 include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 
+/// What programs find under a name.
+pub struct Offered {
+    /// The name.
+    pub name: &'static str,
+    /// The function.
+    pub address: *const (),
+}
+
+// SAFETY: the address is that of a function, which does not change.
+unsafe impl Sync for Offered {}
+
 /// A call that answers with an error code.
+#[inline]
 pub fn enter(procedure: Procedure, on: On, call: impl FnOnce(&Rank) -> Result) -> i32 {
-    within(procedure, |me| {
-        let result = is_allowed(me, procedure).and_then(|()| call(me));
-        match result {
-            Ok(()) => SUCCESS,
-            Err(error) => me.handle_error(procedure, on, error),
+    let mut call = Some(call);
+    entered(procedure, on, &mut |me| call.take().map_or(Ok(()), |call| call(me)))
+}
+
+/// The same for all procedures: there are two thousand entry points, and this is compiled once.
+fn entered(procedure: Procedure, on: On, call: &mut dyn FnMut(&Rank) -> Result) -> i32 {
+    let mut code = SUCCESS;
+    within(procedure, &mut |me| {
+        if let Err(error) = is_allowed(me, procedure).and_then(|()| call(me)) {
+            code = me.handle_error(procedure, on, error);
         }
-    })
+    });
+    code
 }
 
 /// A call that answers with something else.
+#[inline]
 pub fn answer<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
-    within(procedure, call)
+    let (mut call, mut answer) = (Some(call), None);
+    within(procedure, &mut |me| answer = call.take().map(|call| call(me)));
+    answer.expect("it was called")
 }
 
 /// The program calls: its computation counts, memory is taken from the library's heap, and the time that it takes is noted. A
 /// function of the program that is called from here may call again.
-fn within<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
+fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
     let me = os::rank();
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));
         if outer.is_none() {
             me.has_computed();
+            if procedure != Procedure::Wtime {
+                me.clock_reads.set(0);
+            }
         }
         let before = os::now();
-        let answer = guarded(procedure, || call(me));
+        guarded(procedure, || call(me));
         me.procedure.set(outer);
         if outer.is_none() {
             me.has_called(procedure, os::now() - before);
             me.goes_on();
         }
-        answer
-    })
+    });
 }
 
 /// The variant for large counts of a call that has to know.
@@ -74,6 +97,9 @@ fn guarded<T>(procedure: Procedure, call: impl FnOnce() -> T) -> T {
 
 /// Whether it may be called now (MPI 5.0, 11.4.1).
 fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
+    if me.stage.get() == Stage::Within {
+        return Ok(());
+    }
     let always = matches!(
         procedure,
         Procedure::Init

@@ -64,6 +64,29 @@ impl Run {
         self.processes.end(process)
     }
 
+    /// What went wrong, a line for each process that came to a bad end by itself.
+    pub fn troubles(&self) -> Vec<String> {
+        let aborted = self.aborted();
+        let mut troubles = Vec::new();
+        if let Some(Aborted { process, message, .. }) = &aborted {
+            troubles.push(format!("rank {process}: {message}"));
+        }
+        for process in 0..self.size() {
+            if aborted.as_ref().is_some_and(|aborted| aborted.process as usize == process) {
+                continue;
+            }
+            match self.end(process) {
+                None | Some(End::Exited(0) | End::Killed) => {}
+                Some(end) => {
+                    troubles.push(format!("rank {process}: {end}"));
+                    let frames = end.crash().map_or(&[][..], |crash| &crash.backtrace);
+                    troubles.extend(frames.iter().take(8).map(|frame| format!("    in {frame}")));
+                }
+            }
+        }
+        troubles
+    }
+
     /// How many processes there are.
     pub fn size(&self) -> usize {
         self.world.size()
@@ -96,7 +119,10 @@ impl Launch {
             aborted: Mutex::new(None),
             output: self.output,
         });
-        let exports = entry::offered().into_iter().map(|(name, address)| Export { name, address }).collect();
+        let exports = entry::OFFERED
+            .iter()
+            .map(|offered| Export { name: offered.name, address: offered.address as usize })
+            .collect();
         let personality = Arc::new(Mpi { world: Arc::clone(&world), exports });
         let image = Image::read(&self.executable, personality).map_err(refused)?;
         let options = Options {

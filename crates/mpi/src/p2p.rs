@@ -8,6 +8,7 @@ use simurgh_kernel::ids::{ActivityId, MailboxId};
 use simurgh_kernel::simcall::{Answer, Criteria, Envelope, Follow, RecvRequest, SendRequest, Simcall};
 
 use crate::abi::{self, Status};
+use crate::buffered::Buffered;
 use crate::communicator::Communicator;
 use crate::datatype::Type;
 use crate::error::{Error, Result, fail};
@@ -197,7 +198,7 @@ impl Rank {
     ) -> Result<Posted> {
         let Some(process) = comm.destination(destination)? else { return Ok(Posted::Done) };
         if mode == Mode::Buffered {
-            self.make_room(&self.buffered, data.len())?;
+            self.make_room(self.buffer_of(comm), data.len())?;
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
@@ -223,7 +224,7 @@ impl Rank {
         if mode == Mode::Buffered {
             // Nobody waits for it but whoever wants the buffer back.
             if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
-                self.is_buffered(&self.buffered, activity, bytes as usize);
+                self.is_buffered(self.buffer_of(comm), activity, bytes as usize);
             }
             return Ok(Posted::Done);
         }
@@ -237,6 +238,11 @@ impl Rank {
             Answer::Failed { failure, .. } => Err(gone(failure)),
             other => unreachable!("a send is not answered by {other:?}"),
         }
+    }
+
+    /// The buffer of buffered sends: that of the communicator, if it has one.
+    fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
+        if comm.buffered.is_attached() { &comm.buffered } else { &self.buffered }
     }
 
     /// What a receive asks for; nothing if it is from nobody.

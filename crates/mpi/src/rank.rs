@@ -59,6 +59,8 @@ pub struct Rank {
     pub procedure: Cell<Option<Procedure>>,
     /// When the program went on last, by the clock of this thread.
     pub went_on: Cell<f64>,
+    /// How often in a row it has read the clock.
+    pub clock_reads: Cell<u32>,
     /// How often it called what, and how long that took in all.
     pub called: RefCell<BTreeMap<Procedure, (u64, f64)>>,
     /// All processes.
@@ -132,6 +134,7 @@ impl Rank {
             thread_level: Cell::new(abi::THREAD_SINGLE),
             procedure: Cell::new(None),
             went_on: Cell::new(0.0),
+            clock_reads: Cell::new(0),
             called: RefCell::default(),
             comm_world,
             comm_self,

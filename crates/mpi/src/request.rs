@@ -29,6 +29,8 @@ pub struct Pending {
     pub work: RefCell<Work>,
     /// What it begins with each time, if it can be begun again.
     pub persistent: Option<Persistent>,
+    /// How many activities it was begun with.
+    begun: Cell<u32>,
     /// Whether the program itself has still to say that it is complete.
     pub open: Cell<bool>,
     /// Whether it was begun, and not completed since.
@@ -141,8 +143,10 @@ impl Pending {
         work: Work,
         comm: Option<Rc<Communicator>>,
     ) -> Self {
+        let activities: SmallVec<_> = activities.into_iter().zip(0..).collect();
         Self {
-            activities: RefCell::new(activities.into_iter().zip(0..).collect()),
+            begun: Cell::new(activities.len() as u32),
+            activities: RefCell::new(activities),
             work: RefCell::new(work),
             persistent: None,
             open: Cell::new(false),
@@ -170,6 +174,7 @@ impl Pending {
     /// It begins anew.
     pub fn begins(&self, activities: impl IntoIterator<Item = ActivityId>, work: Work, status: Status) {
         *self.activities.borrow_mut() = activities.into_iter().zip(0..).collect();
+        self.begun.set(self.activities.borrow().len() as u32);
         *self.work.borrow_mut() = work;
         *self.outcome.borrow_mut() = Ok(status);
         self.active.set(true);
@@ -185,6 +190,16 @@ impl Pending {
     /// What it waits for.
     pub fn waits_for(&self) -> SmallVec<[ActivityId; 1]> {
         self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
+    }
+
+    /// How many messages it was begun with.
+    pub fn messages(&self) -> u32 {
+        self.begun.get()
+    }
+
+    /// The activity of a message, if it is not over.
+    pub fn activity(&self, number: u32) -> Option<ActivityId> {
+        self.activities.borrow().iter().find(|(_, other)| *other == number).map(|(activity, _)| *activity)
     }
 
     /// Whether nothing is missing.

@@ -84,6 +84,18 @@ impl Rank {
         true
     }
 
+    /// Looks whether one message of a request is over.
+    pub fn test_message(&self, request: &Pending, number: u32) -> bool {
+        let Some(activity) = request.activity(number) else { return true };
+        match self.ask(Simcall::TestAny { activities: [activity].into_iter().collect() }).into_over() {
+            Ok((_, result)) => {
+                request.over(self, activity, result);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Looks whether one of these is complete: which one.
     pub fn test_any(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
         loop {

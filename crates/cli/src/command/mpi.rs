@@ -10,6 +10,7 @@ use simurgh_actors::{Error, Exit, Result};
 use simurgh_mpi::compute::Compute;
 use simurgh_mpi::launch::{Launch, Run};
 use simurgh_mpi::world::Output;
+use simurgh_platform::shown;
 
 use super::run::{RunArguments, for_mpi, load};
 use super::simulate::{parse_config, simulate};
@@ -127,10 +128,23 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
     options.workers = Some(1);
     let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
     let exit = simulate(program, &options, None)?;
-    Ok(exit_of(exit, &run))
+    if exit != Exit::Fine {
+        tell(&run, options.quiet || options.json);
+    }
+    Ok(exit)
 }
 
-/// What one process gave, as `mpiexec` would give it.
-fn exit_of(exit: Exit, _run: &Run) -> Exit {
-    exit
+/// Says what went wrong, for those who see no summary too.
+fn tell(run: &Run, alone: bool) {
+    const MOST: usize = 20;
+    let troubles = run.troubles();
+    for trouble in troubles.iter().take(MOST) {
+        eprintln!("simurgh: {}", shown(trouble));
+    }
+    if troubles.len() > MOST {
+        eprintln!("simurgh: and {} lines more", troubles.len() - MOST);
+    }
+    if troubles.is_empty() && alone {
+        eprintln!("simurgh: the processes wait for ever; without -q it is said for what");
+    }
 }

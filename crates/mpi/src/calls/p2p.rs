@@ -33,6 +33,22 @@ impl Rank {
     }
 }
 
+impl Rank {
+    /// The same; where nothing is sent or received, memory and type do not matter.
+    fn elements_unless(
+        &self,
+        partner: i32,
+        buffer: *const c_void,
+        count: i64,
+        datatype: Datatype,
+    ) -> Result<Elements> {
+        if partner == abi::PROC_NULL && self.committed(datatype).is_err() {
+            return self.elements(std::ptr::null(), 0, abi::BYTE);
+        }
+        self.elements(buffer, count, datatype)
+    }
+}
+
 /// A send, checked.
 #[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
 pub(super) fn outgoing(
@@ -46,9 +62,9 @@ pub(super) fn outgoing(
     mode: Mode,
 ) -> Result<Outgoing> {
     let comm = me.comm(comm)?;
-    let Elements { buffer, count, datatype } = me.elements(buffer, count, datatype)?;
     comm.destination(destination)?;
     check_tag(tag)?;
+    let Elements { buffer, count, datatype } = me.elements_unless(destination, buffer, count, datatype)?;
     Ok(Outgoing { buffer, count, datatype, destination, tag, comm, mode })
 }
 
@@ -63,9 +79,9 @@ pub(super) fn incoming(
     comm: Comm,
 ) -> Result<Incoming> {
     let comm = me.comm(comm)?;
-    let Elements { buffer, count, datatype } = me.elements(buffer, count, datatype)?;
     comm.source(source)?;
     check_any_tag(tag)?;
+    let Elements { buffer, count, datatype } = me.elements_unless(source, buffer, count, datatype)?;
     Ok(Incoming { landing: Landing { buffer, count, datatype }, source, tag, comm })
 }
 
@@ -233,6 +249,34 @@ pub fn buffer_detach(me: &Rank, buffer_addr: *mut c_void, size: abi::CountsOut) 
         buffer_addr.cast::<*mut c_void>().write(buffer);
         size.set(0, length);
     }
+    Ok(())
+}
+
+pub fn comm_attach_buffer(me: &Rank, comm: Comm, buffer: *mut c_void, size: i64) -> Result {
+    me.comm(comm)?.buffered.attach(buffer, size)
+}
+
+pub fn comm_detach_buffer(me: &Rank, comm: Comm, buffer_addr: *mut c_void, size: abi::CountsOut) -> Result {
+    let comm = me.comm(comm)?;
+    let (buffer, length) = me.detach_buffer(&comm.buffered)?;
+    // SAFETY: the program wants the address of its buffer there, and its length.
+    unsafe {
+        buffer_addr.cast::<*mut c_void>().write(buffer);
+        size.set(0, length);
+    }
+    Ok(())
+}
+
+pub fn comm_flush_buffer(me: &Rank, comm: Comm) -> Result {
+    let comm = me.comm(comm)?;
+    me.flush_buffer(&comm.buffered)
+}
+
+pub fn comm_iflush_buffer(me: &Rank, comm: Comm, request: *mut abi::Request) -> Result {
+    let comm = me.comm(comm)?;
+    let pending = Pending::new(comm.buffered.under_way(), Work::Nothing, Some(Rc::clone(&comm)));
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
     Ok(())
 }
 

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use super::p2p::{incoming, outgoing};
 use crate::abi::{self, Comm, Datatype, Request, Status};
 use crate::error::{Error, On, Result, fail};
+use crate::message::Content;
 use crate::p2p::{Context, Incoming, Manner, Mode, Outgoing, Posted};
 use crate::rank::Rank;
-use crate::request::{Pending, Persistent, Work};
+use crate::request::{Pending, Persistent, Several, Then, Work};
 
 /// Begins a send.
 fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
@@ -101,6 +102,94 @@ pub fn irecv(
     request: *mut Request,
 ) -> Result {
     let pending = post(me, &incoming(me, buf, count, datatype, source, tag, comm)?)?;
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
+    Ok(())
+}
+
+/// A send and a receive that are completed together.
+#[derive(Debug)]
+struct Exchange {
+    landing: crate::request::Landing,
+    status: Status,
+}
+
+impl Several for Exchange {
+    fn arrived(&mut self, _me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
+        if let Some(content) = message {
+            self.status = self.landing.put(&content).map_err(|(error, _)| error)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _me: &Rank) -> Result<Then> {
+        Ok(Then::Complete)
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+}
+
+/// Begins to send and to receive at once.
+fn begin_exchange(me: &Rank, send: &Outgoing, receive: &Incoming, request: *mut Request) -> Result {
+    let mut activities = Vec::new();
+    if let Posted::UnderWay(activity) = me.post_send(send, Manner::Immediate)? {
+        activities.push(activity);
+    }
+    let Incoming { landing, source, tag, comm } = receive;
+    let posted = me.post_receive(comm, Context::User, *source, *tag)?;
+    let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
+    activities.extend(posted);
+    let work = Work::Several(Box::new(Exchange { landing: landing.clone(), status }));
+    let pending = Pending::new(activities, work, Some(Rc::clone(comm)));
+    pending.settle(me);
+    // SAFETY: the program wants the request there.
+    unsafe { request.write(me.keep(pending)) };
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "it is two calls of MPI")]
+pub fn isendrecv(
+    me: &Rank,
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: Datatype,
+    dest: i32,
+    sendtag: i32,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: Datatype,
+    source: i32,
+    recvtag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, sendbuf, sendcount, sendtype, dest, sendtag, comm, Mode::Standard)?;
+    let receive = incoming(me, recvbuf, recvcount, recvtype, source, recvtag, comm)?;
+    begin_exchange(me, &send, &receive, request)
+}
+
+#[expect(clippy::too_many_arguments, reason = "it is two calls of MPI")]
+pub fn isendrecv_replace(
+    me: &Rank,
+    buf: *mut c_void,
+    count: i64,
+    datatype: Datatype,
+    dest: i32,
+    sendtag: i32,
+    source: i32,
+    recvtag: i32,
+    comm: Comm,
+    request: *mut Request,
+) -> Result {
+    let send = outgoing(me, buf, count, datatype, dest, sendtag, comm, Mode::Standard)?;
+    let receive = incoming(me, buf, count, datatype, source, recvtag, comm)?;
+    begin_exchange(me, &send, &receive, request)
+}
+
+pub fn buffer_iflush(me: &Rank, request: *mut Request) -> Result {
+    let pending = Pending::new(me.buffered.under_way(), Work::Nothing, None);
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())
@@ -342,7 +431,7 @@ fn told(me: &Rank, place: *mut Request, request: &Pending, status: *mut Status) 
 /// Writes the status of what is not there.
 fn told_nothing(status: *mut Status) {
     // SAFETY: the program gives a status, or none.
-    unsafe { Status::empty().write(status) };
+    unsafe { Status::write_empty(status) };
 }
 
 pub fn wait(me: &Rank, request: *mut Request, status: *mut Status) -> Result {
@@ -512,8 +601,18 @@ impl Rank {
     pub fn poll(&self, request: &Pending) -> bool {
         let polls = &self.world.polls.test;
         self.sleep(f64::from(polls.get()) * self.world.costs.test);
+        // A collective pays for itself, and for each of its messages, those that have come too.
+        let messages =
+            if matches!(&*request.work.borrow(), Work::Several(_)) { request.messages() } else { 0 };
+        for number in 0..messages {
+            self.sleep(f64::from(polls.get()) * self.world.costs.test);
+            let over = self.test_message(request, number);
+            self.has_polled(polls, over);
+        }
         let complete = self.test(request);
-        self.has_polled(polls, complete);
+        if messages == 0 {
+            self.has_polled(polls, complete);
+        }
         complete
     }
 

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::abi::Errhandler;
+use crate::buffered::Buffered;
 use crate::collectives::hosts::Hosts;
 use crate::error::{Result, fail};
 use crate::group::Group;
@@ -40,6 +41,8 @@ pub struct Communicator {
     pub remote: Option<Remote>,
     /// What is known of who is whose neighbour.
     pub topology: RefCell<Option<Topology>>,
+    /// The buffer of buffered sends on it alone.
+    pub buffered: Buffered,
     /// What programs attached to it.
     pub attributes: RefCell<Attributes>,
     /// What programs call it.
@@ -74,6 +77,7 @@ impl Communicator {
             rank,
             remote,
             topology: RefCell::new(None),
+            buffered: Buffered::default(),
             attributes: RefCell::default(),
             name: RefCell::default(),
             errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
