@@ -11,7 +11,7 @@ use super::accumulate::Accumulation;
 use super::{Exposed, Window};
 use crate::abi;
 use crate::datatype::Type;
-use crate::error::{Error, Result, fail};
+use crate::error::{Result, fail};
 use crate::message::{Content, Data};
 use crate::p2p::HEADER;
 use crate::rank::Rank;
@@ -337,24 +337,13 @@ impl Access {
     /// Checks that as many bytes are moved as have room.
     ///
     /// # Errors
-    /// If they have not, or the types do not match.
+    /// If they have not.
     pub fn check(&self) -> Result {
         let (origin, target) = (self.origin.bytes(), self.target.bytes());
         if origin != target {
-            return Err(Error::new(
-                abi::ERR_TYPE,
-                format!("{origin} bytes at the origin do not match {target} bytes at the target"),
-            ));
-        }
-        let signature = |elements: &Operation| elements.datatype.signature.repeated(elements.count as u64);
-        if !signature(&self.origin).matches(signature(&self.target)) {
             return fail(
                 abi::ERR_TYPE,
-                format!(
-                    "the types at the origin ({}) and at the target ({}) do not match",
-                    self.origin.datatype.label(),
-                    self.target.datatype.label()
-                ),
+                format!("{origin} bytes at the origin do not match {target} bytes at the target"),
             );
         }
         Ok(())
