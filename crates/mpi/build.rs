@@ -94,13 +94,13 @@ fn by_hand() -> fortran::ByHand {
         // Those that macros make.
         let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         let made = |word: &&str| {
-            word.starts_with("also_mpi_") || word.ends_with("_attr") || word.ends_with("create_keyval")
+            word.ends_with("_attr") || word.ends_with("create_keyval")
         };
         for word in words.filter(made) {
             add(word);
         }
     }
-    found.insert("keyval_create".to_owned(), "crate::fortran::callbacks".to_owned());
+    found.insert("keyval_create".to_owned(), "crate::fortran::attributes".to_owned());
     found
 }
 

@@ -384,8 +384,8 @@ impl Node {
                     self.timeouts += 1;
                     return Ok(None);
                 }
-                // A message was lost on its way; which of the receives it was for is not told.
-                Err(Error::Failed(_)) => self.incoming = ActivitySet::new(),
+                // A message was lost on its way, and the receive that it was for with it.
+                Err(Error::Member { index, .. }) => drop(self.incoming.remove(index)),
                 Err(error) => return Err(error),
             }
         }

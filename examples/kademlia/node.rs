@@ -234,8 +234,8 @@ impl Node {
             match self.incoming.wait_any_for((until - self.ctx.now()).max(0.0)).await {
                 Ok((_, message)) => return Ok(Some(message)),
                 Err(error) if error.is_timeout() => return Ok(None),
-                // A message was lost on its way; which of the receives it was for is not told.
-                Err(Error::Failed(_)) => self.incoming = ActivitySet::new(),
+                // A message was lost on its way, and the receive that it was for with it.
+                Err(Error::Member { index, .. }) => drop(self.incoming.remove(index)),
                 Err(error) => return Err(error),
             }
         }

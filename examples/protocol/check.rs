@@ -33,6 +33,9 @@ pub struct CheckOptions {
     /// Stops after so many seconds, and says how far it came
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     time: f64,
+    /// Stops when a handler or a condition takes more than so many seconds: it loops for ever; 0 to wait for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    stuck_after: f64,
     /// Goes no further than so many steps from the start; of one node, in a local search
     #[arg(long, value_name = "STEPS")]
     depth: Option<usize>,
@@ -63,6 +66,7 @@ pub fn check<M: Data>(
     let before = peak();
     let begin = Instant::now();
     let time = Duration::try_from_secs_f64(options.time).unwrap_or(Duration::MAX);
+    let patience = if options.stuck_after > 0.0 { options.stuck_after } else { f64::INFINITY };
     let local = Options {
         histories: !options.no_histories,
         coexistence: !options.no_company,
@@ -74,6 +78,7 @@ pub fn check<M: Data>(
         .depth_max(options.depth.unwrap_or(usize::MAX))
         .workers(options.workers)
         .local_options(local)
+        .stuck_after(Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX))
         .stop_when(move |_| begin.elapsed() > time);
     let report = match options.engine.unwrap_or(engine) {
         Engine::Bfs => checker.bfs(),

@@ -15,6 +15,14 @@ pub enum Error {
     /// An activity did not succeed.
     #[error("{0}")]
     Failed(Failure),
+    /// An activity of a set did not succeed, in a wait for any of them.
+    #[error("{failure}")]
+    Member {
+        /// Its place in the set, where it stays.
+        index: usize,
+        /// Why.
+        failure: Failure,
+    },
     /// A message of another type arrived.
     #[error(
         "mailbox {mailbox:?} brought a message that is not a {expected}; give sender and receiver the same type"
@@ -81,9 +89,10 @@ impl std::fmt::Debug for Error {
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Whether this is a timeout.
+    /// Whether the time was up that one would wait. A member of a set that had failed by a timeout, of its own or of whoever is at
+    /// its other end, is none: that is an [`Error::Member`], whose [`failure`](Self::failure) says so.
     pub fn is_timeout(&self) -> bool {
-        self.failure() == Some(Failure::Timeout)
+        matches!(self, Error::Failed(Failure::Timeout))
     }
 
     /// Whether somebody cancelled it.
@@ -103,7 +112,10 @@ impl Error {
 
     /// Why an activity did not succeed, if that is what it is.
     pub fn failure(&self) -> Option<Failure> {
-        if let Error::Failed(failure) = self { Some(*failure) } else { None }
+        match self {
+            Error::Failed(failure) | Error::Member { failure, .. } => Some(*failure),
+            _ => None,
+        }
     }
 
     /// An error of the program's own: a text, or an error of another library, as in `text.parse().map_err(Error::other)?`.

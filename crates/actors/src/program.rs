@@ -204,6 +204,7 @@ impl Program {
     }
 
     /// So many mailboxes, whose names are this text followed by 0, 1, 2...: one for each of many actors.
+    #[track_caller]
     pub fn mailboxes<T: Send + 'static>(&self, name: &str, count: u32) -> Mailboxes<T> {
         Mailboxes::new(&self.shared, name, count)
     }
@@ -439,6 +440,7 @@ impl Program {
         }
         self.shared.mix_seed(settings.seed);
         let mut simulation = Engine::new(Models::new(platform, &config)?, self.shared.seed());
+        simulation.set_program(self.shared.tag().0);
         simulation.set_pacing(settings.pacing);
         let watch: Option<Stopwatch> = if settings.always_share { None } else { Some(stopwatch) };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,18 +1,16 @@
 //! Whatever is written into a scenario or a trace, it is read or refused in one line; and whatever a program does, the
 //! kernel stands it: no input panics, and the same input gives the same run.
 
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::log::{Log, fine};
+use crate::support::platforms::platform;
 use proptest::prelude::*;
 use simurgh::prelude::*;
 use simurgh::replay::{self, Trace};
 use simurgh::scenario::{Operation, Scenario, play};
 use simurgh_kernel::simulation::Pacing;
-use support::log::{Log, fine};
-use support::platforms::platform;
 
 // --- reading --------------------------------------------------------------------------------------------------
 

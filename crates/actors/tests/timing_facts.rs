@@ -1,15 +1,13 @@
 //! Timings that SimGrid's documentation and examples publish: what a simulator that claims to agree with it must give.
 //! Dates are compared to the last of the six digits that it prints.
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
+use crate::support::log::{Log, fine, run};
+use crate::support::platforms::{of_the_reference, platform, three_hosts, tremblay_and_others};
+use crate::support::scenario::ends;
 use simurgh::prelude::*;
 use simurgh::replay::{self, Trace};
-use support::log::{Log, fine, run};
-use support::platforms::{of_the_reference, platform, three_hosts, tremblay_and_others};
-use support::scenario::ends;
 
 type Setting = (&'static str, &'static str);
 

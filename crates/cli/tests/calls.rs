@@ -1,9 +1,7 @@
 //! The command and the call of the same name come to the same.
 
-mod support;
-
+use crate::support::command::Folder;
 use simurgh::{Engine, Network, Scenario, Verdict};
-use support::command::Folder;
 
 /// One of two is served, and the other waits for ever.
 const SEAT: &str = r#"

@@ -1,9 +1,7 @@
 //! What users get wrong on the command line and in files, and the exact line that they read about it; and what the
 //! command shows when all goes well.
 
-mod support;
-
-use support::command::{Folder, Ran};
+use crate::support::command::{Folder, Ran};
 
 /// A platform of hosts a, b, c; a has a disk d, and a way to b alone.
 const PLATFORM: &str = r#"<platform version="4.1">
@@ -39,7 +37,7 @@ fn operations_that_cannot_be_understood() {
         (r#""send m -1""#, r#"bytes: "-1" is negative"#),
         (r#""send m 1e400""#, r#"bytes: "1e400" is too large a number"#),
         (r#""send m NaN""#, r#"bytes: "NaN" is not a size such as "2MiB""#),
-        (r#""exec inf""#, r#"flops: "inf" is not a speed such as "1Gf""#),
+        (r#""exec inf""#, r#"flops: "inf" is not a number of flops such as "1Gf""#),
         (r#""sleep -1""#, r#"seconds: "-1" is negative"#),
         (r#""send m 1 rate 0""#, "rate cannot be 0; leave it out or give a positive number"),
         (r#""exec 1 priority NaN""#, "priority cannot be NaN; give a number that is not negative"),
@@ -314,7 +312,7 @@ fn traces_that_cannot_be_understood() {
         ("\np0", "t.txt:2: the action is missing; a line is PROCESS ACTION ARGUMENTS"),
         ("p0 compute", "t.txt:1: the number of flops is missing; it is written `PROCESS compute FLOPS`"),
         ("p0 compute -1", "t.txt:1: compute: \"-1\" is negative"),
-        ("p0 compute NaN", "t.txt:1: compute: \"NaN\" is not a speed such as \"1Gf\""),
+        ("p0 compute NaN", "t.txt:1: compute: \"NaN\" is not a number of flops such as \"1Gf\""),
         ("p0 send p1", "t.txt:1: the number of bytes is missing; it is written `PROCESS send TO BYTES`"),
         ("p0 send p1 1e400", "t.txt:1: send: \"1e400\" is too large a number"),
         ("p0 send p1 0 1e6", "t.txt:1: send: \"1e6\" is one word too many; take it out"),

@@ -1,9 +1,7 @@
 //! The command `explore`, and `run --way`: what they print and write, and their exit codes.
 
-mod support;
-
+use crate::support::command::{Folder, Ran};
 use serde_json::Value;
-use support::command::{Folder, Ran};
 
 const SERVED: &str = r#"
 [[actor]]

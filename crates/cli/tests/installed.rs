@@ -1,8 +1,6 @@
 //! What is installed beside the command: completions for shells, and manual pages.
 
-mod support;
-
-use support::command::{Folder, Ran};
+use crate::support::command::{Folder, Ran};
 
 const VERBS: [&str; 9] =
     ["check", "completions", "explore", "man", "platform", "replay", "run", "watch", "why"];

@@ -1,9 +1,7 @@
 //! `check` beyond assertions and deadlocks: communication determinism, messages that are lost or come twice, and executions
 //! that are cut.
 
-mod support;
-
-use support::command::Folder;
+use crate::support::command::Folder;
 
 /// One sends, another receives.
 const PAIR: &str =

@@ -1,10 +1,8 @@
 //! What `check --save` writes, `replay` executes again; and what cannot be followed is told.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
-use support::command::Folder;
+use crate::support::command::Folder;
 
 /// `early` waits for ever if `first` has lost patience.
 const RACE: &str = r#"

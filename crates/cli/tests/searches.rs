@@ -1,11 +1,9 @@
 //! Long searches: bounds, several cores, random walks, Ctrl-C, and going on where one stopped.
 
-mod support;
-
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use support::command::Folder;
+use crate::support::command::Folder;
 
 /// One receiver and so many senders.
 fn fan_in(senders: usize) -> String {

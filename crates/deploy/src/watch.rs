@@ -308,6 +308,10 @@ fn predict<A: Actor>(
         if report.verdict == Verdict::CannotRun {
             return Err(Error::CannotWatch { why: report.note.unwrap_or_default() });
         }
+        // It would not come back in the next round either, and each leaves a thread behind.
+        if let Some(stuck) = &report.stuck {
+            return Err(Error::CannotWatch { why: stuck.to_string() });
+        }
         round.states += report.states;
         round.transitions += report.transitions;
         round.verdict = report.verdict;

@@ -1,17 +1,15 @@
 //! Attacks, by those who can record and play back what goes over the wire, by strangers who hold connections, and by those who have
 //! the key: two nodes go on talking, and nothing is heard twice.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::support::wire::{ALIVE, ANSWER, MESSAGE, OBSERVER, PIECE, QUESTION, Wire, frame};
+use crate::support::{KEY, Running, Talker, deployment, go_on, ports, soon, text};
 use simurgh_deploy::{Count, Deployment, Observer};
-use support::wire::{ALIVE, ANSWER, MESSAGE, OBSERVER, PIECE, QUESTION, Wire, frame};
-use support::{KEY, Running, Talker, deployment, go_on, ports, soon, text};
 
 /// Somebody between two nodes, who lets everything through and remembers it.
 struct Recorder {

@@ -1,18 +1,16 @@
 //! Strangers feed a node with bytes of their own: it drops and counts them, and goes on talking to its peer.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::support::wire::frame;
+use crate::support::{Running, Talker, deployment, go_on, ports, text};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use simurgh_deploy::{Count, Counters, Deployment};
-use support::wire::frame;
-use support::{Running, Talker, deployment, go_on, ports, text};
 
 fn secret_folder(transport: &str) -> PathBuf {
     std::env::temp_dir().join(format!("simurgh-hostile-{transport}-{}", std::process::id()))

@@ -227,7 +227,7 @@ struct Process(Child);
 impl Process {
     fn start(file: &Path, node: usize, said: &Sender<Said>) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this test has a path"));
-        command.args(["--exact", "node_process", "--nocapture", "--test-threads", "1"]);
+        command.args(["--exact", "log::node_process", "--nocapture", "--test-threads", "1"]);
         command.env("LOG_FILE", file).env("LOG_NODE", node.to_string());
         let mut child = command.stdout(Stdio::piped()).spawn().expect("a process starts");
         let output = BufReader::new(child.stdout.take().expect("it has an output"));

@@ -1,11 +1,9 @@
 //! Random small programs: every engine against plain search, and both orders of every independent pair.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::commute::{commute, enabled};
-use common::{Engine, Op, Played, Program, canonical, system};
+use crate::common::commute::{commute, enabled};
+use crate::common::{Engine, Op, Played, Program, canonical, system};
 use proptest::prelude::*;
 use simurgh_explore::{
     Exploration, Network, Options, Progress, Step, System, Verdict, Violation, dfs, dpor, optimal, source,

@@ -1,8 +1,6 @@
 //! Exact numbers of executions, each with its reason.
 
-mod common;
-
-use common::{Op, fan_in, system, tally, threes};
+use crate::common::{Op, fan_in, system, tally, threes};
 use simurgh_explore::{Network, Options, Verdict, dfs, dpor, optimal, pct, random, source};
 
 #[test]
@@ -130,7 +128,7 @@ fn walks_find_what_a_seed_finds_again() {
     assert_eq!((found.verdict, found.executions), (Verdict::NotExhausted, 50));
 }
 
-/// `cargo test --release -p simurgh-explore --test counts -- --ignored` says how fast it is.
+/// `cargo test --release -p simurgh-explore --test explore counts -- --ignored` says how fast it is.
 #[test]
 #[ignore = "for measuring"]
 fn one_receiver_and_eight_senders() {

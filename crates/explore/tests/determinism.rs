@@ -1,8 +1,6 @@
 //! Communication determinism against brute force: the records of all interleavings, compared two by two.
 
-mod common;
-
-use common::{Engine, Op, Played, Program, fan_in, system};
+use crate::common::{Engine, Op, Played, Program, fan_in, system};
 use proptest::prelude::*;
 use simurgh_explore::determinism::{ActorRecord, Compared, Exchange, Traffic};
 use simurgh_explore::replay::follow;
@@ -117,7 +115,7 @@ proptest! {
 fn a_receiver_of_any_message_is_deterministic_in_what_it_sends_only() {
     let mut system = system(&fan_in(3), Network::Mailbox).compare(SENDS);
     assert_eq!(optimal::explore(&mut system, Options::all()).verdict, Verdict::Holds);
-    let mut system = common::system(&fan_in(3), Network::Mailbox).compare(RECEIVES);
+    let mut system = crate::common::system(&fan_in(3), Network::Mailbox).compare(RECEIVES);
     let explored = optimal::explore(&mut system, Options::default());
     let [(violation, schedule)] = &explored.found[..] else { panic!("{explored:?}") };
     let Violation::Varies { actor, what, number, first, second, other } = violation else {

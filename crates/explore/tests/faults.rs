@@ -1,10 +1,8 @@
 //! Messages that are lost, or arrive twice: random small programs on an unordered network.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Engine, Op, Played, Program, canonical, fan_in};
+use crate::common::{Engine, Op, Played, Program, canonical, fan_in};
 use proptest::prelude::*;
 use simurgh_explore::replay::follow;
 use simurgh_explore::transition::{Fate, Kind};
@@ -50,7 +48,7 @@ fn faults() -> impl Strategy<Value = Faults> {
 }
 
 fn system(program: &Program, faults: Faults) -> Played {
-    common::system(program, Network::Unordered).unreliable(faults)
+    crate::common::system(program, Network::Unordered).unreliable(faults)
 }
 
 /// A system that knows by what its receives choose, so that fingerprints and traces mean the same from the first
@@ -144,7 +142,7 @@ proptest! {
     #[test]
     fn independent_steps_commute(program in program(), faults in faults()) {
         let mut system = informed(&program, faults);
-        common::commute::commute(&mut system)?;
+        crate::common::commute::commute(&mut system)?;
     }
 }
 
@@ -198,7 +196,7 @@ fn only_an_unordered_network_is_unreliable() {
         [(Network::Mailbox, 2), (Network::Pairwise, 2), (Network::Unordered, 2 + 2 + 1)]
     {
         let mut system =
-            common::system(&fan_in(3), network).unreliable(Faults { losses: 2, duplications: 0 });
+            crate::common::system(&fan_in(3), network).unreliable(Faults { losses: 2, duplications: 0 });
         assert_eq!(optimal::explore(&mut system, Options::all()).executions, executions, "{network}");
     }
 }

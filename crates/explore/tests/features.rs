@@ -1,12 +1,10 @@
 //! The engine `receives` against plain search, on random programs with timeouts, locks, semaphores, barriers, joins,
 //! cancellations, named receives and failures: what the actors see must be the same, and no way must be seen twice.
 
-mod common;
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use common::{Op, Played, Program, bodies, observed, system};
+use crate::common::{Op, Played, Program, bodies, observed, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
 use simurgh_explore::receives::parts::explore_ways;
 use simurgh_explore::receives::reads_from::ReadsFrom;
@@ -35,7 +33,7 @@ impl Factory for Made<'_> {
 }
 
 /// What the actors were answered in all executions, and the verdict. Nothing if there are too many.
-type Seen = (BTreeSet<Vec<common::Observed>>, Verdict);
+type Seen = (BTreeSet<Vec<crate::common::Observed>>, Verdict);
 
 /// The same, how many executions there were, and what was wrong with some of them.
 type Found = (Seen, u64, Vec<(Violation, Vec<Step>)>);

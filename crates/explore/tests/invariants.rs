@@ -1,11 +1,9 @@
 //! Invariants over what several actors show: every engine that says so preserves them, and the one that says that it does not
 //! would miss some.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Engine, Op, Played, Program, ReadsFrom, canonical, system, way};
+use crate::common::{Engine, Op, Played, Program, ReadsFrom, canonical, system, way};
 use proptest::prelude::*;
 use simurgh_explore::replay::follow;
 use simurgh_explore::{

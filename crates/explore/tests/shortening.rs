@@ -1,10 +1,8 @@
 //! Counterexamples are made shorter, and still show what they are about.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Op, Played, Program, system};
+use crate::common::{Op, Played, Program, system};
 use proptest::prelude::*;
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{shorten, switches};

@@ -3,17 +3,11 @@
 //! Here the specification is its transcription in Rust (spec/model.rs). `scripts/specs` has some of the schedules written
 //! as TLA+ modules, and TLC compares them with the specification itself, and with its dependence relation.
 
-#[path = "spec/data.rs"]
 mod data;
-#[path = "spec/model.rs"]
 mod model;
-#[path = "spec/mutate.rs"]
 mod mutate;
-#[path = "spec/program.rs"]
 mod program;
-#[path = "spec/record.rs"]
 mod record;
-#[path = "spec/tla.rs"]
 mod tla;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,13 +1,11 @@
 //! Every engine against an exhaustive search that uses no reduction, on random programs of all that the kernel can do.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::axioms;
-use common::brute::{self, Ends};
-use common::generate::{Case, case, cases, seed, shorten};
-use common::{Engine, Op, Played, Program};
+use crate::common::axioms;
+use crate::common::brute::{self, Ends};
+use crate::common::generate::{Case, case, cases, seed, shorten};
+use crate::common::{Engine, Op, Played, Program};
 use simurgh_explore::transition::Transition;
 use simurgh_explore::{
     Faults, Network, Options, Progress, Step, System, bfs, dfs, dpor, optimal, source, states,
@@ -22,7 +20,7 @@ const VISITS: usize = 2_000;
 
 /// A system that knows by what its receives choose, so that traces mean the same from the first execution to the last.
 fn informed(case: &Case) -> Option<Played> {
-    let mut system = common::system(&case.program, case.network).unreliable(case.faults);
+    let mut system = crate::common::system(&case.program, case.network).unreliable(case.faults);
     if case.keeps_posts {
         system = system.keep_posts();
     }

@@ -1,10 +1,8 @@
 //! The shared programs with a known number of ways to receive their messages.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Engine, Op, Program, system, ways};
+use crate::common::{Engine, Op, Program, system, ways};
 use simurgh_explore::{Network, Verdict, Violation, dfs, dpor, optimal, source};
 
 struct Case {

@@ -68,8 +68,8 @@ impl Claim {
         let mut fresh = Fresh::beside(&self.path, OpenOptions::new().read(true))?;
         let permissions = self.held.metadata()?.permissions();
         let file = fresh.file();
+        // It is locked already.
         let _ = file.set_permissions(permissions);
-        lock(file)?;
         file.write_all(bytes)?;
         self.held = fresh.replace()?;
         self.is_made = false;

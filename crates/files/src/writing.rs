@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// A new file beside the place that it is to take. It is gone with this value, unless it has taken that place.
+/// A new file beside the place that it is to take. It is gone with this value, unless it has taken that place. It is locked as long as
+/// it is open, so that [`tidy`] can tell it from what a process has left that was killed.
 #[derive(Debug)]
 pub struct Fresh {
     /// Nothing once it has taken its place.
@@ -22,10 +23,17 @@ impl Fresh {
     /// # Errors
     /// If it cannot be made.
     pub fn beside(place: &Path, options: &mut OpenOptions) -> io::Result<Self> {
-        let at = temporary(place);
-        // A file with this name would be somebody else's.
-        let file = options.write(true).create_new(true).open(&at)?;
-        Ok(Self { file: Some(file), at, place: place.to_owned() })
+        loop {
+            let at = temporary(place);
+            // A file with this name would be somebody else's.
+            let file = options.write(true).create_new(true).open(&at)?;
+            // Some file systems have no locks: there, what is left stays.
+            let _ = file.lock();
+            // Whoever tidied up before it was locked has taken it for a file of a process that is gone.
+            if at.exists() {
+                return Ok(Self { file: Some(file), at, place: place.to_owned() });
+            }
+        }
     }
 
     /// What is written there.
@@ -82,6 +90,7 @@ pub fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     };
     match open(path)? {
         Target::Fresh(mut fresh) => {
+            tidy(&fresh.place);
             fill(fresh.file())?;
             fresh.replace().map(drop)
         }
@@ -144,13 +153,20 @@ fn open(path: &Path) -> io::Result<Target> {
     }
 }
 
-/// Removes what crashes have left of files that were to take this place. Nobody else may be about to replace it.
+/// Removes what crashes have left of files that were to take this place, and nothing that a process is still writing.
 pub fn tidy(path: &Path) {
     let begin = beginning(path);
     for entry in fs::read_dir(folder(path)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let drawn = name.to_str().and_then(|name| name.strip_prefix(&begin)?.strip_suffix(".simurgh-new"));
-        if drawn.is_some_and(|drawn| drawn.len() == 32 && drawn.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        let is_ours = drawn
+            .is_some_and(|drawn| drawn.len() == 32 && drawn.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // Who writes it holds its lock; it is held here until the file is gone.
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
         {
             let _ = fs::remove_file(entry.path());
         }
@@ -244,8 +260,16 @@ mod tests {
         for file in of_users.iter().chain([&left]) {
             fs::write(file, "").expect("it is written");
         }
+        let mut written = Fresh::beside(&path, &mut OpenOptions::new()).expect("it is made");
         tidy(&path);
         assert!(!left.exists() && of_users.iter().all(|file| file.exists()));
+        assert!(written.at.exists(), "somebody is writing it");
+        written.file().write_all(b"slow").expect("it is written");
+        fs::write(&left, "half").expect("it is written");
+        write(&path, |out| out.write_all(b"fast")).expect("it is written");
+        assert!(!left.exists(), "whoever writes the same file tidies up");
+        written.replace().expect("it is in its place");
+        assert_eq!(fs::read(&path).expect("it is there"), b"slow");
         fs::remove_dir_all(&folder).expect("it is removed");
     }
 }

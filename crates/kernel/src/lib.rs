@@ -26,4 +26,4 @@ mod platform_requests;
 pub use simurgh_random as random;
 pub mod simcall;
 pub mod simulation;
-pub mod watchdog;
+pub use simurgh_watchdog as watchdog;

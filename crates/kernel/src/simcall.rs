@@ -444,7 +444,7 @@ pub enum Answer {
     },
     /// One of the activities is over, and failed.
     Failed {
-        /// Which of the set.
+        /// Which of the set; of none, see [`Answer::TIMED_OUT`].
         index: u32,
         /// Why.
         failure: Failure,
@@ -466,6 +466,15 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// The time of the wait was up. No activity has this place in a set, so that one that failed by a timeout, long ago or
+    /// for somebody else, is not mistaken for it.
+    pub const TIMED_OUT: Answer = Answer::Failed { index: u32::MAX, failure: Failure::Timeout };
+
+    /// Whether it is [`TIMED_OUT`](Self::TIMED_OUT).
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Answer::Failed { index: u32::MAX, failure: Failure::Timeout })
+    }
+
     /// One of the activities is over.
     #[inline]
     pub fn over(index: u32, result: Result<Option<Payload>, Failure>) -> Self {

@@ -1,11 +1,9 @@
 //! Processors, disks, parallel tasks and energy: the reference's own timings.
 
-mod support;
-
+use crate::support::*;
 use simurgh_models::*;
 use simurgh_platform::{HostId, Platform, Profile, ProfileTarget, Routing};
 use std::sync::Arc;
-use support::*;
 
 fn one_host(speed: f64, cores: u32) -> (Platform, HostId) {
     let mut platform = Platform::builder();

@@ -1,12 +1,10 @@
 //! Messages: the reference's own timings, then what must hold of any flows.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use simurgh_models::*;
 use simurgh_platform::{ClusterSpec, HostId, LinkId, Platform, Profile, ProfileTarget, Routing, Sharing};
 use std::sync::Arc;
-use support::*;
 
 /// Tremblay and Jupiter of SimGrid's small platform, and their link.
 fn tremblay_jupiter() -> Pair {

@@ -3,13 +3,11 @@
 //! The reference shares by an iteration that stops short by 1e-5 of a capacity, so that where two resources
 //! limit a task its dates are off by as much: 5.500039 for 5.5. All is compared to 1e-4 of a date.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::*;
 use simurgh_models::*;
 use simurgh_platform::{HostId, LinkId, Platform, Routing, Sharing};
-use support::*;
 
 /// Hosts 0 to 4 of 1 flop/s, 5 to 7 of 2. Host 0 to 3 each have a link of 1 B/s and 0.5 s to a switch of 1 s;
 /// from host 0 a link of its own goes to 4 (link 0 again), to 5 (a fat pipe), to 6 (so far away that the TCP

@@ -228,6 +228,19 @@ pub fn set_local<T>(pointer: *mut T) {
     unsafe { (*running()).local = pointer.cast() };
 }
 
+/// Where something of this name is in the memory of the process that runs: of its program, or else of a library.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn symbol(name: &str) -> Option<usize> {
+    let rank = running();
+    // SAFETY: it runs, and what processes share lives longer than they do.
+    let (shared, index) = unsafe { (&*(*rank).shared, (*rank).index) };
+    let group = &shared.image.group;
+    let found = group.find(name, None)?;
+    Some(shared.region.image_of(index) + found.offset(group))
+}
+
 /// Where the program goes on after the call that the host serves now, as [`set_caller`] was told; 0 if it was not.
 ///
 /// # Panics

@@ -84,6 +84,12 @@ impl Profile {
             if line.is_empty() {
                 continue;
             }
+            if line.starts_with("STOCHASTIC") {
+                return Err(complain(Complaint::new(
+                    "a STOCHASTIC profile draws its dates and values at random, and is not read",
+                    "draw them once, and write lines \"date value\"",
+                )));
+            }
             let words: Vec<&str> = line.split_whitespace().take(3).collect();
             let [first, second] = words[..] else {
                 return Err(complain(Complaint::new(
@@ -270,6 +276,10 @@ mod tests {
             (
                 "0 1\n9 1\nPERIODICITY 5",
                 "p:3: a period of 5 s is shorter than the profile, of 9 s; give a PERIODICITY of at least the time from the first date to the last",
+            ),
+            (
+                "# drawn\nSTOCHASTIC LOOP\nDET 0 UNIF 10 20\n",
+                "p:2: a STOCHASTIC profile draws its dates and values at random, and is not read; draw them once, and write lines \"date value\"",
             ),
             (
                 "LOOPAFTER 0",

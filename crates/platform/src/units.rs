@@ -13,6 +13,11 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
     parse(text, &SPEED)
 }
 
+/// Flop, an amount of work: `"1Gf"`, `"1e9"`.
+pub fn parse_flops(text: &str) -> Result<f64, String> {
+    parse(text, &FLOPS)
+}
+
 /// Seconds: `"50us"`, `"1.5h"`, `"2"`.
 pub fn parse_time(text: &str) -> Result<f64, String> {
     parse(text, &TIME)
@@ -69,6 +74,7 @@ const BANDWIDTH: Quantity =
     Quantity { what: "a bandwidth such as \"125MBps\"", units: &[("Bps", 1.0, true), ("bps", 0.125, true)] };
 const SPEED: Quantity =
     Quantity { what: "a speed such as \"1Gf\"", units: &[("f", 1.0, true), ("flops", 1.0, true)] };
+const FLOPS: Quantity = Quantity { what: "a number of flops such as \"1Gf\"", ..SPEED };
 const SIZE: Quantity =
     Quantity { what: "a size such as \"2MiB\"", units: &[("B", 1.0, true), ("b", 0.125, true)] };
 const TIME: Quantity = Quantity {
@@ -218,6 +224,7 @@ mod tests {
             (parse_bandwidth("NaN"), "\"NaN\" is not a bandwidth such as \"125MBps\""),
             (parse_bandwidth("inf"), "\"inf\" is not a bandwidth such as \"125MBps\""),
             (parse_speed("1GHz"), "\"1GHz\" is not a speed such as \"1Gf\""),
+            (parse_flops("nan"), "\"nan\" is not a number of flops such as \"1Gf\""),
             (parse_time("1.2.3s"), "\"1.2.3s\" is not a time such as \"50us\""),
             (parse_time("5ks"), "\"5ks\" is not a time such as \"50us\""),
             (parse_size("é"), "\"é\" is not a size such as \"2MiB\""),

@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn quantities(text in "\\PC{0,12}") {
-        for parse in [units::parse_bandwidth, units::parse_speed, units::parse_time, units::parse_size] {
+        for parse in [units::parse_bandwidth, units::parse_speed, units::parse_flops, units::parse_time, units::parse_size] {
             if let Ok(value) = parse(&text) {
                 prop_assert!(value.is_finite() && value >= 0.0);
             }
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn quantities_nearly_right(number in -1e3..1e12_f64, unit in "[kMGTE]?i?[Bbf]?(ps)?[smhdw]?") {
-        for parse in [units::parse_bandwidth, units::parse_speed, units::parse_time, units::parse_size] {
+        for parse in [units::parse_bandwidth, units::parse_speed, units::parse_flops, units::parse_time, units::parse_size] {
             if let Ok(value) = parse(&format!("{number}{unit}")) {
                 prop_assert!(value.is_finite() && value >= 0.0);
             }

@@ -1,8 +1,11 @@
 //! Checking: which search, with which bounds.
 
+use std::time::Duration;
+
 use simurgh_search::liveness::Fairness;
 use simurgh_search::space::{Seen, Seen as Progress, StateSpace};
 use simurgh_search::{Options, bfs, dfs, dpor, optimal, pct, random, source, states};
+use simurgh_watchdog::{PATIENCE, Stop, apart};
 
 use crate::actor::Data;
 use crate::local;
@@ -22,7 +25,9 @@ const WALK_DEPTH: usize = 1_000;
 #[must_use]
 pub struct Checker<'a, M> {
     system: &'a System<M>,
-    limits: Limits<'a>,
+    limits: Limits,
+    stop: Option<Stop<'a, Seen>>,
+    patience: Duration,
     workers: usize,
     fairness: Fairness,
     local: local::Options,
@@ -35,6 +40,8 @@ impl<M: Data> System<M> {
         Checker {
             system: self,
             limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
+            stop: None,
+            patience: PATIENCE,
             workers: 1,
             fairness: Fairness::default(),
             local: local::Options::default(),
@@ -62,9 +69,16 @@ impl<'a, M: Data> Checker<'a, M> {
         self
     }
 
-    /// Asks from time to time whether to end the search: for a clock, or for an interrupt.
+    /// Asks from time to time whether to end the search: for a clock, or for an interrupt. It ends within a second then, whatever it does.
     pub fn stop_when(mut self, stop: impl FnMut(&Progress) -> bool + 'a) -> Self {
-        self.limits.stop = Some(Box::new(stop));
+        self.stop = Some(Box::new(stop));
+        self
+    }
+
+    /// Gives up on a handler, a condition, a boundary or a history that has not come back for so long: 10 s unless said otherwise,
+    /// `Duration::MAX` for never. The report says which ([`Report::stuck`]); the thread that runs it is left behind.
+    pub fn stuck_after(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -88,12 +102,12 @@ impl<'a, M: Data> Checker<'a, M> {
 
     /// Looks at all global states, the nearest first: a counterexample is one of the shortest there are.
     pub fn bfs(self) -> Report {
-        self.global("bfs", bfs::search)
+        self.global("bfs", |session| bfs::search(session))
     }
 
     /// Looks at all global states in depth: in less memory, with longer counterexamples.
     pub fn dfs(self) -> Report {
-        self.global("dfs", states::search)
+        self.global("dfs", |session| states::search(session))
     }
 
     /// Looks at the local states of each actor by themselves, and verifies what seems to be wrong (LMC-OPT).
@@ -130,19 +144,21 @@ impl<'a, M: Data> Checker<'a, M> {
 
     /// Walks at random, 10,000 times unless [`executions_max`](Self::executions_max) says otherwise: for what is too large to exhaust.
     pub fn random(self, seed: u64) -> Report {
-        self.stepwise("random", true, |system, options| random::explore(system, seed, options))
+        self.stepwise("random", true, move |system, options| random::explore(system, seed, options))
     }
 
     /// Walks with random priorities (probabilistic concurrency testing), for a bug that needs `depth` ordered steps.
     pub fn pct(self, seed: u64, depth: u32) -> Report {
-        self.stepwise("pct", true, |system, options| pct::explore(system, seed, depth, options))
+        self.stepwise("pct", true, move |system, options| pct::explore(system, seed, depth, options))
     }
 
     fn stepwise(
         mut self,
         name: &'static str,
         is_walk: bool,
-        explore: impl for<'s> FnOnce(&mut Stepping<'s, 'a, M>, Options<'_, Stepping<'s, 'a, M>>) -> Explored,
+        explore: impl for<'s, 'b> FnOnce(&mut Stepping<'s, 'b, M>, Options<'_, Stepping<'s, 'b, M>>) -> Explored
+        + Send
+        + 'static,
     ) -> Report {
         if is_walk {
             self.executions_max.get_or_insert(WALKS);
@@ -150,23 +166,23 @@ impl<'a, M: Data> Checker<'a, M> {
             self.limits.depth_max = self.limits.depth_max.min(WALK_DEPTH);
         }
         let executions_max = self.executions_max;
-        self.search(name, |session| stepping::search(session, is_walk, executions_max, explore))
+        self.search(name, move |session| stepping::search(session, is_walk, executions_max, explore))
     }
 
     fn locally(self, name: &'static str, mode: local::Mode) -> Report {
         let options = self.local.clone();
-        self.search(name, |session| local::search(session, options, mode))
+        self.search(name, move |session| local::search(session, options, mode))
     }
 
-    fn global(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>) -> Seen) -> Report {
-        let (fairness, properties) = (self.fairness, &self.system.properties);
-        self.search(name, |session| {
+    fn global(self, name: &'static str, search: fn(&mut Session<'_, M>) -> Seen) -> Report {
+        let fairness = self.fairness;
+        self.search(name, move |session| {
             let seen = search(session);
-            session.note(seen);
+            session.report.note_seen(seen);
             if !session.wants_more() {
                 return;
             }
-            for (at, property) in properties.iter().enumerate() {
+            for (at, property) in session.system.properties.iter().enumerate() {
                 let goes_on = session.cut.is_none() && session.report.verdict != Verdict::CannotRun;
                 if property.mode == Mode::Eventually && goes_on {
                     session.search_eventually(at, fairness);
@@ -175,15 +191,23 @@ impl<'a, M: Data> Checker<'a, M> {
         })
     }
 
-    fn search(self, name: &'static str, search: impl FnOnce(&mut Session<'a, M>)) -> Report {
+    /// Runs a search on a thread of its own, since code of a user may never come back.
+    fn search(self, name: &'static str, search: impl FnOnce(&mut Session<'_, M>) + Send + 'static) -> Report {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
         }
-        let mut session = Session::new(self.system, self.limits, name);
-        session.workers = self.workers;
-        if session.wants_more() {
-            search(&mut session);
-        }
-        session.finish()
+        let (system, mut limits, workers) = (self.system.clone(), self.limits, self.workers);
+        let names = system.properties.iter().map(|property| property.name.clone()).collect();
+        let is_asked = self.stop.is_some();
+        let done = apart(self.patience, names, self.stop, move |asker| {
+            limits.stop = is_asked.then_some(asker);
+            let mut session = Session::new(&system, limits, name);
+            session.workers = workers;
+            if session.wants_more() {
+                search(&mut session);
+            }
+            session.finish()
+        });
+        done.unwrap_or_else(|left| Report::new(name, &self.system.properties).left_behind(left))
     }
 }

@@ -5,9 +5,11 @@
 
 use std::any::Any;
 
+use simurgh_watchdog::{Code, quietly};
+
 use crate::actor::Data;
 use crate::ids::ActorId;
-use crate::node::{Health, quietly};
+use crate::node::Health;
 use crate::property::{
     Condition, Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair,
 };
@@ -98,7 +100,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// The answer that decides a property. It is also the answer of a condition that panics.
-    fn deciding(&self, property: usize) -> bool {
+    pub(crate) fn deciding(&self, property: usize) -> bool {
         self.properties[property].mode == Mode::Sometimes
     }
 
@@ -167,16 +169,20 @@ impl<'a, M: Data> Evaluator<'a, M> {
                     (0..actors).filter_map(|actor| self.key(property, space, at(actor))).collect();
                 self.of_keys(property, &keys)
             }
-            Kind::Global(holds) => quietly(|| holds(&States { nodes: &Found { space, state } }))
-                .unwrap_or_else(|why| self.panicked(property, why)),
-            Kind::World(holds) => quietly(|| holds(&World::new(&Found { space, state })))
-                .unwrap_or_else(|why| self.panicked(property, why)),
+            Kind::Global(holds) => {
+                quietly(Code::Condition(property), || holds(&States { nodes: &Found { space, state } }))
+                    .unwrap_or_else(|why| self.panicked(property, why))
+            }
+            Kind::World(holds) => {
+                quietly(Code::Condition(property), || holds(&World::new(&Found { space, state })))
+                    .unwrap_or_else(|why| self.panicked(property, why))
+            }
             Kind::History(holds) => {
                 let history = state[actors];
                 if let Some(known) = *slot(&mut self.memories[property].histories, history) {
                     return known;
                 }
-                let answer = quietly(|| holds(space.history(history)));
+                let answer = quietly(Code::Condition(property), || holds(space.history(history)));
                 self.remember(property, answer, |memory| slot(&mut memory.histories, history))
             }
         }
@@ -190,7 +196,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return Some(known);
         }
         let state = subject(space, at, condition)?;
-        let answer = quietly(|| holds(state));
+        let answer = quietly(Code::Condition(property), || holds(state));
         Some(self.remember(property, answer, |memory| slot(&mut memory.locals[at.0], at.1)))
     }
 
@@ -220,7 +226,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
         let Property { mode, condition, .. } = &self.properties[property];
         let Kind::Pairwise(holds) = &condition.kind else { return None };
         let (left, right) = (subject(space, left, condition)?, subject(space, right, condition)?);
-        let answer = quietly(|| of_pair(holds.as_ref(), *mode, left, right));
+        let answer = quietly(Code::Condition(property), || of_pair(holds, *mode, left, right));
         Some(answer.unwrap_or_else(|why| self.panicked(property, why)))
     }
 
@@ -244,7 +250,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return *key;
         }
         let key = subject(space, at, condition).and_then(|state| {
-            quietly(|| projection.key(state)).unwrap_or_else(|why| {
+            quietly(Code::Condition(property), || projection.key(state)).unwrap_or_else(|why| {
                 memory.why = why;
                 Some(PANICS)
             })
@@ -264,7 +270,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return *known;
         }
         let projection = memory.projection.as_ref().expect("projected properties have projections");
-        match quietly(|| projection.holds(keys)) {
+        match quietly(Code::Condition(property), || projection.holds(keys)) {
             Ok(answer) => {
                 memory.combinations.insert(keys.to_vec(), answer);
                 answer

@@ -93,9 +93,7 @@ impl IdSet {
 impl FromIterator<ActorId> for IdSet {
     fn from_iter<I: IntoIterator<Item = ActorId>>(actors: I) -> Self {
         let mut set = Self::default();
-        for actor in actors {
-            set.insert(actor);
-        }
+        actors.into_iter().for_each(|actor| _ = set.insert(actor));
         set
     }
 }

@@ -81,9 +81,9 @@ impl Network {
         envelopes: &[Envelope],
         into: &mut Vec<u32>,
     ) {
+        let start = into.len();
         match self {
             Self::Unordered | Self::Duplicating => {
-                let start = into.len();
                 let mut sends = sends.iter().copied().peekable();
                 for (at, &message) in flying.iter().enumerate() {
                     while let Some(sent) = sends.next_if(|sent| *sent <= message) {
@@ -96,14 +96,8 @@ impl Network {
                 sends.for_each(|sent| self.push(sent, start, into));
             }
             Self::Ordered => {
-                let start = into.len();
-                into.extend(
-                    flying
-                        .iter()
-                        .enumerate()
-                        .filter(|(at, _)| taken != Some(*at))
-                        .map(|(_, message)| message),
-                );
+                let staying = flying.iter().enumerate().filter(|(at, _)| taken != Some(*at));
+                into.extend(staying.map(|(_, message)| message));
                 for &sent in sends {
                     let channel = envelopes[sent as usize].channel();
                     let behind = into[start..]

@@ -8,7 +8,7 @@ use crate::actor::{Actor, After, Data, Out, next_script};
 use crate::hash::fingerprint;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
-pub(crate) use crate::runtime::node::{AnyLocal, Event, Health, quietly};
+pub(crate) use crate::runtime::node::{AnyLocal, Event, Health};
 use crate::runtime::node::{Environment, Kept, Local, LocalOf, Process};
 use crate::runtime::running::{RunningNode, TypedNode};
 

@@ -19,6 +19,7 @@ pub enum Mode {
     Eventually,
 }
 
+#[derive(Clone)]
 pub(crate) struct Property<M> {
     pub(crate) name: String,
     pub(crate) mode: Mode,
@@ -115,20 +116,22 @@ type OfWorld<M> = dyn Fn(&World<'_, M>) -> bool + Send + Sync;
 
 /// Something that is true or false of a state. Made by [`local`](fn@local), [`pairwise`], [`agree`], [`projected`], [`global`],
 /// [`history`](fn@history) and [`world`].
+#[derive(Clone)]
 pub struct Condition<M> {
     /// The type of the states that it is about, where it looks at states by themselves.
     pub(crate) of: Option<TypeId>,
     pub(crate) kind: Kind<M>,
 }
 
+#[derive(Clone)]
 pub(crate) enum Kind<M> {
-    Local(Box<OfOne>),
-    Pairwise(Box<OfTwo>),
+    Local(Arc<OfOne>),
+    Pairwise(Arc<OfTwo>),
     /// Whether what holds of each two holds of all, and what makes the projection.
-    Projected(bool, Box<dyn Fn() -> Box<dyn Projection> + Send + Sync>),
-    Global(Box<OfAll>),
-    History(Box<OfOne>),
-    World(Box<OfWorld<M>>),
+    Projected(bool, Arc<dyn Fn() -> Box<dyn Projection> + Send + Sync>),
+    Global(Arc<OfAll>),
+    History(Arc<OfOne>),
+    World(Arc<OfWorld<M>>),
 }
 
 impl<M> Condition<M> {
@@ -150,17 +153,17 @@ fn cast<S: 'static>(state: &dyn Any) -> &S {
 
 /// A condition on the state of each actor of a kind, by itself.
 pub fn local<M, S: 'static>(holds: impl Fn(&S) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Condition::of::<S>(Kind::Local(Box::new(move |state| holds(cast(state)))))
+    Condition::of::<S>(Kind::Local(Arc::new(move |state| holds(cast(state)))))
 }
 
 /// A condition on each two actors of a kind, in either order: `always` and `eventually` ask it of both orders, `sometimes` of one.
 pub fn pairwise<M, S: 'static>(holds: impl Fn(&S, &S) -> bool + Send + Sync + 'static) -> Condition<M> {
     let directed = move |left: &dyn Any, right: &dyn Any| holds(cast(left), cast(right));
-    Condition::of::<S>(Kind::Pairwise(Box::new(directed)))
+    Condition::of::<S>(Kind::Pairwise(Arc::new(directed)))
 }
 
 /// What a condition on pairs says of two states, in either order.
-pub(crate) fn of_pair(holds: &OfTwo, mode: Mode, left: &dyn Any, right: &dyn Any) -> bool {
+pub(crate) fn of_pair(holds: &Arc<OfTwo>, mode: Mode, left: &dyn Any, right: &dyn Any) -> bool {
     match mode {
         Mode::Sometimes => holds(left, right) || holds(right, left),
         Mode::Always | Mode::Eventually => holds(left, right) && holds(right, left),
@@ -193,22 +196,22 @@ fn projection<M, S: 'static, K: Data>(
     let make = move || -> Box<dyn Projection> {
         Box::new(Typed { keys: Interner::new(Arc::default()), rules: Arc::clone(&rules) })
     };
-    Condition::of::<S>(Kind::Projected(pairs, Box::new(make)))
+    Condition::of::<S>(Kind::Projected(pairs, Arc::new(make)))
 }
 
 /// A condition on the states of all actors.
 pub fn global<M>(holds: impl Fn(&States<'_>) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Kind::Global(Box::new(holds)).into()
+    Kind::Global(Arc::new(holds)).into()
 }
 
 /// A condition on the history that [`System::history`](crate::System::history) keeps.
 pub fn history<M, H: 'static>(holds: impl Fn(&H) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Kind::History(Box::new(move |history| holds(cast(history)))).into()
+    Kind::History(Arc::new(move |history| holds(cast(history)))).into()
 }
 
 /// A condition on everything: states, messages on their way, history. Local search cannot see it.
 pub fn world<M>(holds: impl Fn(&World<'_, M>) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Kind::World(Box::new(holds)).into()
+    Kind::World(Arc::new(holds)).into()
 }
 
 /// A projection whose values are numbers.

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::property::Mode;
+use simurgh_search::space::Seen;
+use simurgh_watchdog::{LeftBehind, Stuck};
+
+use crate::property::{Mode, Property};
 use crate::schedule::Schedule;
 
 pub use simurgh_search::Verdict;
@@ -59,11 +62,39 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What was left out, or why it cannot run.
     pub note: Option<String>,
+    /// The code of the user that did not come back, if that is why something was left out.
+    pub stuck: Option<Stuck>,
 }
 
 impl Report {
+    /// Nothing is known yet.
+    pub(crate) fn new<M>(engine: &'static str, properties: &[Property<M>]) -> Self {
+        let unknown = |Property { name, mode, .. }: &Property<M>| Finding {
+            name: name.clone(),
+            mode: *mode,
+            outcome: Outcome::Unknown,
+        };
+        Self { engine, findings: properties.iter().map(unknown).collect(), ..Self::default() }
+    }
+
     pub(crate) fn cannot_run(engine: &'static str, why: String) -> Self {
         Self { verdict: Verdict::CannotRun, note: Some(why), engine, ..Self::default() }
+    }
+
+    /// The same for a search that was left behind.
+    pub(crate) fn left_behind(mut self, left: LeftBehind<Seen>) -> Self {
+        self.verdict = Verdict::NotExhausted;
+        self.note = Some(left.to_string());
+        self.note_seen(left.seen);
+        self.stuck = left.stuck;
+        self
+    }
+
+    /// Notes how many states a search has seen.
+    pub(crate) fn note_seen(&mut self, seen: Seen) {
+        let Seen { states, transitions, depth } = seen;
+        (self.states, self.system_states, self.transitions) = (states as u64, states as u64, transitions);
+        self.depth = depth;
     }
 
     /// The first property that does not hold.

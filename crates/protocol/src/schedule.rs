@@ -88,11 +88,7 @@ impl Step {
 }
 
 fn chosen(choices: &[usize]) -> String {
-    if choices.is_empty() {
-        return String::new();
-    }
-    let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
-    format!("[{}]", choices.join(","))
+    if choices.is_empty() { String::new() } else { format!("{choices:?}").replace(' ', "") }
 }
 
 impl fmt::Display for Step {

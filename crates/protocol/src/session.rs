@@ -5,12 +5,12 @@ use std::any::TypeId;
 use simurgh_search::STEADY;
 use simurgh_search::liveness::{self, Eventually, Fairness};
 use simurgh_search::space::{Lasso, Level, Seen, StateSpace, Steps};
+use simurgh_watchdog::{Asker, Code, quietly};
 
 use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
 use crate::hash::fingerprint;
 use crate::inert::Inert;
-use crate::node::quietly;
 use crate::property::{Kind, Mode, Property, States};
 use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
@@ -29,13 +29,12 @@ const WITHIN: &str = "only states within the boundary count";
 /// One of how many states is compared with those that it stands for, where there is symmetry.
 const SAMPLE: u128 = 64;
 
-type Stop<'a> = Box<dyn FnMut(&Seen) -> bool + 'a>;
-
 /// What bounds a search.
-pub(crate) struct Limits<'a> {
+pub(crate) struct Limits {
     pub(crate) states_max: u64,
     pub(crate) depth_max: usize,
-    pub(crate) stop: Option<Stop<'a>>,
+    /// Who says that it is to end.
+    pub(crate) stop: Option<Asker<Seen>>,
 }
 
 /// A search that is going on.
@@ -46,9 +45,8 @@ pub(crate) struct Session<'a, M> {
     pub(crate) evaluator: Evaluator<'a, M>,
     /// The properties `always` and `sometimes` that have not been decided.
     pub(crate) open: Vec<usize>,
-    pub(crate) limits: Limits<'a>,
+    pub(crate) limits: Limits,
     pub(crate) report: Report,
-    outcomes: Vec<Outcome>,
     panic: Option<Schedule>,
     /// What was left out, if anything.
     pub(crate) cut: Option<String>,
@@ -81,16 +79,8 @@ pub(crate) enum Decided {
     Broken(Code),
 }
 
-/// Code of the user that is no handler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Code {
-    Condition(usize),
-    Boundary,
-    History,
-}
-
 impl<'a, M: Data> Session<'a, M> {
-    pub(crate) fn new(system: &'a System<M>, limits: Limits<'a>, engine: &'static str) -> Self {
+    pub(crate) fn new(system: &'a System<M>, limits: Limits, engine: &'static str) -> Self {
         let (space, starts) = Space::new(system);
         let evaluator = Evaluator::new(&system.properties, space.actors());
         let is_open = |property: &usize| system.properties[*property].mode != Mode::Eventually;
@@ -101,8 +91,7 @@ impl<'a, M: Data> Session<'a, M> {
             evaluator,
             open: (0..system.properties.len()).filter(is_open).collect(),
             limits,
-            report: Report { engine, ..Report::default() },
-            outcomes: vec![Outcome::Unknown; system.properties.len()],
+            report: Report::new(engine, &system.properties),
             panic: None,
             cut: None,
             undecided: None,
@@ -189,14 +178,6 @@ impl<'a, M: Data> Session<'a, M> {
         Some(Decided::Broken(Code::Condition(property)))
     }
 
-    /// Notes how much a search has seen.
-    pub(crate) fn note(&mut self, seen: Seen) {
-        self.report.transitions = self.transitions_before + seen.transitions;
-        self.report.depth = seen.depth;
-        self.report.states = seen.states as u64;
-        self.report.system_states = seen.states as u64;
-    }
-
     /// Looks for a way on which a property never becomes true.
     pub(crate) fn search_eventually(&mut self, property: usize, fairness: Fairness) {
         let name = &self.system.properties[property].name;
@@ -213,7 +194,7 @@ impl<'a, M: Data> Session<'a, M> {
         let (answer, seen) = liveness::search(self, fairness);
         self.report.transitions = self.transitions_before + seen.transitions;
         match answer {
-            liveness::Answer::Holds => self.outcomes[property] = Outcome::Holds(None),
+            liveness::Answer::Holds => self.report.findings[property].outcome = Outcome::Holds(None),
             liveness::Answer::Left => {
                 let why = "is not known: some ways leave the boundary before it becomes true";
                 self.undecided = Some(format!("\"{name}\" {why}"));
@@ -249,9 +230,9 @@ impl<'a, M: Data> Session<'a, M> {
             Decided::Property(property) => {
                 self.open.retain(|other| *other != property);
                 if self.system.properties[property].mode == Mode::Sometimes {
-                    self.outcomes[property] = Outcome::Holds(Some(schedule));
+                    self.report.findings[property].outcome = Outcome::Holds(Some(schedule));
                 } else {
-                    self.outcomes[property] = Outcome::Violated(Some(schedule));
+                    self.report.findings[property].outcome = Outcome::Violated(Some(schedule));
                     self.report.verdict = Verdict::Violated;
                 }
             }
@@ -261,13 +242,7 @@ impl<'a, M: Data> Session<'a, M> {
 
     /// A condition that panics is no finding about the system: who wrote it has to know where.
     fn tell_broken(&mut self, code: Code, schedule: &Schedule) {
-        let what = match code {
-            Code::Condition(property) => {
-                format!("the condition of \"{}\"", self.system.properties[property].name)
-            }
-            Code::Boundary => "within()".into(),
-            Code::History => "history()".into(),
-        };
+        let what = code.in_words(|property| &self.system.properties[property].name);
         let place = match schedule.to_string().trim_end() {
             "" => "at the start".into(),
             steps => format!("after {}", steps.replace('\n', "; ")),
@@ -290,8 +265,8 @@ impl<'a, M: Data> Session<'a, M> {
         let before = self.ticks / 1024;
         self.ticks += work;
         if self.ticks / 1024 > before
-            && let Some(stop) = &mut self.limits.stop
-            && stop(&Seen { transitions: self.report.transitions, ..seen })
+            && let Some(stop) = &self.limits.stop
+            && stop.is_to_end(Seen { transitions: self.report.transitions, ..seen })
         {
             self.cut = Some(format!("it was stopped at depth {}", seen.depth));
             return true;
@@ -322,22 +297,18 @@ impl<'a, M: Data> Session<'a, M> {
             ));
         }
         let exhausted = self.cut.is_none() && self.report.verdict == Verdict::Holds;
-        let properties = &self.system.properties;
-        let mut findings = Vec::new();
+        for Finding { mode, outcome, .. } in &mut self.report.findings {
+            match (&outcome, mode) {
+                _ if self.report.verdict == Verdict::CannotRun => *outcome = Outcome::Unknown,
+                (Outcome::Unknown, Mode::Always) if exhausted => *outcome = Outcome::Holds(None),
+                (Outcome::Unknown, Mode::Sometimes) if exhausted => *outcome = Outcome::Violated(None),
+                _ => {}
+            }
+        }
         if let Some(schedule) = self.panic {
             let outcome = Outcome::Violated(Some(schedule));
-            findings.push(Finding { name: NO_PANIC.into(), mode: Mode::Always, outcome });
+            self.report.findings.insert(0, Finding { name: NO_PANIC.into(), mode: Mode::Always, outcome });
         }
-        for (property, outcome) in properties.iter().zip(self.outcomes) {
-            let outcome = match (outcome, property.mode) {
-                _ if self.report.verdict == Verdict::CannotRun => Outcome::Unknown,
-                (Outcome::Unknown, Mode::Always) if exhausted => Outcome::Holds(None),
-                (Outcome::Unknown, Mode::Sometimes) if exhausted => Outcome::Violated(None),
-                (outcome, _) => outcome,
-            };
-            findings.push(Finding { name: property.name.clone(), mode: property.mode, outcome });
-        }
-        self.report.findings = findings;
         if self.report.verdict == Verdict::CannotRun {
             return self.report;
         }
@@ -522,7 +493,7 @@ impl<M: Data> Eventually for Session<'_, M> {
 /// Whether a state is within the boundary, or what that said when it panicked.
 fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Result<bool, String> {
     let Some(within) = &system.within else { return Ok(true) };
-    quietly(|| within(&States { nodes: &Found { space, state } }))
+    quietly(Code::Boundary, || within(&States { nodes: &Found { space, state } }))
 }
 
 /// Whether a schedule, followed from the start through the handlers, ends where a property is decided.

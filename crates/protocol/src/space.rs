@@ -8,6 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use simurgh_watchdog::{Code, quietly};
 
 use crate::actor::Data;
 use crate::hash::fingerprint;
@@ -15,7 +16,7 @@ use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
 use crate::network::{Envelope, Network};
-use crate::node::{AnyLocal, Event, Health, Node, Outcome, quietly};
+use crate::node::{AnyLocal, Event, Health, Node, Outcome};
 use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
@@ -239,7 +240,8 @@ impl<M: crate::Data> Space<M> {
         let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
         if number as usize == self.concerns.len() {
-            let concerns = self.recorder.as_ref().map(|recorder| quietly(|| recorder.concerns(msg)));
+            let concerns =
+                self.recorder.as_ref().map(|recorder| quietly(Code::History, || recorder.concerns(msg)));
             self.concerns.push(concerns.unwrap_or(Ok(false)).unwrap_or_else(|why| {
                 self.broken = Some(why);
                 false
@@ -257,7 +259,7 @@ impl<M: crate::Data> Space<M> {
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
         let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
-        let next = quietly(record).unwrap_or_else(|why| {
+        let next = quietly(Code::History, record).unwrap_or_else(|why| {
             self.broken = Some(why);
             history
         });
@@ -276,12 +278,8 @@ impl<M: crate::Data> Space<M> {
     /// Finds out what was not known, by running the code of the user.
     pub(crate) fn learn(&mut self, unknown: Unknown) {
         match unknown {
-            Unknown::Record { history, envelope, received } => {
-                self.record(history, envelope, received);
-            }
-            Unknown::Handler { actor, local, event } => {
-                self.react(actor, local, event);
-            }
+            Unknown::Record { history, envelope, received } => _ = self.record(history, envelope, received),
+            Unknown::Handler { actor, local, event } => _ = self.react(actor, local, event),
         }
     }
 
@@ -353,11 +351,8 @@ impl<M: crate::Data> Space<M> {
 
     /// What a handler leads to, if it is known.
     pub(crate) fn reactions_to(&self, actor: u32, local: u32, event: u32) -> Result<Reactions, Unknown> {
-        self.known[actor as usize].get(&key(local, event)).copied().ok_or(Unknown::Handler {
-            actor,
-            local,
-            event,
-        })
+        let known = self.known[actor as usize].get(&key(local, event));
+        known.copied().ok_or(Unknown::Handler { actor, local, event })
     }
 
     pub(crate) fn reaction(&self, reaction: u32) -> Reaction {

@@ -406,13 +406,13 @@ pub(crate) fn search<'a, M: Data>(
         return session.fail(why);
     }
     let depth = (session.limits.depth_max < usize::MAX).then_some(session.limits.depth_max);
-    let mut stop = session.limits.stop.take();
+    let stop = session.limits.stop.take();
     let mut went = Went::default();
     let mut stopped = false;
     let watcher = |went: &Went| {
         let Went { executions, transitions, depth, .. } = *went;
         let seen = Seen { states: executions as usize, transitions, depth };
-        stopped |= stop.as_mut().is_some_and(|stop| stop(&seen));
+        stopped |= stop.as_ref().is_some_and(|stop| stop.is_to_end(seen));
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = Options { depth, executions, every: 64, report: Some(&mut went), ..Options::default() };

@@ -14,13 +14,14 @@ use crate::runtime::node::Kept;
 /// How many actors may be exchanged for each other: there are 720 ways for six.
 const SYMMETRIC_MAX: usize = 6;
 
-type MakeRecorder<M> = Box<dyn Fn(Permutations) -> Box<dyn Recorder<M>> + Send + Sync>;
-type Within = Box<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
+type MakeRecorder<M> = Arc<dyn Fn(Permutations) -> Box<dyn Recorder<M>> + Send + Sync>;
+type Within = Arc<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
 
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
+#[derive(Clone)]
 #[must_use]
 pub struct System<M> {
-    pub(crate) kinds: Vec<Box<dyn Kind<M>>>,
+    pub(crate) kinds: Vec<Arc<dyn Kind<M>>>,
     pub(crate) network: Network,
     pub(crate) lossy: bool,
     pub(crate) crashes_max: usize,
@@ -86,7 +87,7 @@ impl<M: Data> System<M> {
     }
 
     fn keep<A: Actor<Msg = M>, D: Data>(mut self, kept: Kept<A, D>) -> Self {
-        self.kinds.push(Box::new(Arc::new(kept)));
+        self.kinds.push(Arc::new(Arc::new(kept)));
         self
     }
 
@@ -136,7 +137,7 @@ impl<M: Data> System<M> {
     ) -> Self {
         let rules: Arc<history::Rules<M, H>> = Arc::new((Box::new(concerns), Box::new(tell)));
         self.has_two_histories |= self.recorder.is_some();
-        self.recorder = Some(Box::new(move |permutations| {
+        self.recorder = Some(Arc::new(move |permutations| {
             Box::new(history::Typed::new(first.clone(), permutations, Arc::clone(&rules)))
         }));
         self
@@ -146,8 +147,8 @@ impl<M: Data> System<M> {
     /// of the system is said of the states inside; two boundaries hold together; an `eventually` is not known where ways leave before it is true.
     pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.within = Some(match self.within.take() {
-            None => Box::new(inside),
-            Some(before) => Box::new(move |states| before(states) && inside(states)),
+            None => Arc::new(inside),
+            Some(before) => Arc::new(move |states| before(states) && inside(states)),
         });
         self
     }

@@ -53,6 +53,7 @@ fn nothing_below_knows_what_is_above() {
     let order = [
         "simurgh-files",
         "simurgh-random",
+        "simurgh-watchdog",
         "simurgh-search",
         "simurgh-platform",
         "simurgh-models",

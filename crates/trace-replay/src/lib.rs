@@ -133,7 +133,7 @@ fn parse_action(name: &str, arguments: &[&str], mpi: bool) -> Result<Action, Str
             Err(format!("{name}: {what} cannot be {text}; give a number that is not negative"))
         }
     };
-    let flops = |index| number(index, "the number of flops", units::parse_speed);
+    let flops = |index| number(index, "the number of flops", units::parse_flops);
     let bytes = |index| number(index, "the number of bytes", units::parse_size);
     let process = |index: usize| {
         arguments.get(index).map(|name| (*name).to_owned()).ok_or_else(|| missing(name, "the process", mpi))

@@ -1,9 +1,8 @@
 //! Events by hand, and exactly what is written of them.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::check;
 use simurgh_kernel::event::{Event, Observer, Reason};
 use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
 use simurgh_kernel::simcall::Failure;
@@ -11,7 +10,6 @@ use simurgh_models::{Resource, SimTime, Usage};
 use simurgh_platform::{HostId, LinkId, Platform, Routing};
 use simurgh_trace::timeline::{Ending, Kind, Outcome, Work};
 use simurgh_trace::{Recorder, Recording, Timeline};
-use support::check;
 
 const ALICE: ActorId = ActorId(0);
 const BOB: ActorId = ActorId(1);

@@ -1,9 +1,9 @@
 //! Random programs on the real kernel, and random events that no kernel would send: all formats stay well formed.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::check;
+use crate::support::program::{Op, Script, play};
 use simurgh_kernel::event::{Event, Observer, Reason};
 use simurgh_kernel::ids::{ActivityId, ActorId, BarrierId, ConditionId, MailboxId, MutexId, SemaphoreId};
 use simurgh_kernel::random::Random;
@@ -11,8 +11,6 @@ use simurgh_kernel::simcall::Failure;
 use simurgh_models::{Resource, SimTime, Usage};
 use simurgh_platform::{DiskId, HostId, LinkId, Platform};
 use simurgh_trace::{Recorder, Timeline};
-use support::check;
-use support::program::{Op, Script, play};
 
 const NAMES: [&str; 6] = ["alice", "a<b & \"c\"", "line\nbreak", "ünï\u{1F426}", "", "back\\slash\u{7}"];
 

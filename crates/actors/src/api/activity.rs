@@ -354,14 +354,14 @@ impl<T> ActivitySet<T> {
         self.members.remove(index).expect("a place of the set")
     }
 
-    /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in. An empty set
-    /// is an error: nothing would ever be over.
+    /// Waits until one is over: gives its place in the set and its value, and takes it out. One that failed stays in, and
+    /// [`Error::Member`] says which it is. An empty set is an error: nothing would ever be over.
     #[track_caller]
     pub fn wait_any(&mut self) -> WaitAny<'_, T> {
         self.wait_any_with(None)
     }
 
-    /// As [`wait_any`](Self::wait_any), at most so many seconds; a timeout leaves all of them as they are.
+    /// As [`wait_any`](Self::wait_any), at most so many seconds; a timeout ([`Error::is_timeout`]) leaves all of them as they are.
     #[track_caller]
     pub fn wait_any_for(&mut self, span: impl Into<Seconds>) -> WaitAny<'_, T> {
         self.wait_any_with(Some(patience(span)))
@@ -394,7 +394,7 @@ impl<T> ActivitySet<T> {
     }
 
     /// Looks whether one is over, without waiting: if so, gives its place in the set and its value, and takes it out. One that failed stays
-    /// in. Of an empty set, none is over.
+    /// in, as with [`wait_any`](Self::wait_any). Of an empty set, none is over.
     #[track_caller]
     pub fn test_any(&mut self) -> impl Future<Output = Result<Option<(usize, T)>>> {
         let place = Location::caller();
@@ -407,7 +407,7 @@ impl<T> ActivitySet<T> {
                 Answer::Nothing => Ok(None),
                 answer => {
                     let (index, result) = completed_one(answer);
-                    let payload = result.map_err(Error::from)?;
+                    let payload = result.map_err(|failure| Error::Member { index, failure })?;
                     self.remove(index).value(payload).map(|value| Some((index, value)))
                 }
             }
@@ -452,13 +452,16 @@ impl<T> Future for WaitAny<'_, T> {
             stand_at(self.place);
             return Poll::Ready(Err(Error::Other("waits for one of no activities".to_owned())));
         }
-        let (index, result) = completed_one(ready!(Pin::new(&mut self.call).poll(cx)));
+        let answer = ready!(Pin::new(&mut self.call).poll(cx));
+        let is_timed_out = answer.is_timed_out();
+        let (index, result) = completed_one(answer);
         Poll::Ready(match result {
             Ok(payload) => {
                 let activity = self.set.remove(index);
                 activity.value(payload).map(|value| (index, value))
             }
-            Err(failure) => Err(failure.into()),
+            Err(failure) if is_timed_out => Err(failure.into()),
+            Err(failure) => Err(Error::Member { index, failure }),
         })
     }
 }

@@ -178,6 +178,7 @@ impl Ctx {
     }
 
     /// So many mailboxes, whose names are this text followed by 0, 1, 2...; they need not exist before.
+    #[track_caller]
     pub fn mailboxes<T: Send + 'static>(&self, name: &str, count: u32) -> Mailboxes<T> {
         Mailboxes::new(&self.shared, name, count)
     }
@@ -219,6 +220,9 @@ impl Ctx {
     /// `bytes[i * n + j]` goes from host `i` to host `j`.
     #[track_caller]
     pub fn parallel(&self, hosts: &[Host], flops: &[f64], bytes: &[f64]) -> Parallel {
+        for host in hosts {
+            host.check();
+        }
         for &flops in flops {
             amount(flops, "flops of a parallel task");
         }
@@ -370,7 +374,9 @@ impl Execute {
     }
 
     /// On another host than the actor's.
+    #[track_caller]
     pub fn on(self, host: &Host) -> Self {
+        host.check();
         let host = host.id();
         self.with(|request, _| request.host = Some(host))
     }
@@ -562,6 +568,7 @@ impl ActorHandle {
     /// Moves it to another host.
     #[track_caller]
     pub fn migrate(&self, host: &Host) -> Ask<()> {
+        host.check();
         Ask::new(Simcall::Migrate(self.there(), host.id()), nothing)
     }
 }

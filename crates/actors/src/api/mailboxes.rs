@@ -6,12 +6,14 @@ use simurgh_kernel::ids::MailboxId;
 
 use super::Mailbox;
 use super::names::Ids;
+use super::quantity::at_most;
 use super::shared::Shared;
 
 /// Mailboxes that have a name in common and a number each: for many actors that write to each other by number.
 ///
 /// A single mailbox costs its name, and whoever writes to a million others by name looks each of them up. Of a row only
-/// the beginning of the names is kept, and the mailbox of a number is computed.
+/// the beginning of the names is kept, and the mailbox of a number is computed. Memory is taken up to the highest that is used,
+/// so a row has at most 100 million.
 ///
 /// ```
 /// use simurgh::prelude::*;
@@ -48,8 +50,13 @@ impl<T> std::fmt::Debug for Mailboxes<T> {
     }
 }
 
+/// The most mailboxes of a row. Those up to the highest that is used take 16 bytes each: 1.6 GB.
+const LENGTH_MAX: u32 = 100_000_000;
+
 impl<T: Send + 'static> Mailboxes<T> {
+    #[track_caller]
     pub(crate) fn new(shared: &Shared, before: &str, count: u32) -> Self {
+        let count = at_most(count, LENGTH_MAX, "the number of mailboxes in a row");
         Self { ids: shared.mailboxes(before, count), registry: shared.registry(), carries: PhantomData }
     }
 

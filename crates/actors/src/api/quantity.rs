@@ -96,6 +96,12 @@ pub(crate) fn some(count: u32, what: &str) -> u32 {
     if count > 0 { count } else { refuse(count, what, "1 or more") }
 }
 
+/// How many of something there are: no more than are of use, since each takes memory.
+#[track_caller]
+pub(crate) fn at_most(count: u32, limit: u32, what: &str) -> u32 {
+    if count <= limit { count } else { refuse(count, what, &format!("{limit} or fewer")) }
+}
+
 #[cold]
 #[track_caller]
 fn refuse(value: impl std::fmt::Display, what: &str, expected: &str) -> ! {

@@ -142,6 +142,12 @@ impl Host {
         self.id
     }
 
+    /// Ends the actor that runs, if this is a host of another program.
+    #[track_caller]
+    pub(super) fn check(&self) {
+        self.shared.tag().check("host");
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.shared.platform.host(self.id).name

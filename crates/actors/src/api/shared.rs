@@ -1,10 +1,11 @@
 //! What all actors of a program share: the platform, names of mailboxes, and numbers for new objects.
 
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use simurgh_kernel::context::with_port;
+use simurgh_kernel::context::{stand_at, violate, with_port};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_platform::{HostId, Platform};
 
@@ -33,6 +34,33 @@ pub(crate) struct Shared {
 pub(crate) struct Registry {
     number: u32,
     tables: Mutex<Tables>,
+}
+
+/// Which program an object is of. Numbers of objects mean nothing in another one, where they may be there too.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Tag(pub(crate) u32);
+
+impl Tag {
+    /// Ends the actor that runs, if it is of another program.
+    #[track_caller]
+    #[inline]
+    pub(super) fn check(self, what: &str) {
+        if with_port(|port| port.program != 0 && port.program != self.0) == Some(true) {
+            self.refuse(what);
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn refuse(self, what: &str) -> ! {
+        let place = Location::caller();
+        stand_at(place);
+        violate(format!(
+            "{}:{}: this {what} is of another program: use one of the program that the actor is of",
+            place.file(),
+            place.line()
+        ))
+    }
 }
 
 /// The registries that are in use.
@@ -116,6 +144,11 @@ impl Shared {
     /// The number of the registry, by which names are found.
     pub(crate) fn registry(&self) -> u32 {
         self.registry.number
+    }
+
+    /// The program as its objects know it.
+    pub(crate) fn tag(&self) -> Tag {
+        Tag(self.registry.number.wrapping_add(1))
     }
 
     /// The number of an object that the actor that runs makes, or the program before it runs.

@@ -12,18 +12,19 @@ use simurgh_kernel::ids::{BarrierId, ConditionId, MutexId, SemaphoreId};
 use simurgh_kernel::simcall::{Note, Simcall, Wake};
 
 use super::quantity::{Seconds, patience, some};
-use super::shared::Shared;
+use super::shared::{Shared, Tag};
 use super::{Ask, flag, nothing};
 
 /// A value that one actor at a time may hold.
 pub struct Mutex<T> {
     id: MutexId,
+    tag: Tag,
     value: Arc<std::sync::Mutex<Option<T>>>,
 }
 
 impl<T> Clone for Mutex<T> {
     fn clone(&self) -> Self {
-        Self { id: self.id, value: Arc::clone(&self.value) }
+        Self { id: self.id, tag: self.tag, value: Arc::clone(&self.value) }
     }
 }
 
@@ -41,7 +42,11 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn unborn(shared: &Shared, value: T) -> Self {
-        Self { id: MutexId(shared.next_object()), value: Arc::new(std::sync::Mutex::new(Some(value))) }
+        Self {
+            id: MutexId(shared.next_object()),
+            tag: shared.tag(),
+            value: Arc::new(std::sync::Mutex::new(Some(value))),
+        }
     }
 
     pub(crate) fn note(&self) -> Note {
@@ -51,12 +56,14 @@ impl<T> Mutex<T> {
     /// Waits for the value. It is given back when the guard is dropped.
     #[track_caller]
     pub fn lock(&self) -> Lock<T> {
+        self.tag.check("mutex");
         Lock { call: call(Simcall::Lock(self.id, None)), mutex: self.clone() }
     }
 
     /// Waits for the value at most so many seconds.
     #[track_caller]
     pub fn lock_for(&self, span: impl Into<Seconds>) -> impl Future<Output = Option<MutexGuard<T>>> {
+        self.tag.check("mutex");
         let seconds = patience(span);
         let asked = Ask::new(Simcall::Lock(self.id, Some(seconds)), flag);
         async move { asked.await.then(|| self.guard()) }
@@ -65,6 +72,7 @@ impl<T> Mutex<T> {
     /// Takes the value if nobody has it.
     #[track_caller]
     pub fn try_lock(&self) -> impl Future<Output = Option<MutexGuard<T>>> {
+        self.tag.check("mutex");
         let asked = Ask::new(Simcall::TryLock(self.id), flag);
         async move { asked.await.then(|| self.guard()) }
     }
@@ -139,6 +147,7 @@ impl<T> Drop for MutexGuard<T> {
 pub struct Semaphore {
     id: SemaphoreId,
     count: u32,
+    tag: Tag,
 }
 
 impl Semaphore {
@@ -149,7 +158,7 @@ impl Semaphore {
     }
 
     pub(crate) fn unborn(shared: &Shared, count: u32) -> Self {
-        Self { id: SemaphoreId(shared.next_object()), count }
+        Self { id: SemaphoreId(shared.next_object()), count, tag: shared.tag() }
     }
 
     pub(crate) fn note(&self) -> Note {
@@ -159,6 +168,7 @@ impl Semaphore {
     /// Takes one, waiting if there is none.
     #[track_caller]
     pub fn acquire(&self) -> Ask<()> {
+        self.tag.check("semaphore");
         Ask::new(Simcall::Acquire(self.id, None), |answer| {
             flag(answer);
         })
@@ -167,6 +177,7 @@ impl Semaphore {
     /// Takes one, waiting at most so many seconds: whether it got one.
     #[track_caller]
     pub fn acquire_for(&self, span: impl Into<Seconds>) -> Ask<bool> {
+        self.tag.check("semaphore");
         let seconds = patience(span);
         Ask::new(Simcall::Acquire(self.id, Some(seconds)), flag)
     }
@@ -174,6 +185,7 @@ impl Semaphore {
     /// Gives one back.
     #[track_caller]
     pub fn release(&self) -> Ask<()> {
+        self.tag.check("semaphore");
         Ask::new(Simcall::Release(self.id), nothing)
     }
 }
@@ -182,6 +194,7 @@ impl Semaphore {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Condvar {
     id: ConditionId,
+    tag: Tag,
 }
 
 impl Condvar {
@@ -192,7 +205,7 @@ impl Condvar {
     }
 
     pub(crate) fn unborn(shared: &Shared) -> Self {
-        Self { id: ConditionId(shared.next_object()) }
+        Self { id: ConditionId(shared.next_object()), tag: shared.tag() }
     }
 
     pub(crate) fn note(&self) -> Note {
@@ -222,6 +235,7 @@ impl Condvar {
         mut guard: MutexGuard<T>,
         timeout: Option<f64>,
     ) -> impl Future<Output = (MutexGuard<T>, bool)> + use<T> {
+        self.tag.check("condition variable");
         let mutex = guard.mutex.clone();
         let asked = Ask::new(Simcall::WaitCondition(self.id, mutex.id, timeout), flag);
         async move {
@@ -236,12 +250,14 @@ impl Condvar {
     /// Wakes the actor that has waited longest.
     #[track_caller]
     pub fn notify_one(&self) -> Ask<()> {
+        self.tag.check("condition variable");
         Ask::new(Simcall::Notify(self.id, Wake::One), nothing)
     }
 
     /// Wakes all actors that wait.
     #[track_caller]
     pub fn notify_all(&self) -> Ask<()> {
+        self.tag.check("condition variable");
         Ask::new(Simcall::Notify(self.id, Wake::All), nothing)
     }
 }
@@ -251,6 +267,7 @@ impl Condvar {
 pub struct Barrier {
     id: BarrierId,
     size: u32,
+    tag: Tag,
 }
 
 impl Barrier {
@@ -264,7 +281,7 @@ impl Barrier {
     #[track_caller]
     pub(crate) fn unborn(shared: &Shared, size: u32) -> Self {
         let size = some(size, "the size of a barrier");
-        Self { id: BarrierId(shared.next_object()), size }
+        Self { id: BarrierId(shared.next_object()), size, tag: shared.tag() }
     }
 
     /// Its identity.
@@ -279,6 +296,7 @@ impl Barrier {
     /// Waits until all have come.
     #[track_caller]
     pub fn wait(&self) -> Ask<()> {
+        self.tag.check("barrier");
         Ask::new(Simcall::Arrive { barrier: self.id, told: false }, |answer| {
             flag(answer);
         })
@@ -288,6 +306,7 @@ impl Barrier {
     /// [`wait`](Self::wait) it does not matter who is.
     #[track_caller]
     pub fn wait_last(&self) -> Ask<bool> {
+        self.tag.check("barrier");
         Ask::new(Simcall::Arrive { barrier: self.id, told: true }, flag)
     }
 }

@@ -100,11 +100,10 @@ fn waits_for_what_was_started() {
         set.wait_all().await.unwrap();
     };
     let answers = || {
-        let timeout = simurgh_kernel::simcall::Failure::Timeout;
         let mut answers = started();
         answers.push(Answer::Nothing);
         answers.push(completed(0));
-        answers.push(Answer::Failed { index: 0, failure: timeout });
+        answers.push(Answer::TIMED_OUT);
         answers.push(completed(0));
         answers.extend(started());
         answers.extend(started());

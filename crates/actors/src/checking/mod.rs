@@ -53,7 +53,7 @@ use std::time::Duration;
 pub use simurgh_explore::determinism::Compared;
 pub use simurgh_explore::{Engine, Network, Step, Violation};
 use simurgh_explore::{Exploration, Faults, Finding};
-use simurgh_kernel::watchdog::Watchdog;
+use simurgh_kernel::watchdog::{Watchdog, ended_the_process};
 use simurgh_platform::Platform;
 pub use simurgh_trace::counterexample::told;
 
@@ -158,7 +158,7 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         spelling: Spelling::default(),
     };
     let (listeners, watchdog) = (Listeners::default(), Watchdog::default());
-    watchdog.on_exit(silence::ended_the_process);
+    watchdog.on_exit(ended_the_process);
     Check { fill: Box::new(app), on: On::Builtin, origin: None, options, listeners, watchdog }
 }
 

@@ -4,9 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use simurgh_kernel::context::{loud, panicked_at, quiet};
-use simurgh_kernel::watchdog::Stuck;
 
-use crate::error::{Error, Exit, Result};
+use crate::error::{Error, Result};
 
 /// What a panic says.
 type Payload = Box<dyn Any + Send>;
@@ -36,17 +35,6 @@ pub fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
 fn said(panic: &Payload) -> String {
     let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
-}
-
-/// Code of the program is about to end the process: that is no answer, whatever its code says.
-pub(super) fn ended_the_process(who: Stuck) {
-    let Stuck { whose, place, .. } = who;
-    let after = place.map_or_else(String::new, |place| format!(" after {place}"));
-    eprintln!(
-        "simurgh: {whose} ends the process{after} (`std::process::exit`): nothing is known of its other executions; \
-         let actors return, or fail with an error"
-    );
-    signal_hook::low_level::exit(Exit::CannotRun as i32)
 }
 
 /// Makes a program by the code of a user.

@@ -117,7 +117,7 @@ impl<'a> Words<'a> {
     fn operation(mut self, verb: &str) -> Result<Operation, String> {
         let operation = match verb {
             "exec" => {
-                let flops = self.amount("flops", units::parse_speed)?;
+                let flops = self.amount("flops", units::parse_flops)?;
                 let host = self.host()?;
                 let [priority, bound, timeout] = self.options(["priority", "bound", "timeout"])?;
                 Operation::Exec { flops, host, priority, bound, timeout }

@@ -157,9 +157,11 @@ async fn perform(ctx: Ctx, actor: usize, (operations, file, lines): Script, reco
         let how = match result {
             Ok(None) => How::Ok,
             Ok(Some(place)) => How::OkAt(place),
-            Err(Error::Failed(Failure::Timeout)) => How::Timeout,
-            Err(Error::Failed(_)) => How::Failure,
-            Err(other) => return Err(other),
+            Err(error) => match error.failure() {
+                Some(Failure::Timeout) => How::Timeout,
+                Some(_) => How::Failure,
+                None => return Err(error),
+            },
         };
         records.push(Record { actor, index, begin, end: ctx.now(), how, activity });
     }

@@ -1,4 +1,4 @@
-//! What a run was like: who met whom and what each request came to, as the pilots of all actors wrote it down.
+//! What a run was like: who met whom and what each request came to, as the interposers of all actors wrote it down.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ pub struct Story {
     pub choices: Vec<Outcome>,
 }
 
-/// What a pilot is told of a post of a steered actor.
+/// What an interposer is told of a post of a steered actor.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Posted {
     pub(super) place: Place,

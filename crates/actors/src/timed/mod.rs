@@ -8,7 +8,7 @@
 //! jitter, a slower link or a busier host can do to the order of messages, with every operation taking the time that it
 //! takes on this platform.
 //!
-//! - `pilot`, `requests`: how an actor is steered.
+//! - `interposer`, `requests`: how an actor is steered.
 //! - `log`: what a run was like.
 //! - [`steering`]: a program that takes a given way.
 //! - [`objective`]: what is measured.
@@ -52,9 +52,9 @@
 //! ```
 
 mod exploration;
+mod interposer;
 mod log;
 pub mod objective;
-mod pilot;
 pub(crate) mod report;
 mod requests;
 pub mod steering;

@@ -1,4 +1,4 @@
-//! What a pilot asks in place of what its actor asks, request by request.
+//! What an interposer asks in place of what its actor asks, request by request.
 
 use simurgh_explore::receives::reads_from::{Outcome, Place};
 use simurgh_kernel::context::call;
@@ -6,13 +6,13 @@ use simurgh_kernel::ids::{ActivityId, MailboxId};
 use simurgh_kernel::operation::{Patience, Side, Token};
 use simurgh_kernel::simcall::{ActivitySet, Answer, Criteria, Envelope, Failure, Follow, OnTimeout, Simcall};
 
+use super::interposer::{Interposer, now, steered};
 use super::log::{Posted, Spot, Trouble};
-use super::pilot::{Pilot, now, steered};
 
 /// A communication context in which nobody sends.
 const NOBODY: u32 = u32::MAX;
 
-impl Pilot {
+impl Interposer {
     /// Sends or receives.
     pub(super) async fn communicate(
         &mut self,
@@ -61,12 +61,8 @@ impl Pilot {
     ) -> Result<Answer, Trouble> {
         let index = self.member(&activities);
         index.into_iter().for_each(|index| simcall.wait_only_for(index));
-        // One that was given up before says the same for ever.
-        let first = activities.get(index.unwrap_or(0) as usize);
-        let known = first.is_some_and(|first| self.withdrawn.contains(first));
         let answer = call(simcall).await;
-        let is_up = matches!(answer, Answer::Failed { index: 0, failure: Failure::Timeout });
-        if patience == Patience::Forever || known || !is_up {
+        if !answer.is_timed_out() {
             let answer = instead_of(answer, index);
             self.completed(&answer, Some(&activities), activities.len() > 1)?;
             return Ok(answer);
@@ -135,8 +131,10 @@ impl Pilot {
     fn completed(&mut self, answer: &Answer, set: Option<&ActivitySet>, open: bool) -> Result<(), Trouble> {
         let mut activity = None;
         if let Answer::Completed { index, .. } | Answer::Failed { index, .. } = answer {
-            self.came_to(Outcome::Completed(*index), open)?;
-            activity = set.and_then(|set| set.get(*index as usize).copied());
+            // What a post is followed by is a wait for it alone.
+            let index = set.map_or(0, |_| *index);
+            self.came_to(Outcome::Completed(index), open)?;
+            activity = set.and_then(|set| set.get(index as usize).copied());
         }
         self.succeeded(answer, activity)
     }
@@ -185,8 +183,8 @@ impl Pilot {
         };
         let child = self.log.add(wanted, &request.name, request.daemon);
         self.came_to(Outcome::Spawned(child), false)?;
-        let pilot = Pilot::new(child, &self.way, &self.log);
-        Ok(call(Simcall::Spawn(Box::new(steered(*request, pilot)))).await)
+        let interposer = Interposer::new(child, &self.way, &self.log);
+        Ok(call(Simcall::Spawn(Box::new(steered(*request, interposer)))).await)
     }
 
     /// Waits for the end of an actor, but not for ever.

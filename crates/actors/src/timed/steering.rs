@@ -5,7 +5,7 @@ use std::sync::Arc;
 use simurgh_explore::receives::reads_from::ReadsFrom;
 
 use super::log::{Log, Trouble};
-use super::{pilot, unknown};
+use super::{interposer, unknown};
 use crate::program::Program;
 
 /// A program that takes a given way.
@@ -18,7 +18,7 @@ pub struct Steering {
 /// Makes a program into one that takes a given way.
 pub fn steer(program: Program, way: ReadsFrom) -> (Program, Steering) {
     let way = Arc::new(way);
-    let (program, log) = pilot::board(program, Some(Arc::clone(&way)));
+    let (program, log) = interposer::interpose(program, Some(Arc::clone(&way)));
     (program, Steering { way, log })
 }
 

@@ -10,7 +10,7 @@ use simurgh_platform::Platform;
 
 use super::log::{Story, Trouble};
 use super::objective::{Measures, Objective};
-use super::{pilot, unknown};
+use super::{interposer, unknown};
 use crate::api::Registry;
 use crate::checking::making;
 use crate::error::Result;
@@ -120,7 +120,7 @@ impl Subject<'_> {
         let way = way.cloned().map(Arc::new);
         let mut settings = (self.settings)();
         prepare(&mut settings);
-        let (program, log) = pilot::board(self.fresh()?, way.clone());
+        let (program, log) = interposer::interpose(self.fresh()?, way.clone());
         let outcome = program.simulate(settings)?;
         let astray = match log.take_trouble() {
             Some(Trouble::Unknown(what)) => return Err(unknown(what)),
@@ -130,7 +130,7 @@ impl Subject<'_> {
         // Whoever strays ends there. What fails before is what the program itself does on its way; what fails after
         // that is no longer its way.
         let first = outcome.report.failures.first();
-        let strayed_first = first.is_none_or(|failure| failure.message == pilot::ASTRAY);
+        let strayed_first = first.is_none_or(|failure| failure.message == interposer::ASTRAY);
         if let (Some(obstacle), Some(_), true) = (&astray, &way, strayed_first) {
             return Ok(Attempt::Impossible(obstacle.clone()));
         }

@@ -2,9 +2,9 @@
 
 use simurgh::prelude::*;
 
+use super::{receiver, sender};
 use crate::support::log::{Play, fine};
 use crate::support::platforms::three_hosts;
-use crate::{receiver, sender};
 
 fn kills(play: &mut Play, victim: ActorHandle, at: f64) {
     play.actor("killer", "c", move |ctx, log| async move {

@@ -2,9 +2,9 @@
 
 use simurgh::prelude::*;
 
+use super::{receiver, sender};
 use crate::support::log::{Log, Play, fine};
 use crate::support::platforms::three_hosts;
-use crate::{receiver, sender};
 
 /// An actor that halts another from one date to another.
 fn halts(play: &mut Play, victim: ActorHandle, from: f64, to: f64) {

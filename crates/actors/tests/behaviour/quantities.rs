@@ -122,6 +122,45 @@ fn what_is_not_there_is_named_with_what_may_have_been_meant() {
     assert!(message.contains("host \"a\" has no wattage_per_state"), "{message}");
 }
 
+/// Their numbers were there, and stood for others.
+#[test]
+fn objects_of_another_program_are_refused_though_their_numbers_are_there() {
+    let other = Program::new(three_hosts());
+    let host = other.host("b").unwrap();
+    let message = failure(move |ctx| async move { ctx.execute(1.0).on(&host).await });
+    assert!(
+        message.contains("quantities.rs:") && message.contains("this host is of another program"),
+        "{message}"
+    );
+    let mut other = Program::new(three_hosts());
+    let (mutex, barrier) = (other.mutex(0), other.barrier(1));
+    let own = |program: &mut Program| (program.mutex(0), program.barrier(1));
+    for (what, uses_barrier) in [("mutex", false), ("barrier", true)] {
+        let mut program = Program::new(three_hosts());
+        let _own = own(&mut program);
+        let mutex = mutex.clone();
+        let code = move |_| async move {
+            if uses_barrier {
+                barrier.wait().await;
+            }
+            drop(mutex.lock().await);
+        };
+        program.spawn("stranger", "a", code).unwrap();
+        let outcome = program.simulate(Settings::default()).unwrap();
+        let message = &outcome.report.failures[0].message;
+        assert!(message.contains(&format!("this {what} is of another program")), "{message}");
+    }
+}
+
+/// Memory follows the highest mailbox that is used: it was 64 GB then.
+#[test]
+fn a_row_of_billions_of_mailboxes_is_refused() {
+    let message =
+        failure(|ctx| async move { ctx.mailboxes("m", 4_000_000_000).at(3_999_999_999).send((), 1.0).await });
+    let expected = "the number of mailboxes in a row cannot be 4000000000: 100000000 or fewer is expected";
+    assert!(message.contains(expected) && message.contains("quantities.rs:"), "{message}");
+}
+
 /// It was full then, and empty afterwards.
 #[test]
 fn a_semaphore_has_room_for_one_more() {

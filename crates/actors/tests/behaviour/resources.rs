@@ -2,9 +2,9 @@
 
 use simurgh::prelude::*;
 
+use super::{receiver, sender};
 use crate::support::log::{Play, fine};
 use crate::support::platforms::{platform, three_hosts};
-use crate::{receiver, sender};
 
 #[test]
 fn a_host_that_goes_off_takes_its_actors_along_and_brings_some_back() {

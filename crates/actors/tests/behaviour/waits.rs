@@ -3,7 +3,7 @@
 use simurgh::ActorId;
 use simurgh::prelude::*;
 
-use crate::receiver;
+use super::receiver;
 use crate::support::log::{Play, fine};
 use crate::support::platforms::three_hosts;
 
@@ -67,6 +67,34 @@ fn waiting_for_one_of_several_cancels_none() {
     assert_eq!(
         play.lines(),
         ["0.000000 any: timeout", "1.000000 any: timeout", "2.000000 number 1", "3.000000 number 0"]
+    );
+}
+
+#[test]
+fn a_member_that_timed_out_is_told_from_a_wait_that_did() {
+    let mut play = Play::on(three_hosts());
+    play.actor("a", "a", |ctx, log| async move {
+        let mut receives = ActivitySet::new();
+        for name in ["silent", "impatient"] {
+            receives.push(ctx.mailbox::<()>(name).recv().start().await);
+        }
+        let error = receives.wait_any_for(0.1).await.unwrap_err();
+        log.at(&ctx, format!("{error}, {}", error.is_timeout()));
+        let error = receives.wait_any_for(9.0).await.unwrap_err();
+        let simurgh::Error::Member { index, failure } = error else { panic!("{error}") };
+        log.at(&ctx, format!("{index}, {failure}, {}", error.is_timeout()));
+        let error = receives.test_any().await.unwrap_err();
+        log.at(&ctx, format!("{error}, {}", error.is_timeout()));
+        drop(receives.remove(index));
+        fine()
+    });
+    // The sender gives up while its message is under way: it has failed for the receiver too, by a timeout.
+    play.actor("b", "b", |ctx, _| async move {
+        assert!(ctx.mailbox("impatient").send((), 1e6).timeout(0.5).await.unwrap_err().is_timeout());
+    });
+    assert_eq!(
+        play.lines(),
+        ["0.100000 timeout, true", "0.500000 1, timeout, false", "0.500000 timeout, false"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! What a test says that fails.
 
-use crate::{one_seat, right, unmade, wrong};
+use super::{one_seat, right, unmade, wrong};
 
 #[test]
 #[should_panic(expected = "it does not hold\n\nreceiver failed: ")]

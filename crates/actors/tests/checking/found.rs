@@ -3,8 +3,8 @@
 use simurgh::prelude::*;
 use simurgh::{Counterexample, Engine, Error, Network, Scenario, Verdict};
 
+use super::{one_seat, right, seat, wrong};
 use crate::support::folder::fresh;
-use crate::{one_seat, right, seat, wrong};
 
 #[test]
 fn what_is_violated() {
@@ -16,7 +16,7 @@ fn what_is_violated() {
     assert_eq!(report.verdict.exit_code(), 1);
     // It is told with the lines of this file, which the compiler names as seen from the root of the workspace.
     let text = found.to_string();
-    assert!(text.contains("crates/actors/tests/checking/main.rs\n"), "{text}");
+    assert!(text.contains("crates/actors/tests/checking/mod.rs\n"), "{text}");
     assert!(text.contains("simurgh::check!(!wrong || turn > 0 || sender == 0"), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
     assert_eq!(simurgh::check(wrong).assert_violated(), *found);

@@ -7,8 +7,8 @@ use simurgh::checking::{Progress, Stopped};
 use simurgh::prelude::*;
 use simurgh::{CheckReport, Compared, Engine, Network, Verdict};
 
+use super::{crossing, endless, fan_in, one_host, one_seat, right, unmade, wrong};
 use crate::support::folder::fresh;
-use crate::{crossing, endless, fan_in, one_host, one_seat, right, unmade, wrong};
 
 #[test]
 fn what_holds() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use simurgh::prelude::*;
 use simurgh::{ExploreReport, Network, Objective, Verdict};
 
-use crate::{one_host, one_seat, unmade};
+use super::{one_host, one_seat, unmade};
 
 /// Serves two, of whom the second one served has to hurry.
 fn served(program: &mut Program) -> simurgh::Result {

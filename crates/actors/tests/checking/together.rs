@@ -4,7 +4,7 @@ use std::process::Command;
 
 use simurgh::{CheckReport, Counterexample, Engine, ExploreReport};
 
-use crate::{fan_in, one_seat, panicking, wrong};
+use super::{fan_in, one_seat, panicking, wrong};
 
 #[test]
 fn checks_run_at_the_same_time() {

@@ -3,7 +3,7 @@
 use simurgh::prelude::*;
 use simurgh::timed::{Attempt, Found, Limit, Objective, Run, Subject, explore_ways};
 
-use crate::star;
+use super::star;
 
 /// What an actor does next. Times are in tenths of a second, so that things often happen at the same instant.
 #[derive(Copy, Clone, Debug)]

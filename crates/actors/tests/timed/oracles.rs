@@ -12,7 +12,7 @@ use simurgh::scenario::{Operation, Scenario, play};
 use simurgh::timed::{Attempt, Came, Limit, Objective, Place, ReadsFrom};
 use simurgh_explore::Network;
 
-use crate::{attempts, explored, scenario, settings, values, with};
+use super::{attempts, explored, scenario, settings, values, with};
 
 /// The makespan of a scenario that is left to itself; none if it does not come to its end.
 fn makespan(scenario: &Scenario, platform: &Arc<Platform>) -> Option<f64> {

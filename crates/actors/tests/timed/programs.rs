@@ -3,7 +3,7 @@
 use simurgh::prelude::*;
 use simurgh::timed::{Came, Found, Limit, Objective, Subject, explore_ways};
 
-use crate::{got, near, star, values};
+use super::{got, near, star, values};
 
 const HOSTS: [&str; 5] = ["0", "1", "2", "3", "4"];
 

@@ -7,7 +7,7 @@ use simurgh::scenario::Scenario;
 use simurgh::timed::{Limit, Objective, explore_ways};
 use simurgh_explore::Network;
 
-use crate::{attempts, explored, got, near, scenario, star, star_builder, values, with};
+use super::{attempts, explored, got, near, scenario, star, star_builder, values, with};
 
 /// A server that works a second for each of two clients; the one has five seconds of work of its own then, the other
 /// one.

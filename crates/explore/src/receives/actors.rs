@@ -171,7 +171,7 @@ impl<F: Factory> Actors<F> {
             }
             (Expect::Completed, Reply::TimedOut) => {
                 live.withdrawn.extend(live.gives_up.drain(..).map(|handle| (handle, Failure::Timeout)));
-                Answer::Failed { index: 0, failure: Failure::Timeout }
+                Answer::TIMED_OUT
             }
             (Expect::Completed, Reply::Nothing) => Answer::Nothing,
             (Expect::Cancelled(handle), reply) => {

@@ -24,8 +24,8 @@ use simurgh_platform::HostId;
 
 pub use op::{Op, Program};
 
-/// The place in a set that a wait gives when its time was up.
-const TIMED_OUT: u32 = 0;
+/// The place in a set that a wait gives when its time was up: none.
+const TIMED_OUT: u32 = u32::MAX;
 
 struct Player {
     me: u32,

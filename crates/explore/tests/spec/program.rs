@@ -174,10 +174,9 @@ impl Player {
                 Some(Op::Wait { release: true, .. }),
                 answer @ (Answer::Completed { index, .. } | Answer::Failed { index, .. }),
             ) => {
-                // A wait that timed out has let go of its whole set. A wait for what had timed out before looks alike,
-                // if it is for the first of its set: then it lets go of too much, which does no harm.
+                // A wait that timed out has let go of its whole set.
                 let gone = match answer {
-                    Answer::Failed { index: 0, failure: Failure::Timeout } => report.about.clone(),
+                    answer if answer.is_timed_out() => report.about.clone(),
                     _ => vec![report.about[index as usize]],
                 };
                 self.open.retain(|(post, _)| !gone.contains(post));

@@ -113,7 +113,7 @@ impl Recorder {
             *told = match (post, answer) {
                 _ if !self.system.kernel().is_alive(actor) => Told::Silence,
                 (Some(post), _) => Told::Posted(post),
-                (None, Raw::Completed(0, Err(Failure::Timeout))) if timed_out => Told::Timeout,
+                (None, Raw::Completed(u32::MAX, Err(Failure::Timeout))) if timed_out => Told::Timeout,
                 (None, Raw::Completed(index, Ok(message))) => {
                     Told::Completed { post: about[index as usize], message }
                 }

@@ -1,6 +1,5 @@
 //! The code of an actor between two simcalls, and what comes of running it.
 
-use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use simurgh_models::prefetch::prefetch;
+use simurgh_watchdog::untold;
 
 use super::place::PANICKED;
 use super::port::{Door, HELD, Held, LENT, Port, PortGuard, with_port};
@@ -158,22 +158,12 @@ impl Body {
     /// Drops the code of an actor that ended. Its destructors may leave notes; that one of them panicked is told by
     /// [`part`], which is to be called next.
     pub fn dispose(self, door: &mut Door) {
-        UNTOLD.take();
+        untold::take();
         door.swap();
         drop(self);
         door.swap();
         (door.answer, door.simcall) = (None, None);
     }
-}
-
-thread_local! {
-    /// What the last destructor said that panicked when code was dropped on this thread, until somebody asks.
-    static UNTOLD: Cell<Option<String>> = const { Cell::new(None) };
-}
-
-/// Whether a destructor has panicked, on this thread and since the last call, of code that was dropped where it was.
-pub(crate) fn was_untold() -> bool {
-    UNTOLD.try_with(Cell::take).is_ok_and(|untold| untold.is_some())
 }
 
 /// Values of an actor may panic when they are dropped, which must not take along whoever drops the actor.
@@ -185,7 +175,7 @@ impl Drop for Body {
             Body::Coroutine(coroutine) => *coroutine = Box::new(Gone),
         }));
         if let Err(panic) = dropped {
-            let _ = UNTOLD.try_with(|untold| untold.set(Some(panic_message(panic.as_ref()))));
+            untold::keep(panic_message(panic.as_ref()));
         }
     }
 }
@@ -212,7 +202,7 @@ fn poll(future: &mut ActorFuture) -> Option<Ending> {
 /// the functions say and note is left in the port; gives the messages of those that panicked, after that of its code when
 /// it was [dropped](Body::dispose).
 pub fn part(on_exit: Vec<OnExit>, failed: bool, door: &mut Door) -> Vec<String> {
-    let mut panics = Vec::from_iter(UNTOLD.take());
+    let mut panics = Vec::from_iter(untold::take());
     if !on_exit.is_empty() {
         door.swap();
         for exit in on_exit.into_iter().rev() {

@@ -11,8 +11,8 @@ mod port;
 mod quiet;
 mod simcall_future;
 
+pub(crate) use body::panic_message;
 pub use body::{ActorFuture, Begin, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
-pub(crate) use body::{panic_message, was_untold};
 pub use place::{Place, panicked_at, remember_panic, stand_at};
 pub use port::{Door, Port, leave, with_port};
 pub use quiet::{Quiet, is_quiet, loud, quiet};

@@ -19,6 +19,8 @@ pub struct Port {
     pub actor: ActorId,
     /// The host it runs on.
     pub host: HostId,
+    /// Which program it is of: whatever number its driver was given, or 0. Objects of other programs are told by it.
+    pub program: u32,
     /// The present date.
     pub now: SimTime,
     /// What the actor asks next.
@@ -78,6 +80,7 @@ impl Door {
         let port = Port {
             actor: ActorId(0),
             host: HostId(0),
+            program: 0,
             now: SimTime::ZERO,
             simcall: None,
             answer: None,

@@ -10,8 +10,6 @@ use crate::simcall::{
     ActivitySet, Answer, Failure, Follow, OnTimeout, RecvRequest, Repeatable, SendRequest, Simcall,
 };
 
-const TIMED_OUT: Answer = Answer::Failed { index: 0, failure: Failure::Timeout };
-
 impl<K: Default> Kernel<K> {
     /// Serves a send; [`Kernel::serve`] without the way round. What is in the message is taken out of the request.
     #[inline]
@@ -378,7 +376,7 @@ impl<K: Default> Kernel<K> {
     ) {
         self.unregister(actor);
         self.stop_waiting(actor);
-        self.actors[actor.index()].answer = Some(TIMED_OUT);
+        self.actors[actor.index()].answer = Some(Answer::TIMED_OUT);
         self.let_run(actor);
         for &id in set {
             let is_comm = matches!(self.activities.get(id), Some(Activity { kind: Kind::Comm(_), .. }));

@@ -91,6 +91,8 @@ pub struct Simulation {
     events: Vec<Event>,
     explaining: bool,
     pacing: Pacing,
+    /// What its actors find in their port.
+    program: u32,
     watcher: Option<Watcher>,
     listener: Option<Listener>,
     failures: Vec<ActorFailure>,
@@ -187,6 +189,7 @@ impl Simulation {
             events: Vec::new(),
             explaining: false,
             pacing: Pacing::Single,
+            program: 0,
             watcher: None,
             listener: None,
             failures: Vec::new(),
@@ -235,6 +238,11 @@ impl Simulation {
         }
         let actor = ready.first().map_or("something", |&actor| self.kernel.actor_name(actor)).to_owned();
         Err(Error::Stalled { at: self.models.now().seconds(), actor, turns })
+    }
+
+    /// Gives the program a number, by which its actors tell objects of another one.
+    pub fn set_program(&mut self, number: u32) {
+        self.program = number;
     }
 
     /// How many turns an operation takes within an instant.

@@ -433,6 +433,7 @@ fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) 
     let Woken { host, answer, kept } = simulation.kernel.wake(actor)?;
     simulation.turns += 1;
     slot.door.takes_posts = simulation.pacing == Pacing::Single;
+    slot.door.program = simulation.program;
     slot.door.prepare(actor, host, simulation.models.now(), answer.take());
     Some(kept)
 }

@@ -131,6 +131,10 @@ impl Rank {
     /// # Errors
     /// If the handle stands for none, or for a predefined one.
     pub fn free_type(&self, datatype: Datatype) -> Result {
+        let found = self.datatype(datatype)?;
+        if found.permanent.get().is_none() {
+            self.delete_attributes(&*found, datatype.0)?;
+        }
         self.drop_type(datatype)?;
         Ok(())
     }
@@ -141,7 +145,9 @@ impl Rank {
     /// If the handle stands for none.
     pub fn dup_type(&self, datatype: Datatype) -> Result<Datatype> {
         let old = self.datatype(datatype)?;
-        Ok(self.keep_type(Type::dup(&old)))
+        let copy = Type::dup(&old);
+        self.copy_attributes(&*old, datatype.0, &copy)?;
+        Ok(self.keep_type(copy))
     }
 
     /// A predefined type without a name: the same handle for the same question.

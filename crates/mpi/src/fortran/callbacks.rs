@@ -1,140 +1,16 @@
 //! Functions that Fortran programs supply.
 //!
 //! Operators and error handlers need no care: C calls them with addresses, and a handle begins with the integer that it is in
-//! Fortran. For the others C is given a function of ours, with what it needs to call that of the program as its extra state.
+//! Fortran. For conversions C is given a function of ours, with what it needs to call that of the program as its extra state.
 
 use std::ffi::{c_char, c_void};
 
 use crate::abi::{self, Datatype};
 use crate::entry::{self, c};
 use crate::error::On;
-use crate::fortran::attributes::{Size, pointer, value};
 use crate::fortran::{Text, set};
 use crate::os;
 use crate::request::Generalized;
-
-/// A key of Fortran: its functions, and what they are given.
-struct Key {
-    copy: usize,
-    delete: usize,
-    extra: i64,
-    size: Size,
-}
-
-/// An attribute as the functions of a key take it: the larger one holds the smaller.
-#[derive(Copy, Clone)]
-#[repr(C)]
-union Value {
-    address: i64,
-    default: i32,
-}
-
-impl Key {
-    /// The extra state that C is given.
-    fn kept(self) -> *mut c_void {
-        os::in_heap_of_library(|| Box::into_raw(Box::new(self)).cast())
-    }
-
-    fn value(&self, value: i64) -> Value {
-        match self.size {
-            Size::Address => Value { address: value },
-            Size::Default => Value { default: value as i32 },
-        }
-    }
-}
-
-type CopyFunction =
-    extern "C" fn(*const i32, *const i32, *const Value, *const Value, *mut Value, *mut i32, *mut i32);
-type DeleteFunction = extern "C" fn(*const i32, *const i32, *const Value, *const Value, *mut i32);
-
-unsafe extern "C" fn copies(
-    object: usize,
-    keyval: i32,
-    extra: *mut c_void,
-    attribute: *mut c_void,
-    out: *mut c_void,
-    flag: *mut i32,
-) -> i32 {
-    // SAFETY: `extra` is what the key was made with, and the rest is as C gives it to such a function.
-    unsafe {
-        let key = &*extra.cast::<Key>();
-        let function: CopyFunction = std::mem::transmute(key.copy);
-        let handle = object as i32;
-        let (state, before) = (key.value(key.extra), key.value(value(keyval, attribute)));
-        let (mut after, mut copied, mut error) = (Value { address: 0 }, 0, abi::SUCCESS);
-        os::in_heap_of_program(|| {
-            function(&handle, &keyval, &state, &before, &mut after, &mut copied, &mut error);
-        });
-        flag.write(i32::from(copied != 0));
-        if copied != 0 && error == abi::SUCCESS {
-            let after = match key.size {
-                Size::Address => after.address,
-                Size::Default => i64::from(after.default),
-            };
-            out.cast::<*mut c_void>().write(pointer(key.size, after));
-        }
-        error
-    }
-}
-
-unsafe extern "C" fn deletes(object: usize, keyval: i32, attribute: *mut c_void, extra: *mut c_void) -> i32 {
-    // SAFETY: `extra` is what the key was made with, and the rest is as C gives it to such a function.
-    unsafe {
-        let key = &*extra.cast::<Key>();
-        let function: DeleteFunction = std::mem::transmute(key.delete);
-        let handle = object as i32;
-        let (state, value) = (key.value(key.extra), key.value(value(keyval, attribute)));
-        let mut error = abi::SUCCESS;
-        os::in_heap_of_program(|| function(&handle, &keyval, &value, &state, &mut error));
-        error
-    }
-}
-
-/// What C is given for the functions of a key: those that come with MPI are the constants of C.
-fn for_c(key: &Key) -> (usize, usize) {
-    let is = |function: usize, known: *const ()| function == known as usize;
-    let copy = match key.copy {
-        copy if is(copy, also_mpi_comm_dup_fn as *const ()) => abi::COMM_DUP_FN,
-        copy if is(copy, also_mpi_dup_fn as *const ()) => abi::COMM_DUP_FN,
-        copy if is(copy, also_mpi_comm_null_copy_fn as *const ()) => abi::COMM_NULL_COPY_FN,
-        _ => copies as *const () as usize,
-    };
-    let delete = match key.delete {
-        delete if is(delete, also_mpi_comm_null_delete_fn as *const ()) => abi::COMM_NULL_DELETE_FN,
-        _ => deletes as *const () as usize,
-    };
-    (copy, delete)
-}
-
-macro_rules! keys {
-    ($($create:ident: $integer:ty, $size:expr;)*) => {$(
-        /// Makes a key of attributes.
-        ///
-        /// # Safety
-        /// Called as Fortran calls.
-        pub unsafe extern "C" fn $create(
-            copy: usize,
-            delete: usize,
-            keyval: *mut i32,
-            extra: *mut $integer,
-            ierror: *mut i32,
-        ) {
-            // SAFETY: all are variables and functions of the program.
-            unsafe {
-                let key = Key { copy, delete, extra: i64::from(*extra), size: $size };
-                let (copy, delete) = for_c(&key);
-                set(ierror, c::$create(copy, delete, keyval, key.kept()));
-            }
-        }
-    )*};
-}
-
-keys! {
-    comm_create_keyval: i64, Size::Address;
-    type_create_keyval: i64, Size::Address;
-    win_create_keyval: i64, Size::Address;
-    keyval_create: i32, Size::Default;
-}
 
 /// `MPI_COMM_DUP_FN`, `MPI_TYPE_DUP_FN`, `MPI_WIN_DUP_FN`.
 ///

@@ -25,8 +25,6 @@ use crate::entry::c;
 pub struct State {
     /// Where its special variables are, once somebody asked.
     pub special: std::cell::Cell<Option<Special>>,
-    /// Values of attributes that were set in Fortran.
-    pub values: std::cell::RefCell<attributes::Values>,
 }
 
 /// Writes an error code where the program wants it.

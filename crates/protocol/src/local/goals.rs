@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use simurgh_search::StateSpace;
+use simurgh_watchdog::Code;
 
 use crate::actor::Data;
 use crate::evaluate::PANICS;
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
-use crate::property::{Kind, Mode as When};
-use crate::session::{Code, Decided, Session};
+use crate::property::Kind;
+use crate::session::{Decided, Session};
 
 /// Which system states are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,14 +98,9 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
         self.found.push(Goal { decides, targets });
     }
 
-    /// What a condition says where it decides a property.
-    fn wanted(&self, property: usize) -> bool {
-        self.session.system.properties[property].mode == When::Sometimes
-    }
-
     /// A condition on one state is decided by each actor alone.
     fn of_one(&mut self, property: usize) {
-        let wanted = Some(self.wanted(property));
+        let wanted = Some(self.session.evaluator.deciding(property));
         for actor in 0..self.actors {
             let Session { evaluator, space, .. } = &mut *self.session;
             let decides = |state: &u32| evaluator.of_one(property, space, (actor, *state)) == wanted;
@@ -115,7 +111,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
 
     /// A condition on pairs is decided by each two, if they may be there together.
     fn of_two(&mut self, property: usize) {
-        let (graph, wanted) = (self.graph, Some(self.wanted(property)));
+        let (graph, wanted) = (self.graph, Some(self.session.evaluator.deciding(property)));
         for (left, right) in pairs(self.actors) {
             let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
             let everyone: Bits = (0..graph.count(right)).collect();
@@ -157,7 +153,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
                 self.push(Decided::Property(property), [(actor, states)]);
             }
         }
-        if pairs && !self.wanted(property) {
+        if pairs && !self.session.evaluator.deciding(property) {
             return self.of_two_keys(property, &classes);
         }
         let mut all = Together { property, classes: &classes, found: Vec::new(), union: Vec::new() };
@@ -199,7 +195,9 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
         let Some(classes) = all.classes.get(actor) else {
             self.session.is_over(graph.progress());
             let present: Vec<u32> = keys.iter().copied().flatten().collect();
-            if self.session.evaluator.of_keys(all.property, &present) == self.wanted(all.property) {
+            if self.session.evaluator.of_keys(all.property, &present)
+                == self.session.evaluator.deciding(all.property)
+            {
                 self.session.report.system_states += 1;
                 all.take(chosen);
             }

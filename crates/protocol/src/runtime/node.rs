@@ -8,9 +8,10 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
+
+use simurgh_watchdog::{given, handling};
 
 use crate::actor::{Actor, After, Command, Data, Durable, Out};
 use crate::ids::ActorId;
@@ -176,14 +177,18 @@ impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
     }
 
     fn timer_text(&self, place: usize) -> String {
-        let timer = self.up().and_then(|node| node.timers.keys().nth(place));
-        timer.map_or(String::new(), |timer| format!("{timer:?}"))
+        self.timer(place).map_or(String::new(), |timer| format!("{timer:?}"))
     }
 }
 
 impl<S, T, D> Local<S, T, D> {
     pub(crate) fn up(&self) -> Option<&NodeRuntime<S, T>> {
         if let Self::Up(node) = self { Some(node) } else { None }
+    }
+
+    /// The timer at a place among those that are set.
+    fn timer(&self, place: usize) -> Option<&T> {
+        self.up()?.timers.keys().nth(place)
     }
 }
 
@@ -238,7 +243,14 @@ impl<A: Actor, D: Data> Process<A, D> {
         mut out: Out<A>,
         environment: &mut impl Environment<A, Due = ()>,
     ) -> Option<Stepped<LocalOf<A, D>>> {
-        let handled = quietly(|| self.handle(local, event, &mut out));
+        let call = || match *event {
+            Event::Start => Some(("on_start", given(()))),
+            Event::Deliver(from, msg) => Some(("on_msg", given((from, msg.clone())))),
+            Event::Timeout(place) => Some(("on_timeout", given((local.timer(place)?.clone(),)))),
+            Event::Crash => Some(("stored", given(()))),
+            Event::Recover => Some(("on_recover", given(()))),
+        };
+        let handled = handling(self.me.0, call, || self.handle(local, event, &mut out));
         let (choices, options) = (mem::take(&mut out.chosen), mem::take(&mut out.options));
         let stranger = out.commands.iter().find_map(|command| match command {
             Command::Send(to, _) if to.index() >= self.actors => Some(*to),
@@ -282,7 +294,7 @@ impl<A: Actor, D: Data> Process<A, D> {
                 node
             }
             (Local::Up(node), Event::Timeout(place)) => {
-                let (mut node, timer) = (node.clone(), node.timers.keys().nth(*place)?);
+                let (mut node, timer) = (node.clone(), local.timer(*place)?);
                 node.timeout(actor, timer, out);
                 node
             }
@@ -297,28 +309,4 @@ impl<A: Actor, D: Data> Process<A, D> {
         };
         Some(Local::Up(node))
     }
-}
-
-thread_local! {
-    static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Runs code of a user; if it panics, gives what it said instead of printing it, since a checker comes by here often.
-pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
-                before(panic);
-            }
-        }));
-    });
-    let outer = QUIET.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(run));
-    QUIET.set(outer);
-    result.map_err(|payload| match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => payload.downcast::<&str>().map_or("a panic".to_owned(), |text| (*text).to_owned()),
-    })
 }

@@ -4,8 +4,6 @@
 mod assertions;
 mod found;
 mod options;
-#[path = "../support/mod.rs"]
-mod support;
 mod timed;
 mod together;
 

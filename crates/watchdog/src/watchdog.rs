@@ -1,30 +1,19 @@
-//! Code of a program that does not come back: who runs it, and since when.
+//! Who runs code of a user, and since when.
 //!
-//! A search runs code that is not its own: actors, invariants, and the function that makes the program. A loop without end in it
-//! cannot be stopped, but somebody beside it can tell whose it is. Whoever runs such code has a [`Pulse`], on which it notes
-//! what it is about to run: two or three plain stores. Somebody else has a [`Lookout`], which looks now and then whether each
-//! pulse still moves. Between two steps of an actor it is one beat, so that code that comes back again and again without
-//! doing anything that others can see is found too.
-//!
-//! ```
-//! use std::time::Duration;
-//! use simurgh_kernel::watchdog::Watchdog;
-//!
-//! let watchdog = Watchdog::default();
-//! // What runs there takes its pulse with `watchdog.pulse()`.
-//! let found = watchdog.guard(Duration::from_secs(10), || 6 * 7);
-//! assert_eq!(found.unwrap(), 42);
-//! ```
+//! Whoever runs such code has a [`Pulse`], on which it notes what it is about to run: two or three plain stores. Somebody else has
+//! a [`Lookout`], which looks now and then whether each pulse still moves. Between two steps of an actor it is one beat, so that code
+//! that comes back again and again without doing anything that others can see is found too.
 
 use std::cell::RefCell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::context::{Place, was_untold};
+use crate::place::Place;
+use crate::untold;
+use crate::user_code::Code;
 
 /// How long code of a program may run between two steps where nobody says.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,7 +56,7 @@ impl Drop for RunHere {
 }
 
 /// What one thread runs, for others to see.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Runner {
     /// Odd while code of the program runs; another number each time.
     beat: AtomicU64,
@@ -78,6 +67,8 @@ struct Runner {
     /// Whether a value of an actor panicked that was dropped between two executions.
     untold: AtomicBool,
     known: Mutex<Known>,
+    /// The handler that runs, and what it is given.
+    call: Mutex<Option<Call>>,
 }
 
 #[derive(Debug, Default)]
@@ -85,6 +76,7 @@ struct Known {
     actors: Vec<String>,
     invariants: Vec<String>,
     files: Vec<&'static str>,
+    properties: Vec<String>,
 }
 
 /// Whose code it is.
@@ -96,6 +88,15 @@ pub enum Whose {
     Invariant(String),
     /// That which makes the program.
     Program,
+    /// That of a handler.
+    Handler {
+        /// The number of the actor.
+        actor: u32,
+        /// Which handler, and what it is given.
+        call: String,
+    },
+    /// That of a property, a boundary or a history, in words.
+    Asked(String),
 }
 
 /// Code that has not come back.
@@ -115,6 +116,8 @@ impl fmt::Display for Whose {
             Whose::Actor(name) => f.write_str(name),
             Whose::Invariant(name) => write!(f, "invariant {name:?}"),
             Whose::Program => f.write_str("the function that makes the program"),
+            Whose::Handler { actor, .. } => write!(f, "actor {actor}"),
+            Whose::Asked(what) => f.write_str(what),
         }
     }
 }
@@ -129,13 +132,46 @@ impl fmt::Display for Stuck {
                 write!(f, "{whose} did not come back from its code for {seconds:.1} s, {since}")
             }
             Whose::Invariant(_) => write!(f, "{whose} did not come to an answer for {seconds:.1} s"),
-            Whose::Program => write!(f, "{whose} did not come back for {seconds:.1} s"),
+            Whose::Handler { call, .. } => {
+                write!(f, "{whose} did not come back from {call} for {seconds:.1} s")
+            }
+            Whose::Program | Whose::Asked(_) => write!(f, "{whose} did not come back for {seconds:.1} s"),
         }
     }
 }
 
 const PROGRAM: u32 = u32::MAX;
 const INVARIANT: u32 = u32::MAX - 1;
+const HANDLER: u32 = u32::MAX - 2;
+const CONDITION: u32 = u32::MAX - 3;
+const BOUNDARY: u32 = u32::MAX - 4;
+const HISTORY: u32 = u32::MAX - 5;
+
+/// So many characters are told of what a handler is given.
+const CALL_CHARS: usize = 200;
+
+/// A handler, and what it is given: shown by another thread, and hardly ever.
+pub type Call = (&'static str, Box<dyn fmt::Debug + Send>);
+
+/// What a handler is given, as a tuple.
+pub fn given(arguments: impl fmt::Debug + Send + 'static) -> Box<dyn fmt::Debug + Send> {
+    Box::new(arguments)
+}
+
+/// What runs, in a few words; what a user gives us to show may panic.
+fn in_words(call: Option<&Call>) -> String {
+    let shown = |(handler, given): &Call| {
+        let text = format!("{handler}{given:?}");
+        // A tuple of one.
+        text.strip_suffix(",)").map_or(text.clone(), |text| format!("{text})"))
+    };
+    let text = call.and_then(|call| catch_unwind(AssertUnwindSafe(|| shown(call))).ok());
+    let text = text.unwrap_or_else(|| "a handler".to_owned());
+    match text.char_indices().nth(CALL_CHARS) {
+        None => text,
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
 
 impl Watchdog {
     /// For one who runs code of the program.
@@ -180,43 +216,6 @@ impl Watchdog {
     pub fn has_untold(&self) -> bool {
         lock(&self.shared.runners).iter().any(|runner| runner.untold.load(Ordering::Relaxed))
     }
-
-    /// Runs something on a thread of its own, and gives up on it when code of the program has not come back for so long.
-    /// Then that thread is left behind.
-    ///
-    /// # Errors
-    /// Whose code it was.
-    ///
-    /// # Panics
-    /// If what is run does.
-    pub fn guard<T: Send + 'static>(
-        &self,
-        patience: Duration,
-        run: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Stuck> {
-        let (done, wait) = channel();
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "what does not come back must not keep others from going on"
-        )]
-        std::thread::spawn(move || {
-            // Nobody may want it any more.
-            let _ = done.send(catch_unwind(AssertUnwindSafe(run)));
-        });
-        let mut lookout = self.lookout();
-        loop {
-            match wait.recv_timeout(EVERY) {
-                Ok(Ok(result)) => return Ok(result),
-                Ok(Err(panic)) => resume_unwind(panic),
-                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread that ends has said how"),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(stuck) = lookout.look(patience) {
-                        return Err(stuck);
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -258,6 +257,12 @@ impl Lookout {
     }
 }
 
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").field("beat", &self.beat).finish_non_exhaustive()
+    }
+}
+
 impl Runner {
     fn stuck(&self, span: Duration) -> Stuck {
         let who = self.who.load(Ordering::Relaxed);
@@ -272,6 +277,16 @@ impl Runner {
         let (whose, place) = match who {
             PROGRAM => (Whose::Program, None),
             INVARIANT => (Whose::Invariant(name(&known.invariants, number)), None),
+            HANDLER => {
+                let call = in_words(lock(&self.call).as_ref());
+                (Whose::Handler { actor: number, call }, None)
+            }
+            CONDITION => {
+                let name = name(&known.properties, number);
+                (Whose::Asked(Code::Condition(0).in_words(|_| &name)), None)
+            }
+            BOUNDARY => (Whose::Asked(Code::Boundary.in_words(|_| "")), None),
+            HISTORY => (Whose::Asked(Code::History.in_words(|_| "")), None),
             actor => {
                 let place = file.map(|file| Place { file, line: number });
                 (Whose::Actor(name(&known.actors, actor)), place)
@@ -333,8 +348,35 @@ impl Pulse {
         self.beats(PROGRAM, 0);
     }
 
+    /// The properties have these names.
+    pub(crate) fn knows_properties(&mut self, names: Vec<String>) {
+        lock(&self.runner.known).properties = names;
+    }
+
+    /// A condition, a boundary or a history is asked next.
+    #[inline]
+    pub(crate) fn asks(&mut self, code: Code) {
+        match code {
+            Code::Boundary => self.beats(BOUNDARY, 0),
+            Code::History => self.beats(HISTORY, 0),
+            Code::Condition(property) => self.beats(CONDITION, property as u32),
+        }
+    }
+
+    /// A handler of an actor runs next.
+    #[inline]
+    pub(crate) fn handles(&mut self, actor: u32, call: Option<Call>) {
+        *lock(&self.runner.call) = call;
+        self.beats(HANDLER, actor);
+    }
+
+    /// What runs now.
+    pub(crate) fn runs_now(&self) -> Option<Stuck> {
+        (!self.beat.is_multiple_of(2)).then(|| self.runner.stuck(Duration::ZERO))
+    }
+
     fn listens(&self) {
-        if was_untold() {
+        if untold::take().is_some() {
             self.runner.untold.store(true, Ordering::Relaxed);
         }
     }
@@ -423,15 +465,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stuck_is_left_behind() {
-        let watchdog = Watchdog::default();
-        let mut pulse = watchdog.pulse();
-        let stuck = watchdog.guard(Duration::from_millis(100), move || {
-            pulse.knows(0, "sleeper");
-            pulse.runs(0, None);
-            std::thread::sleep(Duration::from_secs(60));
-        });
-        assert_eq!(stuck.unwrap_err().whose, Whose::Actor("sleeper".to_owned()));
-        assert_eq!(watchdog.guard(Duration::from_secs(60), || 3), Ok(3));
+    fn a_handler_is_told_with_what_it_is_given() {
+        let mut pulse = Watchdog::default().pulse();
+        let mut told = |handler, given| {
+            pulse.handles(3, Some((handler, given)));
+            let stuck = pulse.runs_now().expect("it runs");
+            pulse.rests();
+            stuck.to_string()
+        };
+        let text = |call: &str| format!("actor 3 did not come back from {call} for 0.0 s");
+        assert_eq!(told("on_start", given(())), text("on_start()"));
+        assert_eq!(told("on_timeout", given(("retry",))), text("on_timeout(\"retry\")"));
+        assert_eq!(told("on_msg", given((1, Some(2)))), text("on_msg(1, Some(2))"));
+        assert_eq!(
+            told("on_msg", given((1, "é".repeat(1000)))),
+            text(&format!("on_msg(1, \"{}...", "é".repeat(189)))
+        );
+        assert_eq!(told("on_msg", given((1, Shy))), text("a handler"));
+        assert_eq!(pulse.runs_now(), None);
+    }
+
+    /// Cannot be shown.
+    struct Shy;
+
+    impl fmt::Debug for Shy {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("not me")
+        }
     }
 }

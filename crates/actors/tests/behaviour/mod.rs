@@ -3,9 +3,6 @@
 //!
 //! Hosts a and b compute 1 Gflop/s, c 2 Gflop/s; a message of 1e6 bytes from a to b takes 1.095484 s.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod ends;
 mod halts;
 mod locks;
@@ -18,8 +15,8 @@ mod waits;
 
 use std::pin::Pin;
 
+use crate::support::log::Log;
 use simurgh::prelude::*;
-use support::log::Log;
 
 type Code = Pin<Box<dyn Future<Output = ()> + Send>>;
 

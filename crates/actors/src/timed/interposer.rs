@@ -1,12 +1,12 @@
 //! Steering: a program made into one that takes a given way, whatever the time says.
 //!
-//! Each actor gets a pilot: code that runs the actor's own code from simcall to simcall, and asks the kernel something
+//! Each actor gets an interposer: code that runs the actor's own code from simcall to simcall, and asks the kernel something
 //! slightly different (`requests`). Every send carries a label of its own and every receive admits the one label that
 //! its way prescribes; a wait for one of several is a wait for the prescribed one; a test asks for what it is to find;
 //! a token of a lock or semaphore is one that nobody else can take. So the kernel and the models need not know that
 //! anything is steered, and every operation takes the time that it takes.
 //!
-//! One simcall is replaced by one simcall, so that an actor takes the same turns as without a pilot. A pilot that
+//! One simcall is replaced by one simcall, so that an actor takes the same turns as without an interposer. An interposer that
 //! prescribes nothing only writes down what happens.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,23 +26,23 @@ use crate::program::Program;
 /// How an actor ends that does not go its way.
 pub(super) const ASTRAY: &str = "it does not go the way that was prescribed";
 
-/// Gives every actor of a program a pilot. Without a way, the pilots only write down what happens.
-pub(super) fn board(program: Program, way: Option<Arc<ReadsFrom>>) -> (Program, Arc<Log>) {
+/// Gives every actor of a program an interposer. Without a way, the interposers only write down what happens.
+pub(super) fn interpose(program: Program, way: Option<Arc<ReadsFrom>>) -> (Program, Arc<Log>) {
     let log = Arc::new(Log::new(program.shared()));
     let program = program.convert(
         |process, request| {
             let process = log.add(Some(process), &request.name, request.daemon);
-            steered(request, Pilot::new(process, &way, &log))
+            steered(request, Interposer::new(process, &way, &log))
         },
         // Objects that were there before the actors belong to the first one, as for the exploration.
-        |notes| Pilot::new(0, &way, &log).convert_notes(notes),
+        |notes| Interposer::new(0, &way, &log).convert_notes(notes),
     );
     (program, log)
 }
 
-/// The actor with its pilot. If its host fails it is gone for good: no way has it starting again.
-pub(super) fn steered(mut request: SpawnRequest, pilot: Pilot) -> SpawnRequest {
-    request.body = Body::Future(Box::pin(pilot.fly(request.body)));
+/// The actor with its interposer. If its host fails it is gone for good: no way has it starting again.
+pub(super) fn steered(mut request: SpawnRequest, interposer: Interposer) -> SpawnRequest {
+    request.body = Body::Future(Box::pin(interposer.run(request.body)));
     request.reboot = None;
     request
 }
@@ -53,7 +53,7 @@ pub(super) fn now() -> SimTime {
 }
 
 /// Who steers one actor.
-pub(super) struct Pilot {
+pub(super) struct Interposer {
     pub(super) process: u32,
     pub(super) way: Option<Arc<ReadsFrom>>,
     pub(super) log: Arc<Log>,
@@ -65,14 +65,14 @@ pub(super) struct Pilot {
     pub(super) withdrawn: BTreeSet<ActivityId>,
 }
 
-impl Pilot {
+impl Interposer {
     pub(super) fn new(process: u32, way: &Option<Arc<ReadsFrom>>, log: &Arc<Log>) -> Self {
         let (way, log) = (way.clone(), Arc::clone(log));
         Self { process, way, log, started: BTreeMap::new(), begun: Vec::new(), withdrawn: BTreeSet::new() }
     }
 
     /// Runs the code of an actor to its end.
-    async fn fly(mut self, mut body: Body) -> Ending {
+    async fn run(mut self, mut body: Body) -> Ending {
         let (mut door, mut answer) = (Door::new(), None);
         loop {
             let place = with_port(|port| (port.actor, port.host, port.now));

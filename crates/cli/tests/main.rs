@@ -1,0 +1,12 @@
+//! The tests of this crate, as one program: what they share is built once, and linked once.
+
+mod calls;
+mod errors;
+mod explore;
+mod installed;
+mod properties;
+mod replay;
+mod searches;
+mod summary;
+mod support;
+mod ways;

@@ -1,0 +1,4 @@
+//! The tests of this crate, as one program: what they share is built once, and linked once.
+
+mod architecture;
+mod packages;
