@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::rank::Rank;
 
 pub fn barrier(me: &Rank, comm: Comm) -> Result {
-    Call::barrier(me, comm)?.run(me)
+    Call::barrier(me, comm)?.run(me)?;
+    me.finish_windows(&*me.comm(comm)?)
 }
 
 pub fn bcast(

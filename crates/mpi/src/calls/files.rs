@@ -58,7 +58,7 @@ pub fn file_close(me: &Rank, fh: *mut File) -> Result {
     // SAFETY: the program gives a handle of its own.
     let handle = unsafe { fh.read() };
     let file = me.file(handle)?;
-    me.close(&file)?;
+    me.close(&file).map_err(|error| error.on(On::File(handle)))?;
     me.release_errhandler(file.errhandler.get());
     me.files.borrow_mut().remove(handle.0);
     tell(fh, abi::FILE_NULL)

@@ -126,7 +126,7 @@ pub fn get(
         datatype: target_datatype,
     };
     if let Some(access) = access(me, origin, &target, win)? {
-        me.get(&access)?;
+        me.get(&access, false)?;
     }
     Ok(())
 }
@@ -153,7 +153,7 @@ pub fn rget(
         datatype: target_datatype,
     };
     let begun = match access(me, origin, &target, win)? {
-        Some(access) => me.get(&access)?,
+        Some(access) => me.get(&access, true)?,
         None => None,
     };
     match begun {

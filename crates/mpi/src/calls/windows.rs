@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::abi::{self, Comm, Group, Info, Win};
 use crate::communicator::Communicator;
-use crate::error::{Result, fail};
+use crate::error::{On, Result, fail};
 use crate::rank::Rank;
 use crate::window::{Hints, Plan};
 
@@ -81,9 +81,6 @@ pub fn win_create(
     win: *mut Win,
 ) -> Result {
     let mut plan = plan(me, abi::WIN_FLAVOR_CREATE, size, disp_unit, info, comm)?;
-    if base.is_null() && size > 0 {
-        return fail(abi::ERR_BASE, format!("the window has {size} bytes, and begins at a null pointer"));
-    }
     plan.base = base as usize;
     made(me, plan, win)?;
     Ok(())
@@ -171,13 +168,16 @@ pub fn win_shared_query(
 pub fn win_free(me: &Rank, win: *mut Win) -> Result {
     // SAFETY: the program gives a handle of its own.
     let handle = unsafe { win.read() };
-    let window = me.window(handle)?;
-    me.delete_attributes(&*window, handle.0)?;
-    me.end_window(&window)?;
-    me.release_errhandler(window.errhandler.get());
-    me.windows.borrow_mut().remove(handle.0);
-    me.bury_window(&window);
-    tell(win, abi::WIN_NULL)
+    let freed = || {
+        let window = me.window(handle)?;
+        me.delete_attributes(&*window, handle.0)?;
+        me.end_window(&window)?;
+        me.release_errhandler(window.errhandler.get());
+        me.windows.borrow_mut().remove(handle.0);
+        me.bury_window(&window);
+        tell(win, abi::WIN_NULL)
+    };
+    freed().map_err(|error| error.on(On::Win(handle)))
 }
 
 pub fn win_get_group(me: &Rank, win: Win, group: *mut Group) -> Result {

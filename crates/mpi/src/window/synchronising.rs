@@ -1,10 +1,13 @@
 //! Synchronisation: fences, groups of origins and targets, locks, flushes (MPI 5.0, 12.5).
 
+use std::rc::Rc;
+
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Follow, Simcall};
 
 use super::{Hold, Window};
 use crate::collectives::{barrier, team::Team};
+use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::message::Data;
 use crate::p2p::{Context, Manner, Mode};
@@ -218,6 +221,20 @@ impl Rank {
     /// If a communication failed.
     pub fn flush_local(&self, window: &Window, rank: Option<usize>) -> Result {
         self.finish(window.mine(), rank)
+    }
+
+    /// A barrier of the program waits at its end for what is under way at this process, in the windows of the communicator, as in the
+    /// reference.
+    ///
+    /// # Errors
+    /// If a communication failed.
+    pub fn finish_windows(&self, comm: &Communicator) -> Result {
+        if self.windows.borrow().is_empty() {
+            return Ok(());
+        }
+        let is_meant = |window: &&Rc<Window>| window.comm.context == comm.context;
+        let windows: Vec<_> = self.windows.borrow().iter().filter(is_meant).cloned().collect();
+        windows.iter().try_for_each(|window| self.finish(window.mine(), None))
     }
 
     /// Checks that a flush is allowed; a program that does nothing else waits for another.

@@ -11,7 +11,7 @@ use super::accumulate::Accumulation;
 use super::{Exposed, Window};
 use crate::abi;
 use crate::datatype::Type;
-use crate::error::{Error, Result, fail};
+use crate::error::{Result, fail};
 use crate::message::{Content, Data};
 use crate::p2p::HEADER;
 use crate::rank::Rank;
@@ -81,6 +81,8 @@ pub(crate) struct Pending {
     with: usize,
     bytes: u64,
     deed: Option<Deed>,
+    /// Whether a request waits for it, and nobody else.
+    is_requested: bool,
 }
 
 /// What happens to the data.
@@ -165,23 +167,53 @@ impl Exposed {
 
     fn first(&self, with: Option<usize>) -> Option<(u64, ActivityId, u64)> {
         let pending = self.pending.borrow();
-        let found = pending.iter().find(|pending| with.is_none_or(|with| pending.with == with))?;
+        let is_meant =
+            |pending: &&Pending| !pending.is_requested && with.is_none_or(|with| pending.with == with);
+        let found = pending.iter().find(is_meant)?;
         Some((found.number, found.activity, found.bytes))
     }
 
     /// What is under way with a rank happens to the data now, however long it takes.
     pub(super) fn settle(&self, with: usize) -> Result {
+        self.happen(|pending| pending.with == with)
+    }
+
+    /// The same, of what a request waits for: a flush means it too, and does not wait for it.
+    fn settle_requested(&self, with: Option<usize>) -> Result {
+        let is_meant =
+            |pending: &Pending| pending.is_requested && with.is_none_or(|with| pending.with == with);
+        let result = self.happen(is_meant);
+        self.pending.borrow_mut().retain(|pending| !is_meant(pending));
+        result
+    }
+
+    fn happen(&self, is_meant: impl Fn(&Pending) -> bool) -> Result {
         let mut result = Ok(());
         loop {
             let deed = {
                 let mut pending = self.pending.borrow_mut();
-                pending.iter_mut().filter(|pending| pending.with == with).find_map(|found| found.deed.take())
+                pending.iter_mut().filter(|pending| is_meant(pending)).find_map(|found| found.deed.take())
             };
             match deed {
                 Some(deed) => result = result.and(deed.happens()),
                 None => return result,
             }
         }
+    }
+
+    /// Notes what is under way.
+    fn add(
+        &self,
+        with: usize,
+        bytes: u64,
+        activity: ActivityId,
+        deed: Option<Deed>,
+        is_requested: bool,
+    ) -> u64 {
+        let number = self.next.get();
+        self.next.set(number + 1);
+        self.pending.borrow_mut().push(Pending { number, activity, with, bytes, deed, is_requested });
+        number
     }
 }
 
@@ -219,30 +251,20 @@ impl Rank {
     }
 
     /// Notes what is under way, at a process.
-    fn note_pending(
-        &self,
-        at: &Exposed,
-        with: usize,
-        bytes: u64,
-        activity: ActivityId,
-        deed: Option<Deed>,
-    ) -> u64 {
+    fn note_pending(&self, at: &Exposed, with: usize, bytes: u64, activity: ActivityId, deed: Option<Deed>) {
         self.hold(at.names.pending);
-        let number = at.next.get();
-        at.next.set(number + 1);
-        at.pending.borrow_mut().push(Pending { number, activity, with, bytes, deed });
+        at.add(with, bytes, activity, deed, false);
         self.give_back(at.names.pending);
-        number
     }
 
     /// Waits for what is under way at a process, with all or with one; nobody else may note more meanwhile.
     pub(super) fn finish(&self, at: &Exposed, with: Option<usize>) -> Result {
+        let mut result = at.settle_requested(with);
         if at.first(with).is_none() && !at.is_waited_for.get() {
-            return Ok(());
+            return result;
         }
         self.hold(at.names.pending);
         at.is_waited_for.set(true);
-        let mut result = Ok(());
         while let Some((number, activity, bytes)) = at.first(with) {
             result = result.and(self.wait_for_flow(activity, bytes));
             if let Some(deed) = at.take(number) {
@@ -276,11 +298,11 @@ impl Rank {
         self.begin_put(access, deed, false)
     }
 
-    /// `MPI_Get`: what to wait for, if the data are not there.
+    /// `MPI_Get`, and `MPI_Rget`, where a request waits for it: for what, unless the data are there.
     ///
     /// # Errors
     /// If a communication failed.
-    pub fn get(&self, access: &Access) -> Result<Option<(ActivityId, Fetched)>> {
+    pub fn get(&self, access: &Access, is_requested: bool) -> Result<Option<(ActivityId, Fetched)>> {
         let Access { window, rank, origin, target } = access;
         if *rank == window.comm.rank {
             origin.put(&target.data());
@@ -289,9 +311,13 @@ impl Rank {
         }
         window.has_news();
         let bytes = origin.bytes() as u64;
-        let deed = Deed::Get { from: target.clone(), to: origin.clone() };
+        let deed = Some(Deed::Get { from: target.clone(), to: origin.clone() });
         let activity = self.flow(window.exposed(*rank).process, self.process, bytes);
-        let number = self.note_pending(window.mine(), *rank, bytes, activity, Some(deed));
+        if !is_requested {
+            self.note_pending(window.mine(), *rank, bytes, activity, deed);
+            return Ok(None);
+        }
+        let number = window.mine().add(*rank, bytes, activity, deed, true);
         Ok(Some((activity, Fetched { window: Rc::clone(window), number })))
     }
 
@@ -337,24 +363,13 @@ impl Access {
     /// Checks that as many bytes are moved as have room.
     ///
     /// # Errors
-    /// If they have not, or the types do not match.
+    /// If they have not.
     pub fn check(&self) -> Result {
         let (origin, target) = (self.origin.bytes(), self.target.bytes());
         if origin != target {
-            return Err(Error::new(
-                abi::ERR_TYPE,
-                format!("{origin} bytes at the origin do not match {target} bytes at the target"),
-            ));
-        }
-        let signature = |elements: &Operation| elements.datatype.signature.repeated(elements.count as u64);
-        if !signature(&self.origin).matches(signature(&self.target)) {
             return fail(
                 abi::ERR_TYPE,
-                format!(
-                    "the types at the origin ({}) and at the target ({}) do not match",
-                    self.origin.datatype.label(),
-                    self.target.datatype.label()
-                ),
+                format!("{origin} bytes at the origin do not match {target} bytes at the target"),
             );
         }
         Ok(())
