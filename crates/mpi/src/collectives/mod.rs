@@ -41,3 +41,5 @@ pub use selection::Selection;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod call_tests;
