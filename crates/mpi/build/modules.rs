@@ -16,7 +16,11 @@ pub struct Value {
 }
 
 /// Constants that Fortran has beside those of C.
-const OWN: [(&str, i64); 10] = [
+const OWN: [(&str, i64); 13] = [
+    // Those of constructors that MPI 3.0 removed: no datatype says that it comes from one.
+    ("MPI_COMBINER_HVECTOR_INTEGER", 118),
+    ("MPI_COMBINER_HINDEXED_INTEGER", 119),
+    ("MPI_COMBINER_STRUCT_INTEGER", 120),
     ("MPI_VERSION", 5),
     ("MPI_SUBVERSION", 0),
     ("MPI_STATUS_SIZE", 8),

@@ -1,16 +1,14 @@
 //! Functions that Fortran programs supply.
 //!
 //! Operators and error handlers need no care: C calls them with addresses, and a handle begins with the integer that it is in
-//! Fortran. For conversions C is given a function of ours, with what it needs to call that of the program as its extra state.
+//! Fortran. For generalized requests and conversions C is given a function of ours, with what it needs to call that of the program as its extra state.
 
 use std::ffi::{c_char, c_void};
 
-use crate::abi::{self, Datatype};
-use crate::entry::{self, c};
-use crate::error::On;
+use crate::abi::{self, Datatype, Status};
+use crate::entry::c;
 use crate::fortran::{Text, set};
 use crate::os;
-use crate::request::Generalized;
 
 /// `MPI_COMM_DUP_FN`, `MPI_TYPE_DUP_FN`, `MPI_WIN_DUP_FN`.
 ///
@@ -101,6 +99,62 @@ pub unsafe extern "C" fn also_mpi_conversion_fn_null() {}
 /// Never called.
 pub unsafe extern "C" fn also_mpi_conversion_fn_null_c() {}
 
+/// A generalized request whose functions are in Fortran.
+struct Generalized {
+    query: usize,
+    free: usize,
+    cancel: usize,
+    /// What they are given, as a variable of theirs.
+    extra: i64,
+    /// The variable that the request was started with. Some programs wait for what their functions write there.
+    variable: *mut i64,
+}
+
+impl Generalized {
+    /// Calls one of the functions with the extra state.
+    unsafe fn call(&mut self, function: impl FnOnce(*mut i64, *mut i32)) -> i32 {
+        let (before, mut error) = (self.extra, abi::SUCCESS);
+        os::in_heap_of_program(|| function(&raw mut self.extra, &raw mut error));
+        // SAFETY: a program whose function writes to its extra state has a variable for it, which has not changed meanwhile.
+        unsafe {
+            if self.extra != before && *self.variable == before {
+                *self.variable = self.extra;
+            }
+        }
+        error
+    }
+}
+
+unsafe extern "C" fn queries(extra: *mut c_void, status: *mut Status) -> i32 {
+    // SAFETY: `extra` is what the request was started with, and the program says that it is such a function.
+    unsafe {
+        let own = &mut *extra.cast::<Generalized>();
+        let query: extern "C" fn(*mut i64, *mut Status, *mut i32) = std::mem::transmute(own.query);
+        own.call(|extra, error| query(extra, status, error))
+    }
+}
+
+unsafe extern "C" fn frees(extra: *mut c_void) -> i32 {
+    // SAFETY: `extra` is what the request was started with, of which this is the end; and the program says that it is such a
+    // function.
+    unsafe {
+        let own = extra.cast::<Generalized>();
+        let free: extern "C" fn(*mut i64, *mut i32) = std::mem::transmute((*own).free);
+        let error = (*own).call(|extra, error| free(extra, error));
+        os::in_heap_of_library(|| drop(Box::from_raw(own)));
+        error
+    }
+}
+
+unsafe extern "C" fn cancels(extra: *mut c_void, complete: i32) -> i32 {
+    // SAFETY: `extra` is what the request was started with, and the program says that it is such a function.
+    unsafe {
+        let own = &mut *extra.cast::<Generalized>();
+        let cancel: extern "C" fn(*mut i64, *const i32, *mut i32) = std::mem::transmute(own.cancel);
+        own.call(|extra, error| cancel(extra, &complete, error))
+    }
+}
+
 /// Starts a generalized request.
 ///
 /// # Safety
@@ -115,12 +169,17 @@ pub unsafe extern "C" fn grequest_start(
 ) {
     // SAFETY: all are variables of the program.
     unsafe {
-        let own = Generalized { query, free, cancel, extra: *extra as *mut c_void, fortran: true };
+        let own = Generalized { query, free, cancel, extra: *extra, variable: extra };
+        let own = os::in_heap_of_library(|| Box::into_raw(Box::new(own)).cast());
         let mut made = abi::REQUEST_NULL;
-        let result = entry::enter(abi::Procedure::GrequestStart, On::Nothing, |me| {
-            crate::calls::generalized::start(me, own, &mut made);
-            Ok(())
-        });
+        let address = |function: *const ()| function as usize;
+        let result = c::grequest_start(
+            address(queries as *const ()),
+            address(frees as *const ()),
+            address(cancels as *const ()),
+            own,
+            &mut made,
+        );
         *request = made.to_fortran();
         set(ierror, result);
     }
