@@ -94,6 +94,16 @@ static void operators(void) {
     CHECK(all == 1 && any == 1);
 }
 
+/* Two buffers of one call are two: where data lie in their place already, MPI_IN_PLACE says so. */
+static void buffers(void) {
+    int values[64] = {0}, one = 1;
+    CHECK(MPI_Reduce_local(values, values, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
+    CHECK(MPI_Reduce_local(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
+    CHECK(MPI_Reduce_local(&one, values, 1, MPI_INT, MPI_SUM) == MPI_SUCCESS && values[0] == 1);
+    if (size > 64) return;
+    CHECK(MPI_Allgather(values + rank, 1, MPI_INT, values, 1, MPI_INT, MPI_COMM_WORLD) == MPI_ERR_BUFFER);
+}
+
 static void codes(void) {
     int class, code, other, found;
     MPI_Add_error_class(&class);
@@ -116,6 +126,7 @@ int main(int argc, char **argv) {
     names();
     graphs();
     operators();
+    buffers();
     codes();
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("objects: %s\n", all ? "wrong" : "right");
