@@ -1,7 +1,7 @@
 //! What programs attach to communicators, windows and datatypes (MPI 5.0, 7.7), and what one language reads of what another has
 //! attached (19.3.7).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -81,6 +81,8 @@ pub struct Keyval {
     pub extra_state: i64,
     /// How both are called.
     pub language: Language,
+    /// Whether the program has freed it. While something is attached under it, it may do so again.
+    pub freed: Cell<bool>,
 }
 
 /// What is attached to one object, in the order in which it was.
@@ -283,17 +285,36 @@ impl Rank {
         self.keyvals.borrow_mut().insert(Rc::new(keyval)) as i32
     }
 
-    /// Gives a key back. What is attached under it stays until its objects are freed.
+    /// Gives a key back. What is attached under it stays until its objects are freed, and the key can be freed again until
+    /// then: delete functions do so.
     ///
     /// # Errors
     /// If it is none of this kind of objects.
     pub fn free_keyval(&self, sort: Sort, key: i32) -> Result {
-        self.keyval(sort, key)?;
-        self.keyvals.borrow_mut().remove(key as usize);
+        self.known_keyval(sort, key)?.freed.set(true);
+        self.forget_keyval(key);
         Ok(())
     }
 
+    /// Drops a key that was freed, once nothing is attached under it.
+    fn forget_keyval(&self, key: i32) {
+        let mut keyvals = self.keyvals.borrow_mut();
+        let unused = |keyval: &Rc<Keyval>| keyval.freed.get() && Rc::strong_count(keyval) == 1;
+        if keyvals.get(key as usize).is_some_and(unused) {
+            keyvals.remove(key as usize);
+        }
+    }
+
+    /// A key that can be attached under.
     fn keyval(&self, sort: Sort, key: i32) -> Result<Rc<Keyval>> {
+        let found = self.known_keyval(sort, key)?;
+        if found.freed.get() {
+            return fail(abi::ERR_KEYVAL, format!("the key {key} was freed"));
+        }
+        Ok(found)
+    }
+
+    fn known_keyval(&self, sort: Sort, key: i32) -> Result<Rc<Keyval>> {
         match self.keyvals.borrow().get(key as usize) {
             Some(found) if found.sort == sort => Ok(Rc::clone(found)),
             Some(found) => fail(
@@ -350,6 +371,8 @@ impl Rank {
         let Some(entry) = found else { return Ok(false) };
         entry.keyval.deleted(handle, key, &entry.value)?;
         object.attributes().borrow_mut().entries.retain(|entry| entry.key != key);
+        drop(entry);
+        self.forget_keyval(key);
         Ok(true)
     }
 

@@ -18,7 +18,7 @@ pub struct Codes {
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Added {
-    Class,
+    Class { codes: u32 },
     Code { class: i32 },
 }
 
@@ -38,7 +38,7 @@ impl Codes {
     /// A new class, which is a code of itself.
     pub fn add_class(&mut self) -> i32 {
         let class = self.next();
-        self.added.insert(class, Added::Class);
+        self.added.insert(class, Added::Class { codes: 0 });
         class
     }
 
@@ -47,7 +47,11 @@ impl Codes {
     /// # Errors
     /// If there is no such class.
     pub fn add_code(&mut self, class: i32) -> Result<i32> {
-        self.check_class(class)?;
+        match self.added.get_mut(&class) {
+            Some(Added::Class { codes }) => *codes += 1,
+            None if standard_text(class).is_some() => {}
+            _ => return fail(abi::ERR_ARG, format!("{class} is no error class")),
+        }
         let code = self.next();
         self.added.insert(code, Added::Code { class });
         Ok(code)
@@ -74,13 +78,16 @@ impl Codes {
     /// # Errors
     /// If it is none, or has codes.
     pub fn remove_class(&mut self, class: i32) -> Result {
-        if self.added.get(&class) != Some(&Added::Class) {
-            return fail(abi::ERR_ARG, format!("{class} is no error class that the program has added"));
+        match self.added.get(&class) {
+            Some(Added::Class { codes: 0 }) => self.remove(class),
+            Some(Added::Class { .. }) => {
+                return fail(
+                    abi::ERR_ARG,
+                    format!("the error class {class} still has codes: remove them first"),
+                );
+            }
+            _ => return fail(abi::ERR_ARG, format!("{class} is no error class that the program has added")),
         }
-        if self.added.values().any(|added| *added == Added::Code { class }) {
-            return fail(abi::ERR_ARG, format!("the error class {class} still has codes: remove them first"));
-        }
-        self.remove(class);
         Ok(())
     }
 
@@ -89,8 +96,11 @@ impl Codes {
     /// # Errors
     /// If it is none.
     pub fn remove_code(&mut self, code: i32) -> Result {
-        if !matches!(self.added.get(&code), Some(Added::Code { .. })) {
+        let Some(&Added::Code { class }) = self.added.get(&code) else {
             return fail(abi::ERR_ARG, format!("{code} is no error code that the program has added"));
+        };
+        if let Some(Added::Class { codes }) = self.added.get_mut(&class) {
+            *codes -= 1;
         }
         self.remove(code);
         Ok(())
@@ -120,13 +130,6 @@ impl Codes {
         fail(abi::ERR_ARG, format!("{code} is no error class or code that the program has added"))
     }
 
-    fn check_class(&self, class: i32) -> Result {
-        if standard_text(class).is_some() || self.added.get(&class) == Some(&Added::Class) {
-            return Ok(());
-        }
-        fail(abi::ERR_ARG, format!("{class} is no error class"))
-    }
-
     /// The class of a code.
     ///
     /// # Errors
@@ -134,7 +137,7 @@ impl Codes {
     pub fn class(&self, code: i32) -> Result<i32> {
         match self.added.get(&code) {
             Some(Added::Code { class }) => Ok(*class),
-            Some(Added::Class) => Ok(code),
+            Some(Added::Class { .. }) => Ok(code),
             None if standard_text(code).is_some() => Ok(code),
             None => fail(abi::ERR_ARG, format!("{code} is no error code")),
         }

@@ -1,5 +1,6 @@
 //! What a program computes between two calls: it is measured, and takes as long as it would on the simulated host.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use simurgh_kernel::simcall::{ExecRequest, Follow, Simcall};
@@ -45,12 +46,63 @@ fn calibrate() -> f64 {
     (0..5).map(|_| run()).fold(0.0, f64::max)
 }
 
-/// The time that this thread has run, seconds.
+/// The time that this thread has run, seconds: a call of the operating system.
 fn processor_time() -> f64 {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The time on the wall, seconds: ten times as fast to read.
+fn elapsed_time() -> f64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+fn clock(which: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: it writes to what is given.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(which, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// When a program went on. The clock of the thread is read only where the time on the wall does not tell enough: what took little
+/// time on the wall took no more of the processor, and a thread that was interrupted was so for longer than [`Clock::FRESH`].
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// When the program went on last, on the wall; 0 before it did.
+    went_on: Cell<f64>,
+    /// What the thread had run when its clock was read last.
+    read: Cell<f64>,
+    /// When that was, on the wall.
+    read_at: Cell<f64>,
+}
+
+impl Clock {
+    /// For so long a reading of the thread's clock can be carried on by the wall's, seconds.
+    const FRESH: f64 = 50e-6;
+
+    fn read(&self, at: f64) -> f64 {
+        self.read.set(processor_time());
+        self.read_at.set(at);
+        self.read.get()
+    }
+
+    /// The program goes on.
+    fn goes_on(&self) {
+        let now = elapsed_time();
+        if now - self.read_at.get() > Self::FRESH {
+            self.read(now);
+        }
+        self.went_on.set(now);
+    }
+
+    /// What the program has computed since it went on, seconds; nothing if it is less than `least`.
+    fn computed(&self, least: f64) -> Option<f64> {
+        let (now, went_on) = (elapsed_time(), self.went_on.get());
+        if went_on == 0.0 || now - went_on < least {
+            return None;
+        }
+        let had_run = self.read.get() + (went_on - self.read_at.get());
+        Some(self.read(now) - had_run).filter(|seconds| *seconds >= least)
+    }
 }
 
 impl Rank {
@@ -58,8 +110,7 @@ impl Rank {
     #[inline]
     pub fn has_computed(&self) {
         if let Compute::Measured { speed, least } = self.world.compute {
-            let seconds = processor_time() - self.went_on.get();
-            if self.went_on.get() > 0.0 && seconds >= least {
+            if let Some(seconds) = self.clock.computed(least) {
                 self.compute(seconds * speed);
             }
         }
@@ -69,7 +120,7 @@ impl Rank {
     #[inline]
     pub fn goes_on(&self) {
         if let Compute::Measured { .. } = self.world.compute {
-            self.went_on.set(processor_time());
+            self.clock.goes_on();
         }
     }
 
@@ -86,5 +137,24 @@ impl Rank {
     pub fn compute(&self, flops: f64) {
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
         self.ask(Simcall::Execute(request, Follow::Wait(None)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_computations_are_measured_and_short_ones_are_not() {
+        let clock = Clock::default();
+        assert_eq!(clock.computed(1e-6), None, "it has not gone on");
+        clock.goes_on();
+        assert_eq!(clock.computed(1e3), None, "it takes less");
+        clock.goes_on();
+        let start = processor_time();
+        while processor_time() - start < 0.01 {}
+        let ran = processor_time() - start;
+        let computed = clock.computed(1e-6).expect("it takes more");
+        assert!((ran - computed).abs() < 1e-3, "{ran} {computed}");
     }
 }

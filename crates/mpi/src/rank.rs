@@ -16,6 +16,7 @@ use crate::attributes::{self, Keyval};
 use crate::buffered::Buffered;
 use crate::codes::Codes;
 use crate::communicator::{Communicator, context};
+use crate::compute::Clock;
 use crate::datatype::{self, Type};
 use crate::errhandler::Handler;
 use crate::error::{Result, fail};
@@ -57,8 +58,8 @@ pub struct Rank {
     pub thread_level: Cell<i32>,
     /// What it calls now.
     pub procedure: Cell<Option<Procedure>>,
-    /// When the program went on last, by the clock of this thread.
-    pub went_on: Cell<f64>,
+    /// When the program went on last.
+    pub clock: Clock,
     /// How often in a row it has read the clock.
     pub clock_reads: Cell<u32>,
     /// How often it called what, and how long that took in all.
@@ -133,7 +134,7 @@ impl Rank {
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
             procedure: Cell::new(None),
-            went_on: Cell::new(0.0),
+            clock: Clock::default(),
             clock_reads: Cell::new(0),
             called: RefCell::default(),
             comm_world,

@@ -29,12 +29,14 @@ pub struct Pending {
     pub work: RefCell<Work>,
     /// What it begins with each time, if it can be begun again.
     pub persistent: Option<Persistent>,
-    /// How many activities it was begun with.
-    begun: Cell<u32>,
+    /// Which of its messages tests have found complete.
+    found: RefCell<Vec<bool>>,
     /// Whether the program itself has still to say that it is complete.
     pub open: Cell<bool>,
     /// Whether it was begun, and not completed since.
     pub active: Cell<bool>,
+    /// Whether a test of several has found it complete, and others not.
+    pub was_seen: Cell<bool>,
     /// What it came to so far.
     pub outcome: RefCell<std::result::Result<Status, (Error, Status)>>,
     /// Whose errors its errors are.
@@ -92,6 +94,12 @@ pub trait Several: std::fmt::Debug {
     fn status(&self) -> Status {
         Status::empty()
     }
+
+    /// Its messages if a test looks at them one by one, each at the cost of a test: their numbers, or nothing where one was
+    /// complete when it began.
+    fn messages(&self) -> Vec<Option<u32>> {
+        Vec::new()
+    }
 }
 
 /// What follows when all have arrived.
@@ -145,12 +153,13 @@ impl Pending {
     ) -> Self {
         let activities: SmallVec<_> = activities.into_iter().zip(0..).collect();
         Self {
-            begun: Cell::new(activities.len() as u32),
+            found: RefCell::default(),
             activities: RefCell::new(activities),
             work: RefCell::new(work),
             persistent: None,
             open: Cell::new(false),
             active: Cell::new(true),
+            was_seen: Cell::new(false),
             outcome: RefCell::new(Ok(Status::empty())),
             comm,
         }
@@ -174,7 +183,7 @@ impl Pending {
     /// It begins anew.
     pub fn begins(&self, activities: impl IntoIterator<Item = ActivityId>, work: Work, status: Status) {
         *self.activities.borrow_mut() = activities.into_iter().zip(0..).collect();
-        self.begun.set(self.activities.borrow().len() as u32);
+        self.found.borrow_mut().clear();
         *self.work.borrow_mut() = work;
         *self.outcome.borrow_mut() = Ok(status);
         self.active.set(true);
@@ -192,9 +201,26 @@ impl Pending {
         self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
     }
 
-    /// How many messages it was begun with.
-    pub fn messages(&self) -> u32 {
-        self.begun.get()
+    /// The messages that a test looks at one by one, if there are several.
+    pub fn messages(&self) -> Vec<Option<u32>> {
+        match &*self.work.borrow() {
+            Work::Several(several) => several.messages(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a test has found the message at this place complete.
+    pub fn was_found(&self, place: usize) -> bool {
+        self.found.borrow().get(place).copied().unwrap_or(false)
+    }
+
+    /// A test has found the message at this place complete.
+    pub fn is_found(&self, place: usize) {
+        let mut found = self.found.borrow_mut();
+        if found.len() <= place {
+            found.resize(place + 1, false);
+        }
+        found[place] = true;
     }
 
     /// The activity of a message, if it is not over.

@@ -1,6 +1,6 @@
 //! Attributes and names of objects (MPI 5.0, 7.7 and 7.8).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
 
 use super::{check_place, give, taken};
@@ -11,7 +11,8 @@ use crate::rank::Rank;
 
 fn create(me: &Rank, sort: Sort, copy: usize, delete: usize, extra: *mut c_void, place: *mut i32) -> Result {
     check_place(place)?;
-    let keyval = Keyval { sort, copy, delete, extra_state: extra as i64, language: Language::C };
+    let (extra_state, language, freed) = (extra as i64, Language::C, Cell::new(false));
+    let keyval = Keyval { sort, copy, delete, extra_state, language, freed };
     give(place, me.new_keyval(keyval))
 }
 

@@ -322,6 +322,7 @@ pub fn type_free(me: &Rank, datatype: *mut Datatype) -> Result {
 }
 
 pub fn type_dup(me: &Rank, oldtype: Datatype, newtype: *mut Datatype) -> Result {
+    answer(newtype, abi::DATATYPE_NULL)?;
     let handle = me.dup_type(oldtype)?;
     answer(newtype, handle)
 }

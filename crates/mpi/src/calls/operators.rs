@@ -39,8 +39,11 @@ pub fn reduce_local(
     if count > 0 && found.is_predefined() && (inbuf.is_null() || inoutbuf.is_null()) {
         return fail(abi::ERR_BUFFER, "a buffer is a null pointer, and the count is not 0");
     }
-    if inbuf as usize == abi::IN_PLACE {
+    if [inbuf.addr(), inoutbuf.addr()].contains(&abi::IN_PLACE) {
         return fail(abi::ERR_BUFFER, "MPI_IN_PLACE is not allowed here: there are two operands");
+    }
+    if count > 0 && found.size > 0 && inbuf == inoutbuf {
+        return fail(abi::ERR_BUFFER, "both operands are in the same buffer: each has its own");
     }
     // SAFETY: the program has so many elements at both places.
     unsafe { operator.apply(me, inbuf, inoutbuf, count, datatype, &found) }

@@ -229,6 +229,9 @@ impl Call {
         let mine = input(me, &comm, mine)?;
         if let (Some(mine), false) = (&mine, all.is_empty()) {
             forbid_same(mine, &all.block(0))?;
+            if !comm.is_inter() {
+                forbid_same(mine, &all.block(comm.rank))?;
+            }
         }
         call(comm, What::Allgather { mine, all })
     }

@@ -85,7 +85,10 @@ impl Fold {
 /// An exchange under way.
 #[derive(Debug)]
 struct UnderWay {
+    /// What becomes of each that was not complete at once.
     targets: Vec<Target>,
+    /// All, in order: which of these, if any.
+    messages: Vec<Option<u32>>,
     fold: Option<Fold>,
     wrong: Result,
 }
@@ -254,7 +257,7 @@ impl Exchange {
     /// If there is no such rank.
     fn post(self, me: &Rank) -> Result<(Vec<ActivityId>, UnderWay)> {
         let Self { comm, tag, posts, fold, wrong } = self;
-        let (mut activities, mut targets) = (Vec::new(), Vec::new());
+        let (mut activities, mut targets, mut messages) = (Vec::new(), Vec::new(), Vec::new());
         for post in posts {
             match post {
                 Post::Send { to, data, lane } => {
@@ -263,20 +266,25 @@ impl Exchange {
                     let follow = Follow::Return;
                     let posted =
                         me.send_data(&comm, context, to, tag + lane, data, Mode::Standard, manner, follow)?;
-                    if let Posted::UnderWay(activity) = posted {
-                        activities.push(activity);
-                        targets.push(Target::Nowhere);
+                    match posted {
+                        Posted::UnderWay(activity) => {
+                            messages.push(Some(activities.len() as u32));
+                            activities.push(activity);
+                            targets.push(Target::Nowhere);
+                        }
+                        Posted::Done => messages.push(None),
                     }
                 }
                 Post::Receive { from, target, lane } => {
                     if let Some(activity) = me.post_receive(&comm, Context::Collective, from, tag + lane)? {
+                        messages.push(Some(activities.len() as u32));
                         activities.push(activity);
                         targets.push(target);
                     }
                 }
             }
         }
-        Ok((activities, UnderWay { targets, fold, wrong }))
+        Ok((activities, UnderWay { targets, messages, fold, wrong }))
     }
 
     /// Begins it.
@@ -327,6 +335,10 @@ impl Several for UnderWay {
         }
         self.wrong.clone()?;
         Ok(Then::Complete)
+    }
+
+    fn messages(&self) -> Vec<Option<u32>> {
+        self.messages.clone()
     }
 }
 

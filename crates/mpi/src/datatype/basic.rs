@@ -157,7 +157,7 @@ basics! {
         UNSIGNED U32 4,
         LONG I64 4,
         UNSIGNED_LONG U64 4,
-        LONG_LONG I64 8,
+        LONG_LONG_INT I64 8,
         UNSIGNED_LONG_LONG U64 8,
         INT8_T I8 1,
         INT16_T I16 2,
@@ -198,7 +198,7 @@ basics! {
         LOGICAL16 U128 16,
     }
     Complex {
-        C_FLOAT_COMPLEX ComplexF32 8,
+        C_COMPLEX ComplexF32 8,
         C_DOUBLE_COMPLEX ComplexF64 16,
         C_LONG_DOUBLE_COMPLEX ComplexF80 32,
         CXX_FLOAT_COMPLEX ComplexF32 8,

@@ -1,5 +1,7 @@
 //! Attributes in Fortran: integers, where C has pointers (MPI 5.0, 19.3.7).
 
+use std::cell::Cell;
+
 use crate::abi::{self, Comm, Datatype, Procedure, Win};
 use crate::attributes::{Keyval, Language, Object, Sort, Value};
 use crate::entry::enter;
@@ -152,7 +154,9 @@ macro_rules! keys {
                 let result = enter(Procedure::$created, On::Nothing, |me| {
                     let extra_state = i64::from(*extra);
                     let language = Language::$language;
-                    keyval.write(me.new_keyval(Keyval { sort: Sort::$sort, copy, delete, extra_state, language }));
+                    let (sort, freed) = (Sort::$sort, Cell::new(false));
+                    let made = Keyval { sort, copy, delete, extra_state, language, freed };
+                    keyval.write(me.new_keyval(made));
                     Ok(())
                 });
                 set(ierror, result);

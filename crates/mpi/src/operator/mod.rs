@@ -109,7 +109,10 @@ impl Predefined {
             Predefined::Sum | Predefined::Prod => {
                 matches!(class, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
             }
-            Predefined::Land | Predefined::Lor | Predefined::Lxor => matches!(class, CInteger | Logical),
+            Predefined::Land | Predefined::Lor | Predefined::Lxor => {
+                // Of the standard C integers and logicals alone, but programs use counts and addresses too.
+                matches!(class, CInteger | Logical | MultiLanguage)
+            }
             Predefined::Band | Predefined::Bor | Predefined::Bxor => {
                 matches!(class, CInteger | FortranInteger | Byte | MultiLanguage)
             }

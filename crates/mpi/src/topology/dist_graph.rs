@@ -85,7 +85,9 @@ impl Rank {
             let told = channel.receive(0, None)?;
             return Ok(DistGraph::of(comm.rank as i32, &read(&told[1..]), told[0] != 0));
         };
-        let weighted = all.iter().any(|data| data[0] != 0 && data.len() > 1);
+        // Those that name edges say whether these have weights.
+        let says = |named: bool| all.iter().any(|data| data[0] != 0 && (data.len() > 1) == named);
+        let weighted = if all.iter().any(|data| data.len() > 1) { says(true) } else { says(false) };
         let mut edges: Vec<Vec<Named>> = vec![vec![]; comm.size()];
         for edge in all.iter().flat_map(|data| read(&data[1..])) {
             edges[edge.source as usize].push(edge);
