@@ -2,8 +2,8 @@
 //! just that.
 //!
 //! In a block that begins with ```` ```console ````, a line `$ cargo run --release --example NAME -- ARGUMENTS` is a
-//! command, and so is `$ cargo run --release -- ARGUMENTS` for the `simurgh` command itself. The lines up to the next
-//! one are its output. A line `...` stands for any lines, and `...` within a line for any text, such as how long a search
+//! command, and so is `$ cargo run --release -- ARGUMENTS`, or `$ simurgh ARGUMENTS`, for the `simurgh` command itself. The
+//! lines up to the next one are its output. A line `...` stands for any lines, and `...` within a line for any text, such as how long a search
 //! took. A last line `exit code N` tells the exit code where it is not 0.
 
 use std::path::{Path, PathBuf};
@@ -80,6 +80,9 @@ fn simurgh() -> &'static Path {
 
 /// The program that a command of a page runs, and its arguments.
 fn program(command: &str) -> Option<(PathBuf, Vec<&str>)> {
+    if let Some(arguments) = command.strip_prefix("simurgh ") {
+        return Some((simurgh().to_owned(), arguments.split_whitespace().collect()));
+    }
     let mut words = command.strip_prefix("cargo run --release ")?.split_whitespace();
     let program = match words.next()? {
         "--example" => {
@@ -123,6 +126,9 @@ fn dots_stand_for_what_is_not_told() {
 fn what_the_pages_show_is_what_the_programs_print() {
     let mut run = 0;
     let mut wrong = Vec::new();
+    // Where the pages compile MPI programs to; cargo may build elsewhere.
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+    std::fs::create_dir_all(target).expect("the folder is ours");
     for shown in pages().iter().chain(&documents()).flat_map(|page| shown(page)) {
         let Some((program, arguments)) = program(&shown.command) else {
             panic!("{}:{}: not a command that can be run here", shown.page.display(), shown.line);

@@ -4,6 +4,7 @@ mod calls;
 mod errors;
 mod explore;
 mod installed;
+mod mpi;
 mod properties;
 mod replay;
 mod searches;
