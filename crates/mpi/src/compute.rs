@@ -109,10 +109,10 @@ impl Rank {
     /// The program has called: what it did since the last call takes its time.
     #[inline]
     pub fn has_computed(&self) {
-        if let Compute::Measured { speed, least } = self.world.compute {
-            if let Some(seconds) = self.clock.computed(least) {
-                self.compute(seconds * speed);
-            }
+        if let Compute::Measured { speed, least } = self.world.compute
+            && let Some(seconds) = self.clock.computed(least)
+        {
+            self.compute(seconds * speed);
         }
     }
 

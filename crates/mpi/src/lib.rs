@@ -18,7 +18,8 @@ pub mod compute;
 pub mod costs;
 pub mod coverage;
 pub mod datatype;
-#[allow(missing_docs, clippy::missing_safety_doc, clippy::too_many_arguments)]
+// Most of it is made from a table, and not for people to read.
+#[allow(missing_docs, clippy::all, clippy::pedantic)]
 pub mod entry;
 pub mod errhandler;
 pub mod error;

@@ -67,6 +67,7 @@ fn nothing_below_knows_what_is_above() {
         "simurgh-trace",
         "simurgh-actors",
         "simurgh-trace-replay",
+        "simurgh-mpi",
         "simurgh-cli",
         "simurgh",
         "simurgh-examples",

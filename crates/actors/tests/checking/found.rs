@@ -72,7 +72,7 @@ fn a_counterexample_is_saved_with_what_it_is_of() {
         std::fs::read_to_string(&file).expect("it is text")
     };
     let plain = read(&simurgh::check(wrong).assert_violated());
-    assert!(plain.contains("program = \"checking\"\narguments = [\"check\"]\n"), "{plain}");
+    assert!(plain.contains("program = \"actors\"\narguments = [\"check\"]\n"), "{plain}");
     let named = read(&simurgh::check(wrong).program("fan_in", ["check", "--bug"]).assert_violated());
     assert!(named.contains("program = \"fan_in\"\narguments = [\"check\", \"--bug\"]\n"), "{named}");
 }

@@ -51,7 +51,8 @@ fn explored_actors_panic() {
 #[test]
 fn panics_of_explored_actors_print_nothing() {
     let test = std::env::current_exe().expect("this test has a path");
-    let arguments = ["--exact", "together::explored_actors_panic", "--include-ignored", "--nocapture"];
+    let arguments =
+        ["--exact", "checking::together::explored_actors_panic", "--include-ignored", "--nocapture"];
     let output = Command::new(test).args(arguments).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");

@@ -101,7 +101,6 @@ fn allocated(
     tell(baseptr.cast(), base)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the call of MPI has as many")]
 pub fn win_allocate(
     me: &Rank,
     size: i64,
@@ -114,7 +113,6 @@ pub fn win_allocate(
     allocated(me, abi::WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the call of MPI has as many")]
 pub fn win_allocate_shared(
     me: &Rank,
     size: i64,

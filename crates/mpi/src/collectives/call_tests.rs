@@ -144,8 +144,14 @@ fn mistakes_have_their_classes() {
         assert_eq!(class(Call::allgather(me, said, said, COMM)), abi::ERR_BUFFER);
         assert_eq!(class(Call::allreduce(me, said.0, said, abi::SUM, COMM)), abi::ERR_BUFFER);
         let double = (said.0, 1, abi::DOUBLE);
-        assert_eq!(class(Call::allreduce(me, abi::IN_PLACE as *const _, double, abi::BAND, COMM)), abi::ERR_OP);
-        assert_eq!(class(Call::bcast(me, (abi::IN_PLACE as *const _, 1, abi::INT), 0, COMM)), abi::ERR_BUFFER);
+        assert_eq!(
+            class(Call::allreduce(me, abi::IN_PLACE as *const _, double, abi::BAND, COMM)),
+            abi::ERR_OP
+        );
+        assert_eq!(
+            class(Call::bcast(me, (abi::IN_PLACE as *const _, 1, abi::INT), 0, COMM)),
+            abi::ERR_BUFFER
+        );
         assert_eq!(class(Call::neighbor_allgather(me, said, said, COMM)), abi::ERR_TOPOLOGY);
         let other = (said.0.wrapping_byte_add(4), 2, abi::INT);
         let result = Call::allgather(me, other, said, COMM)?.run(me);

@@ -355,7 +355,7 @@ impl Call {
     ///
     /// # Errors
     /// If there is no such rank.
-    pub fn start(&self, me: &Rank, request: *mut Request) -> Result {
+    pub(crate) fn start(&self, me: &Rank, request: *mut Request) -> Result {
         let pending = Exchange::new(me, self, self.next_tag()).begin(me)?;
         // SAFETY: the program wants the request there.
         unsafe { request.write(me.keep(pending)) };
@@ -366,7 +366,7 @@ impl Call {
     ///
     /// # Errors
     /// None.
-    pub fn prepare(self, me: &Rank, request: *mut Request) -> Result {
+    pub(crate) fn prepare(self, me: &Rank, request: *mut Request) -> Result {
         let (comm, tag) = (Rc::clone(&self.comm), self.next_tag());
         let pending =
             Pending::inactive(Persistent::Other(Box::new(Prepared { call: self, tag })), Some(comm));

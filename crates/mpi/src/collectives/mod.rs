@@ -40,6 +40,6 @@ pub mod trees;
 pub use selection::Selection;
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod call_tests;
+#[cfg(test)]
+mod tests;

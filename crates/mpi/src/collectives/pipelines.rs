@@ -97,8 +97,8 @@ fn along(team: &Team<'_>, wave: &mut Wave<'_>, tree: &Tree) -> Result {
         }
     } else {
         for index in 0..whole {
-            if tree.parent.is_some() {
-                team.take_into(receives[index], &mut wave.data[parts.get(index)])?;
+            if let Some(receive) = receives.get(index) {
+                team.take_into(*receive, &mut wave.data[parts.get(index)])?;
             }
             for child in &tree.children {
                 sends.push(team.isend(*child, &wave.data[parts.get(index)])?);
@@ -131,8 +131,8 @@ pub(super) fn chains_by_group(team: &Team<'_>, wave: &mut Wave<'_>, group: usize
         None => Vec::new(),
     };
     for index in 0..whole {
-        if parent.is_some() {
-            team.take_into(receives[index], &mut wave.data[parts.get(index)])?;
+        if let Some(receive) = receives.get(index) {
+            team.take_into(*receive, &mut wave.data[parts.get(index)])?;
         }
         for child in &children {
             team.send(*child, &wave.data[parts.get(index)])?;

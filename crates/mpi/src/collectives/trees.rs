@@ -43,7 +43,7 @@ pub fn binomial(v: usize, size: usize) -> Tree {
 /// At most `fanout` chains below the root, of equal length but for one.
 pub fn chain(fanout: usize, v: usize, size: usize) -> Tree {
     let others = size - 1;
-    let runs = fanout.min(others).min(32).max(1);
+    let runs = fanout.min(others).clamp(1, 32);
     let (short, longer) = (others / runs, others % runs);
     let begin = |run: usize| 1 + run * short + run.min(longer);
     if v == 0 {
@@ -88,12 +88,12 @@ pub fn in_order(rank: usize, size: usize) -> Tree {
 /// The tree of radix 4: who is above, and those below in groups, the farthest first.
 pub fn of_four(v: usize, size: usize) -> (Option<usize>, Vec<Vec<usize>>) {
     let mut reach = 1;
-    while reach < size && (v == 0 || v % (4 * reach) == 0) {
+    while reach < size && (v == 0 || v.is_multiple_of(4 * reach)) {
         reach *= 4;
     }
     let parent = (v > 0).then(|| v - v % (4 * reach));
     let mut groups = Vec::new();
-    while reach > 1 || (v == 0 && reach > 1) {
+    while reach > 1 {
         reach /= 4;
         let group: Vec<usize> =
             [1, 2, 3].iter().map(|times| v + times * reach).filter(|child| *child < size).collect();

@@ -211,8 +211,8 @@ impl Rank {
     /// If a communication failed.
     pub fn flush_all(&self, window: &Window) -> Result {
         self.flush_local(window, None)?;
-        let others = (0..window.comm.size()).filter(|rank| *rank != window.comm.rank);
-        others.map(|rank| self.finish(window.exposed(rank), Some(window.comm.rank))).collect()
+        let mut others = (0..window.comm.size()).filter(|rank| *rank != window.comm.rank);
+        others.try_for_each(|rank| self.finish(window.exposed(rank), Some(window.comm.rank)))
     }
 
     /// Waits for what is under way at this process with a rank, or with all: its buffers are its own again.
