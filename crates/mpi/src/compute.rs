@@ -64,7 +64,7 @@ fn clock(which: libc::clockid_t) -> f64 {
 }
 
 /// When a program went on. The clock of the thread is read only where the time on the wall does not tell enough: what took little
-/// time on the wall took no more of the processor, and a thread that was interrupted was so for longer than [`Clock::FRESH`].
+/// time on the wall took no more of the processor, and a thread that was interrupted was so for longer than a reading stays fresh.
 #[derive(Debug, Default)]
 pub struct Clock {
     /// When the program went on last, on the wall; 0 before it did.

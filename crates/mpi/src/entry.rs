@@ -147,7 +147,6 @@ impl Rank {
             message: &error.message,
             on: error.on.unwrap_or(on),
         };
-        self.raise(&raised);
-        error.class
+        self.raise(&raised)
     }
 }

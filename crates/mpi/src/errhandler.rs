@@ -162,11 +162,11 @@ impl Rank {
         }
     }
 
-    /// Calls the error handler of an object. It comes back if the handler does.
-    pub fn raise(&self, raised: &Raised<'_>) {
+    /// Calls the error handler of an object. It comes back if the handler does, with the code that it leaves.
+    pub fn raise(&self, raised: &Raised<'_>) -> i32 {
         let (errhandler, handle) = self.errhandler_of(raised.on);
         match errhandler {
-            abi::ERRORS_RETURN => {}
+            abi::ERRORS_RETURN => raised.code,
             abi::ERRORS_ARE_FATAL | abi::ERRORS_ABORT => self.end(raised),
             _ => match self.errhandler(errhandler) {
                 Ok(handler) => handler.call(handle, raised.code),
@@ -236,8 +236,8 @@ impl Rank {
 }
 
 impl Handler {
-    /// Calls the program's function.
-    fn call(&self, mut handle: usize, mut code: i32) {
+    /// Calls the program's function: the code that it leaves.
+    fn call(&self, mut handle: usize, mut code: i32) -> i32 {
         os::in_heap_of_program(|| {
             if self.fortran {
                 let mut handle = handle as i32;
@@ -252,5 +252,6 @@ impl Handler {
                 unsafe { function(&raw mut handle, &raw mut code) };
             }
         });
+        code
     }
 }

@@ -95,7 +95,7 @@ pub fn cart_create(
     comm_cart: *mut Comm,
 ) -> Result {
     let old = plain(me, comm_old)?;
-    check_place(comm_cart)?;
+    give(comm_cart, abi::COMM_NULL)?;
     let grid = described(&old, ndims, dims, periods)?;
     give_first(me, &old, grid.size(), Topology::Cartesian(grid), comm_cart)
 }

@@ -104,6 +104,24 @@ static void buffers(void) {
     CHECK(MPI_Allgather(values + rank, 1, MPI_INT, values, 1, MPI_INT, MPI_COMM_WORLD) == MPI_ERR_BUFFER);
 }
 
+static void forgives(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    *code = MPI_SUCCESS;
+}
+
+/* A communicator that is not made is none; an error handler may change the code that the call gives. */
+static void errors(void) {
+    MPI_Comm cart = MPI_COMM_SELF;
+    MPI_Errhandler handler;
+    int dims[2] = {size, 2}, periods[2] = {0, 0};
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart) != MPI_SUCCESS && cart == MPI_COMM_NULL);
+    MPI_Comm_create_errhandler(forgives, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart) == MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler);
+}
+
 static void codes(void) {
     int class, code, other, found;
     MPI_Add_error_class(&class);
@@ -127,6 +145,7 @@ int main(int argc, char **argv) {
     graphs();
     operators();
     buffers();
+    errors();
     codes();
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("objects: %s\n", all ? "wrong" : "right");
