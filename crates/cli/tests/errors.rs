@@ -234,11 +234,11 @@ fn options_that_cannot_be_followed() {
         ),
         (
             &["run", "s.toml", "--bogus"],
-            "unexpected argument '--bogus' found; to pass '--bogus' as a value, use '-- --bogus'; Usage: simurgh run <FILE>; try --help",
+            "unexpected argument '--bogus' found; to pass '--bogus' as a value, use '-- --bogus'; Usage: simurgh run <FILE> [-- <ARGUMENTS>...]; try --help",
         ),
         (
             &["run"],
-            "the following required arguments were not provided: <FILE>; Usage: simurgh run <FILE>; try --help",
+            "the following required arguments were not provided: <FILE>; Usage: simurgh run <FILE> [-- <ARGUMENTS>...]; try --help",
         ),
         (
             &["runn", "s.toml"],

@@ -2,8 +2,21 @@
 
 use crate::support::command::{Folder, Ran};
 
-const VERBS: [&str; 9] =
-    ["check", "completions", "explore", "man", "platform", "replay", "run", "watch", "why"];
+const VERBS: [&str; 13] = [
+    "cc",
+    "check",
+    "completions",
+    "cxx",
+    "explore",
+    "fc",
+    "man",
+    "mpi",
+    "platform",
+    "replay",
+    "run",
+    "watch",
+    "why",
+];
 
 fn refused(ran: &Ran, expected: &str) {
     assert_eq!(ran.stderr, format!("simurgh: {expected}\n"), "{}", ran.told());
@@ -50,6 +63,7 @@ fn every_subcommand_has_a_page() {
     pages.sort();
     let mut expected: Vec<_> = VERBS.iter().map(|verb| format!("simurgh-{verb}.1")).collect();
     expected.extend(["simurgh.1".to_owned(), "simurgh-platform-show.1".to_owned()]);
+    expected.extend(["coverage", "wrappers"].map(|verb| format!("simurgh-mpi-{verb}.1")));
     expected.sort();
     assert_eq!(pages, expected);
     assert_eq!(ran.stdout.lines().count(), expected.len(), "{}", ran.told());

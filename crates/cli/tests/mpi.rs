@@ -116,14 +116,11 @@ fn recorded(name: &str) -> Option<PathBuf> {
 }
 
 /// Recorded programs whose dates differ, and why.
-const DIFFERENT: [(&str, &str); 12] = [
+const DIFFERENT: [(&str, &str); 9] = [
     ("icoll-005", "MPI_Ibarrier: the reference lets ranks leave before all have entered"),
     ("icoll-041", "MPI_Ibarrier, as above"),
     ("mix-023", "MPI_Ibarrier, as above"),
     ("poll-010", "to be mended: how often several ranks that poll look in vain"),
-    ("poll-046", "to be mended: polling, as above"),
-    ("poll-070", "to be mended: polling, as above"),
-    ("poll-082", "to be mended: polling, as above"),
     ("rma-008", "to be mended: MPI_Win_unlock_all after MPI_Rput or MPI_Rget"),
     ("rma-020", "to be mended: MPI_Win_unlock_all, as above"),
     ("rma-044", "to be mended: MPI_Win_unlock_all, as above"),

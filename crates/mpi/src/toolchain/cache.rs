@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::toolchain::{Compiler, Error, Language};
 
@@ -131,7 +132,7 @@ impl Files {
         if library.exists() {
             return Ok(());
         }
-        let place = self.root.join(format!("making-{}", process::id()));
+        let place = self.root.join(format!("making-{}", own()));
         let make = || {
             fs::create_dir_all(&place)?;
             let mut objects = Vec::new();
@@ -164,7 +165,7 @@ impl Files {
             return Ok(());
         }
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let place = self.root.join(format!("{name}.{}", process::id()));
+        let place = self.root.join(format!("{name}.{}", own()));
         let result = fs::create_dir_all(&place).and_then(|()| make(&place)).and_then(|()| {
             fs::rename(&place, folder).or_else(|error| if folder.exists() { Ok(()) } else { Err(error) })
         });
@@ -219,6 +220,12 @@ fn hide(assembly: &Path) -> io::Result<()> {
         .collect();
     text += &hidden;
     fs::write(assembly, text)
+}
+
+/// A name that nobody else has, in this process or another.
+fn own() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Runs a compiler; what it says is the error.
