@@ -1,5 +1,5 @@
 //! `MPI_Bcast`: one has something, all get it (MPI 5.0, 6.4). Algorithms in one piece; those in segments are in
-//! [`pipelines`](super::pipelines).
+//! [`super::pipelines`].
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! What Fortran programs call: `mpif.h`, the module `mpi` and the module `mpi_f08`.
 //!
 //! `build/fortran.rs` makes the entry points from the table, with the conversions that are here:
-//! - [`special`]: `MPI_BOTTOM` and the like, which are variables of the program, known by their addresses.
+//! - `special`: `MPI_BOTTOM` and the like, which are variables of the program, known by their addresses.
 //! - [`strings`]: texts, padded with blanks.
 //! - [`descriptors`]: buffers of `mpi_f08`, which may be sections of arrays.
 //! - [`attributes`], [`callbacks`], [`by_hand`]: procedures that do not follow from the table.
