@@ -1,8 +1,10 @@
 //! The configuration keys of SMPI that are about MPI itself.
 
 use simurgh_actors::{Error, Result};
+use simurgh_platform::units;
 
 use crate::collectives::{Selection, selection};
+use crate::compute::Compute;
 use crate::world::{Costs, Overhead};
 
 /// What the keys say.
@@ -12,32 +14,72 @@ pub struct Keys {
     pub costs: Costs,
     /// Which algorithms collectives use.
     pub selection: Selection,
+    /// Whether computation takes time (`smpi/simulate-computation`), where it is said.
+    pub computes: Option<bool>,
+    /// What this machine does in a second, in flops (`smpi/host-speed`), where it is not to be measured.
+    pub speed: Option<f64>,
+    /// Computation that is shorter does not count, seconds (`smpi/cpu-threshold`).
+    pub least: Option<f64>,
 }
+
+impl Keys {
+    /// How computation counts: as the command says, else as the keys say.
+    pub fn compute(&self, said: Option<Compute>) -> Compute {
+        let default = || if self.computes == Some(false) { Compute::Nothing } else { Compute::measured() };
+        match said.unwrap_or_else(default) {
+            Compute::Nothing => Compute::Nothing,
+            Compute::Measured { speed, least } => {
+                Compute::Measured { speed: self.speed.unwrap_or(speed), least: self.least.unwrap_or(least) }
+            }
+        }
+    }
+}
+
+/// Keys of SMPI that are about how it does its work, and not about what comes of it: there is nothing to do for them.
+const WITHOUT_EFFECT: [&str; 16] = [
+    "smpi/privatization",
+    "smpi/privatize-libs",
+    "smpi/shared-malloc",
+    "smpi/shared-malloc-blocksize",
+    "smpi/shared-malloc-hugepage",
+    "smpi/auto-shared-malloc-thresh",
+    "smpi/keep-temps",
+    "smpi/tmpdir",
+    "smpi/display-timing",
+    "smpi/display-allocs",
+    "smpi/list-leaks",
+    "smpi/errors-are-fatal",
+    "smpi/pedantic",
+    "smpi/buffering",
+    "smpi/trace-call-location",
+    "smpi/trace-call-use-absolute-path",
+];
+
+/// Keys of SMPI that the network model reads.
+const OF_THE_NETWORK: [&str; 3] = ["smpi/lat-factor", "smpi/bw-factor", "smpi/IB-penalty-factors"];
 
 /// Reads those keys that are about MPI; others are for somebody else.
 ///
 /// # Errors
-/// If a value makes no sense.
-pub fn read(config: &[(String, String)]) -> Result<Keys> {
+/// If a value makes no sense, or a key is about MPI and not known.
+pub fn read<'k>(config: impl Iterator<Item = (&'k str, &'k str)>) -> Result<Keys> {
     let mut keys = Keys::default();
     let mut algorithms = selection::Keys::default();
-    for (key, value) in config {
-        set(&mut keys, key, value.trim())
-            .and_then(|()| algorithms.set(key, value.trim()))
+    for (key, value) in config.filter(|(key, _)| key.starts_with("smpi/")) {
+        let value = value.trim();
+        set(&mut keys, &mut algorithms, key, value)
             .map_err(|expected| Error::input(format!("--config {key}={value}: {expected}")))?;
-    }
-    let Costs { async_small_below, detached_below, .. } = keys.costs;
-    if async_small_below > detached_below {
-        return Err(Error::input(format!(
-            "smpi/async-small-thresh={async_small_below} is above smpi/send-is-detached-thresh={detached_below}: what is sent before it \
-             is received must not wait for its receiver"
-        )));
     }
     keys.selection = algorithms.selection();
     Ok(keys)
 }
 
-fn set(keys: &mut Keys, key: &str, value: &str) -> std::result::Result<(), String> {
+fn set(
+    keys: &mut Keys,
+    algorithms: &mut selection::Keys,
+    key: &str,
+    value: &str,
+) -> std::result::Result<(), String> {
     let seconds = || {
         let number = value.parse::<f64>().ok().filter(|number| (0.0..f64::INFINITY).contains(number));
         number.ok_or_else(|| "a number of seconds is expected, 0 or more".to_owned())
@@ -52,10 +94,19 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> std::result::Result<(), Strin
         "no" | "off" | "false" | "0" => Ok(false),
         _ => Err("yes or no is expected".to_owned()),
     };
+    let speed = || {
+        let found = units::parse_speed(value).ok().filter(|speed| *speed > 0.0 && speed.is_finite());
+        found.ok_or_else(|| "a speed such as 2Gf is expected".to_owned())
+    };
     let costs = &mut keys.costs;
     match key {
         "smpi/send-is-detached-thresh" => costs.detached_below = bytes()?,
-        "smpi/async-small-thresh" => costs.async_small_below = bytes()?,
+        "smpi/async-small-thresh" if bytes()? == 0 => {}
+        "smpi/async-small-thresh" => {
+            return Err(
+                "messages that set out before they are received are not simulated yet; only 0 is".to_owned()
+            );
+        }
         "smpi/os" => costs.send = overhead()?,
         "smpi/ois" => costs.immediate_send = overhead()?,
         "smpi/or" => costs.receive = overhead()?,
@@ -65,7 +116,49 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> std::result::Result<(), Strin
         "smpi/iprobe" => costs.probe = seconds()?,
         "smpi/grow-injected-times" => costs.polling_grows = yes()?,
         "smpi/finalization-barrier" => costs.finalize_waits = yes()?,
-        _ => {}
+        "smpi/simulate-computation" => keys.computes = Some(yes()?),
+        "smpi/host-speed" => keys.speed = Some(speed()?),
+        "smpi/cpu-threshold" => keys.least = Some(seconds()?),
+        key if WITHOUT_EFFECT.contains(&key) || OF_THE_NETWORK.contains(&key) => {}
+        _ if algorithms.set(key, value)? => {}
+        _ => return Err("this key of MPI is not known; docs/mpi.md lists those that are".to_owned()),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(key: &str, value: &str) -> std::result::Result<Keys, String> {
+        read([(key, value)].into_iter()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn keys_mean_something_or_are_refused() {
+        assert_eq!(told("smpi/init", "0.5").map(|keys| keys.costs.init), Ok(0.5));
+        assert!(told("smpi/privatization", "dlopen").is_ok() && told("network/model", "SMPI").is_ok());
+        assert!(told("smpi/async-small-thresh", "0").is_ok());
+        for (key, value, said) in [
+            ("smpi/async-small-thresh", "1", "not simulated yet"),
+            ("smpi/nosuch", "1", "is not known"),
+            ("smpi/host-speed", "-1", "a speed"),
+            ("smpi/os", "x", "steps"),
+            ("smpi/bcast", "best", "there is no algorithm"),
+        ] {
+            let refused = told(key, value).expect_err(key);
+            assert!(refused.contains(said), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_command_comes_before_the_keys() {
+        let keys = told("smpi/simulate-computation", "no").expect("it is known");
+        assert_eq!(keys.compute(None), Compute::Nothing);
+        let measured = Compute::Measured { speed: 1.0, least: 2.0 };
+        assert_eq!(keys.compute(Some(measured)), measured);
+        let keys = told("smpi/host-speed", "2Gf").expect("it is known");
+        assert_eq!(keys.compute(Some(measured)), Compute::Measured { speed: 2e9, least: 2.0 });
+        assert_eq!(keys.compute(Some(Compute::Nothing)), Compute::Nothing);
+    }
 }

@@ -32,8 +32,8 @@ pub struct Launch {
     pub config: Vec<(String, String)>,
     /// Whether more processes than hosts may be run.
     pub oversubscribe: bool,
-    /// How computation counts.
-    pub compute: Compute,
+    /// How computation counts; as the configuration says, else measured, if not said.
+    pub compute: Option<Compute>,
     /// Where what is printed goes.
     pub output: Output,
     /// The seed of all randomness.
@@ -69,7 +69,9 @@ impl Run {
         let aborted = self.aborted();
         let mut troubles = Vec::new();
         if let Some(Aborted { process, message, .. }) = &aborted {
-            troubles.push(format!("rank {process}: {message}"));
+            // Most say themselves whose they are.
+            let named = message.starts_with(&format!("rank {process}"));
+            troubles.push(if named { message.clone() } else { format!("rank {process}: {message}") });
         }
         for process in 0..self.size() {
             if aborted.as_ref().is_some_and(|aborted| aborted.process as usize == process) {
@@ -100,7 +102,12 @@ impl Launch {
     /// If the executable cannot be run, or the hosts are not there.
     pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
         let hosts = self.hosts(&platform)?;
-        let costs::Keys { costs, selection } = costs::read(&self.config)?;
+        // What the platform's file says comes first, as it does for the models.
+        let of_platform = platform.config().iter();
+        let said = self.config.iter().map(|(key, value)| (key, value));
+        let keys = costs::read(of_platform.chain(said).map(|(key, value)| (key.as_str(), value.as_str())))?;
+        let compute = keys.compute(self.compute);
+        let costs::Keys { costs, selection, .. } = keys;
         let mut program = Program::with_seed(Arc::clone(&platform), self.seed);
         let start = program.barrier(hosts.len() as u32).id();
         let mailboxes = program.mailboxes::<()>("rank ", hosts.len() as u32);
@@ -112,7 +119,7 @@ impl Launch {
             hosts,
             host_names: names.clone(),
             costs,
-            compute: self.compute,
+            compute,
             selection,
             polls: Default::default(),
             start,

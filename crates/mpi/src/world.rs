@@ -109,8 +109,6 @@ impl World {
 pub struct Costs {
     /// A standard send of fewer bytes does not wait for its receiver (`smpi/send-is-detached-thresh`).
     pub detached_below: u64,
-    /// A message of fewer bytes is under way before it has met its receive (`smpi/async-small-thresh`).
-    pub async_small_below: u64,
     /// Before a send that blocks (`smpi/os`).
     pub send: Overhead,
     /// Before an immediate send (`smpi/ois`).
@@ -135,7 +133,6 @@ impl Default for Costs {
     fn default() -> Self {
         Self {
             detached_below: 65536,
-            async_small_below: 0,
             send: Overhead::default(),
             immediate_send: Overhead::default(),
             receive: Overhead::default(),

@@ -117,10 +117,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
         hostfile: arguments.mpi.hostfile.clone(),
         config: parse_config(&options.config)?,
         oversubscribe: arguments.mpi.oversubscribe,
-        compute: match arguments.mpi.compute {
-            Some(ComputeName::None) => Compute::Nothing,
-            Some(ComputeName::Measured) | None => Compute::measured(),
-        },
+        compute: arguments.mpi.compute.map(|how| match how {
+            ComputeName::None => Compute::Nothing,
+            ComputeName::Measured => Compute::measured(),
+        }),
         output: if options.json { Output::AllToError } else { Output::AsItIs },
         seed: options.seed,
     };

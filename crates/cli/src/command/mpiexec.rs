@@ -9,7 +9,7 @@ use super::compile::instead;
 use super::print;
 
 /// Options that say where real processes are to run, or how: a simulation has its platform for that. With a value, or without.
-const IGNORED: [(&str, bool); 30] = [
+const IGNORED: [(&str, bool); 29] = [
     ("ppn", true),
     ("npernode", true),
     ("perhost", true),
@@ -25,7 +25,6 @@ const IGNORED: [(&str, bool); 30] = [
     ("iface", true),
     ("prefix", true),
     ("mca", true),
-    ("oversubscribe", false),
     ("allow-run-as-root", false),
     ("tag-output", false),
     ("prepend-rank", false),
@@ -115,6 +114,7 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
                     meaning.variables.push((name.into(), value.into()));
                 }
             }
+            "oversubscribe" => meaning.words.push("--oversubscribe".into()),
             "wdir" | "wd" => meaning.folder = Some(value()?),
             "version" | "V" | "info" => {
                 meaning.version = true;
@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(run_words("-n 4 ./app a -n b"), "run -n 4 ./app -- a -n b");
         assert_eq!(run_words("-np 2 ./app"), "run -n 2 ./app");
         assert_eq!(run_words("--hostfile h -np 2 -ppn 1 ./app"), "run --hostfile h -n 2 ./app");
-        assert_eq!(run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"), "run -n 2 ./app -- x");
+        assert_eq!(
+            run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"),
+            "run --oversubscribe -n 2 ./app -- x"
+        );
         let with = meaning("-genv A 1 -x B=2 -x C -wdir /tmp -n 1 ./app").expect("it means something");
         assert_eq!(with.variables, [("A".into(), "1".into()), ("B".into(), "2".into())]);
         assert_eq!(with.folder.as_deref(), Some(OsStr::new("/tmp")));

@@ -55,6 +55,9 @@ pub fn finalized(me: &Rank, flag: *mut i32) -> Result {
 
 pub fn finalize(me: &Rank) -> Result {
     me.ends()?;
+    if me.world.costs.finalize_waits {
+        super::collectives::barrier(me, abi::COMM_WORLD)?;
+    }
     me.flush_buffer(&me.buffered)?;
     let orphans: Vec<_> = me.orphans.borrow_mut().drain(..).collect();
     for orphan in orphans {
