@@ -312,7 +312,13 @@ impl Rank {
         window.has_news();
         let bytes = origin.bytes() as u64;
         let deed = Some(Deed::Get { from: target.clone(), to: origin.clone() });
-        let activity = self.flow(window.exposed(*rank).process, self.process, bytes);
+        let at = window.exposed(*rank);
+        let activity = self.flow(at.process, self.process, bytes);
+        if at.is_waited_for.get() {
+            // Who waits at the target keeps others off.
+            self.hold(at.names.pending);
+            self.give_back(at.names.pending);
+        }
         if !is_requested {
             self.note_pending(window.mine(), *rank, bytes, activity, deed);
             return Ok(None);
