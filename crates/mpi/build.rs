@@ -39,6 +39,8 @@ fn main() {
         ("mpif.h", modules::mpif(&constants)),
         ("simurgh_types.F90", modules::types()),
         ("mpi.F90", modules::module(&procedures, &constants)),
+        ("simurgh_callbacks.F90", module_f08::callbacks_module()),
+        ("simurgh_f08.F90", module_f08::procedures(&procedures)),
         ("mpi_f08.F90", module_f08::module(&procedures, &constants)),
         ("libmpi_abi.S", stub::stub(&names)),
     ];

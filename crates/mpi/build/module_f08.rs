@@ -1,4 +1,4 @@
-//! The module `mpi_f08`: each procedure hands its arguments to an entry point of ours. Handles and statuses lie in memory as
+//! The module `mpi_f08`, and its procedures: each hands its arguments to an entry point of ours. Handles and statuses lie in memory as
 //! integers do, so that all but buffers are handed on as they are.
 
 use std::fmt::Write;
@@ -107,12 +107,57 @@ const BY_HAND: &str = "
   end subroutine
 ";
 
+/// The text of the module of what functions of programs look like.
+pub fn callbacks_module() -> String {
+    let opening = "! Made from the tables of Simurgh.\nmodule simurgh_callbacks\n  use simurgh_types\n  implicit none\n  public\n";
+    format!("{opening}{CALLBACKS}{}  end interface\nend module simurgh_callbacks\n", callbacks())
+}
+
+/// One of the procedures that programs call by one name.
+struct Specific<'a> {
+    procedure: &'a Procedure,
+    width: Width,
+}
+
+/// The procedures by the names that programs call them by.
+fn generics(procedures: &[Procedure]) -> Vec<(String, Vec<Specific<'_>>)> {
+    let mut all = Vec::new();
+    for procedure in procedures.iter().filter(|procedure| procedure.languages.contains('8')) {
+        let one = |width| Specific { procedure, width };
+        let mut same = vec![one(Width::Small)];
+        if procedure.large && procedure.parameters.iter().any(differs) {
+            same.push(one(Width::Large));
+        } else if procedure.large
+            && procedure.parameters.iter().any(|parameter| parameter.kind == "POLYFUNCTION")
+        {
+            // Only the functions differ, by which Fortran cannot tell them apart.
+            all.push((format!("{}_c", procedure.name), vec![one(Width::Large)]));
+        }
+        all.push((procedure.name.clone(), same));
+    }
+    all
+}
+
+/// The text of the procedures. They are no part of the module, so that a program can have its own in their places.
+pub fn procedures(procedures: &[Procedure]) -> String {
+    let mut text = String::from("! The procedures of mpi_f08. Made from the tables of Simurgh.\n");
+    text += BY_HAND;
+    for Specific { procedure, width } in generics(procedures).iter().flat_map(|(_, all)| all) {
+        text += &body(procedure, *width, &specific(procedure, *width));
+    }
+    // Kinds are those of the binary interface.
+    [("MPI_ADDRESS_KIND", "8"), ("MPI_COUNT_KIND", "8"), ("MPI_OFFSET_KIND", "8"), ("MPI_STATUS_SIZE", "8")]
+        .iter()
+        .fold(text, |text, (name, value)| text.replace(name, value))
+}
+
 /// The text of the module.
 pub fn module(procedures: &[Procedure], constants: &[Constant]) -> String {
     let mut text = String::from(
-        "! The module mpi_f08 of MPI 5.0. Made from the tables of Simurgh.\nmodule mpi_f08\n  use simurgh_types\n  use iso_c_binding, only: c_ptr, c_char, c_size_t\n  implicit none\n  public\n",
+        "! The module mpi_f08 of MPI 5.0. Made from the tables of Simurgh.\nmodule mpi_f08\n  use simurgh_types\n  use simurgh_callbacks\n  use iso_c_binding, only: c_ptr\n  implicit none\n  public\n",
     );
-    for value in values(constants) {
+    let kinds = ["MPI_ADDRESS_KIND", "MPI_COUNT_KIND", "MPI_OFFSET_KIND"];
+    for value in values(constants).iter().filter(|value| !kinds.contains(&value.name.as_str())) {
         let (name, number) = (&value.name, value.value);
         match &value.handle {
             Some(handle) => {
@@ -124,32 +169,45 @@ pub fn module(procedures: &[Procedure], constants: &[Constant]) -> String {
         .expect("memory is there");
     }
     text += SPECIAL;
-    text += CALLBACKS;
-    text += &callbacks();
-    text += "  end interface\n";
     for (name, kind) in FUNCTIONS {
         writeln!(text, "  procedure({kind}) :: {name}").expect("memory is there");
     }
-    let mut bodies = BY_HAND.to_owned();
-    text += &generic("MPI_F_sync_reg", &["MPI_F_sync_reg_f08ts".to_owned()]);
-    for procedure in procedures.iter().filter(|procedure| procedure.languages.contains('8')) {
-        let small = specific(procedure, Width::Small);
-        bodies += &body(procedure, Width::Small, &small);
-        let mut all = vec![small];
-        if procedure.large {
-            let large = specific(procedure, Width::Large);
-            if procedure.parameters.iter().any(differs) {
-                bodies += &body(procedure, Width::Large, &large);
-                all.push(large);
-            } else if procedure.parameters.iter().any(|parameter| parameter.kind == "POLYFUNCTION") {
-                // Only the functions differ, by which Fortran cannot tell them apart.
-                bodies += &body(procedure, Width::Large, &large);
-                text += &generic(&format!("{}_c", procedure.name), &[large]);
+    for prefix in ["", "P"] {
+        let name = format!("{prefix}MPI_F_sync_reg");
+        writeln!(
+            text,
+            "  interface {name}\n    subroutine {name}_f08ts(buf)\n      type(*), dimension(..) :: buf\n    end subroutine\n  end interface"
+        )
+        .expect("memory is there");
+        for (name, all) in generics(procedures) {
+            writeln!(text, "  interface {prefix}{name}").expect("memory is there");
+            for Specific { procedure, width } in all {
+                text += &interface(procedure, width, &format!("{prefix}{}", specific(procedure, width)));
             }
+            text += "  end interface\n";
         }
-        text += &generic(&procedure.name, &all);
     }
-    text + "contains\n" + &bodies + "end module mpi_f08\n"
+    text + "end module mpi_f08\n"
+}
+
+/// What a procedure looks like.
+fn interface(procedure: &Procedure, width: Width, name: &str) -> String {
+    let parameters: Vec<_> = procedure.fortran_parameters(width).collect();
+    let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let (word, result) = match procedure.returns.as_str() {
+        "int" => ("subroutine", None),
+        "double" => ("function", Some("double precision")),
+        _ => ("function", Some("integer(MPI_ADDRESS_KIND)")),
+    };
+    let mut text = statement(4, &format!("{word} {name}({})", names.join(", "))) + "      import\n";
+    for parameter in parameters {
+        text += &declaration(parameter, width, procedure.keeps_buffers(), false);
+    }
+    if let Some(result) = result {
+        writeln!(text, "    {result} :: {name}").expect("memory is there");
+    }
+    writeln!(text, "    end {word}").expect("memory is there");
+    text
 }
 
 /// Functions of attributes and of errors, of each kind of object.
@@ -204,13 +262,6 @@ fn specific(procedure: &Procedure, width: Width) -> String {
     format!("{}{large}_f08{descriptors}", procedure.name)
 }
 
-fn generic(name: &str, all: &[String]) -> String {
-    let one = |prefix: &str| {
-        format!("  interface {prefix}{name}\n    procedure {}\n  end interface\n", all.join(", "))
-    };
-    one("") + &one("P")
-}
-
 fn body(procedure: &Procedure, width: Width, name: &str) -> String {
     let parameters: Vec<_> = procedure.fortran_parameters(width).collect();
     let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
@@ -224,15 +275,19 @@ fn body(procedure: &Procedure, width: Width, name: &str) -> String {
             .map(|parameter| declaration(parameter, width, asynchronous, in_c))
             .collect::<String>()
     };
+    let has_function = parameters.iter().any(|parameter| parameter.kind.ends_with("FUNCTION"));
+    let callbacks = if has_function { "    use simurgh_callbacks\n" } else { "" };
+    let uses = format!("    use simurgh_types\n{callbacks}    implicit none\n");
     if procedure.returns != "int" {
         let kind =
             if procedure.returns == "double" { "double precision" } else { "integer(MPI_ADDRESS_KIND)" };
         return format!(
-            "  function {name}({list}) result(answer)\n{}    {kind} :: answer\n    {kind}, external :: {target}\n    answer = {target}({list})\n  end function {name}\n",
+            "  function {name}({list}) result(answer)\n{uses}{}    {kind} :: answer\n    {kind}, external :: {target}\n    answer = {target}({list})\n  end function {name}\n",
             declared(false)
         );
     }
     let mut text = statement(2, &format!("subroutine {name}({list})"));
+    text += &uses;
     text += &declared(false);
     let has_error = names.last() == Some(&"ierror");
     let passed = if has_error { names[..names.len() - 1].join(", ") } else { list };

@@ -134,7 +134,7 @@ pub fn mpif(constants: &[Constant]) -> String {
 /// Types and sizes that both modules share.
 pub fn types() -> String {
     let mut text = String::from(
-        "! Made from the tables of Simurgh.\nmodule simurgh_types\n  use iso_c_binding\n  implicit none\n  public\n",
+        "! Made from the tables of Simurgh.\nmodule simurgh_types\n  use iso_c_binding\n  implicit none\n  public\n  integer, parameter :: MPI_ADDRESS_KIND = 8, MPI_COUNT_KIND = 8, MPI_OFFSET_KIND = 8\n",
     );
     for handle in HANDLES {
         writeln!(text, "  type, bind(C) :: MPI_{handle}\n    integer :: MPI_VAL\n  end type MPI_{handle}")

@@ -19,11 +19,14 @@ const HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpi.h"));
 const FORTRAN_HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpif.h"));
 const STUB: &str = include_str!(concat!(env!("OUT_DIR"), "/libmpi_abi.S"));
 /// In the order in which they are compiled.
-const MODULES: [(&str, &str); 3] = [
+const MODULES: [(&str, &str); 4] = [
     ("simurgh_types", include_str!(concat!(env!("OUT_DIR"), "/simurgh_types.F90"))),
+    ("simurgh_callbacks", include_str!(concat!(env!("OUT_DIR"), "/simurgh_callbacks.F90"))),
     ("mpi", include_str!(concat!(env!("OUT_DIR"), "/mpi.F90"))),
     ("mpi_f08", include_str!(concat!(env!("OUT_DIR"), "/mpi_f08.F90"))),
 ];
+/// The procedures that the modules declare.
+const PROCEDURES: (&str, &str) = ("simurgh_f08", include_str!(concat!(env!("OUT_DIR"), "/simurgh_f08.F90")));
 
 /// The folder of the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -136,11 +139,13 @@ impl Files {
         let make = || {
             fs::create_dir_all(&place)?;
             let mut objects = Vec::new();
-            for (name, _) in MODULES {
+            for (name, text) in [MODULES[0], PROCEDURES] {
+                let source = place.join(format!("{name}.F90"));
+                fs::write(&source, text)?;
                 let (assembly, object) = (place.join(format!("{name}.s")), place.join(format!("{name}.o")));
                 let mut call = compiler.call();
                 call.args(["-w", "-O1", "-fPIC", "-ffunction-sections", "-S", "-I"]).arg(&folder);
-                call.arg("-o").arg(&assembly).arg(folder.join(format!("{name}.F90"))).current_dir(&place);
+                call.arg("-o").arg(&assembly).arg(&source).current_dir(&place);
                 run(call)?;
                 hide(&assembly)?;
                 let mut call = compiler.call();
@@ -210,16 +215,26 @@ fn assembler(compiler: &Compiler) -> Compiler {
     }
 }
 
-/// Hides all names from other objects than the one that they are linked into: so what is not called can be left out.
+/// Hides all names from other objects than the one that they are linked into, so that what is not called can be left out. A
+/// program may have its own `mpi_send_f08ts`, which then calls ours as `pmpi_send_f08ts` (MPI 5.0, 15.2).
 fn hide(assembly: &Path) -> io::Result<()> {
-    let mut text = fs::read_to_string(assembly)?;
-    let hidden: String = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix(".globl"))
-        .map(|name| format!("\t.hidden {}\n", name.trim()))
-        .collect();
-    text += &hidden;
-    fs::write(assembly, text)
+    let text = fs::read_to_string(assembly)?;
+    let mut new = String::new();
+    let mut names = Vec::new();
+    for line in text.lines() {
+        match line.trim().strip_prefix(".globl").map(str::trim) {
+            Some(name) => {
+                let binding = if name.starts_with("mpi_") { ".weak" } else { ".globl" };
+                new += &format!("\t{binding} {name}\n\t.hidden {name}\n");
+                names.push(name);
+            }
+            None => new += &format!("{line}\n"),
+        }
+    }
+    for name in names.iter().filter(|name| name.starts_with("mpi_")) {
+        new += &format!("\t.globl p{name}\n\t.hidden p{name}\n\t.set p{name}, {name}\n");
+    }
+    fs::write(assembly, new)
 }
 
 /// A name that nobody else has, in this process or another.
