@@ -66,12 +66,12 @@ pub fn begins(make: impl FnOnce() -> Rank) {
 
 /// The present date, seconds.
 pub fn now() -> f64 {
-    simurgh_native::with_port(|port| port.now.seconds())
+    simurgh_native::look(|port| port.now.seconds())
 }
 
 /// The actor that runs the process.
 pub fn actor() -> ActorId {
-    simurgh_native::with_port(|port| port.actor)
+    simurgh_native::look(|port| port.actor)
 }
 
 /// Ends the whole run, with a word for people.

@@ -268,3 +268,28 @@ fn command_lines_gain_what_is_needed_and_no_more() {
     assert_eq!(asking.asked, Asked::Showing(Shown::Libraries));
     assert_eq!(shown(&asking, Shown::Libraries, "mpicc", &files()).expect("there is a compiler"), "mpi_abi");
 }
+
+/// Two calls with arguments of different types, of a procedure without an interface.
+const MIXED: &str = "
+      PROGRAM MIXED
+      INCLUDE 'mpif.h'
+      INTEGER IERR, WHOLE(4)
+      REAL HALF
+      CALL MPI_SEND(WHOLE, 4, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, IERR)
+      CALL MPI_SEND(HALF, 1, MPI_REAL, 0, 1, MPI_COMM_WORLD, IERR)
+      END
+";
+
+#[test]
+fn old_fortran_may_send_what_it_likes() {
+    if !is_there(Language::Fortran) {
+        return;
+    }
+    let place = Place::new("mixed");
+    let words =
+        ["-c".into(), place.write("mixed.f", MIXED).into(), "-o".into(), place.0.join("mixed.o").into()];
+    let line = CommandLine::read(Language::Fortran, words);
+    let made = command(&line, &files()).expect("there is a compiler");
+    let output = Command::new(&made.words[0]).args(&made.words[1..]).output().expect("it is called");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

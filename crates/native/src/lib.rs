@@ -42,7 +42,7 @@ mod tls;
 mod unwind;
 
 pub use current::{
-    Heap, ask, caller, current, leave, local, set_caller, set_local, switch_heap, symbol, with_heap,
+    Heap, ask, caller, current, leave, local, look, set_caller, set_local, switch_heap, symbol, with_heap,
     with_port,
 };
 pub use error::Error;

@@ -109,6 +109,15 @@ pub unsafe extern "C" fn realloc(block: *mut u8, size: usize) -> *mut u8 {
 /// As in C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut u8) {
+    let mine = arena();
+    // Most blocks go back to the heap that serves: whose they are need not be looked up.
+    // SAFETY: a heap that serves a thread is alive.
+    if !mine.is_null()
+        && unsafe { (*mine).spans(block as usize) }
+        && unsafe { (*mine).free(block as usize) }.is_ok()
+    {
+        return;
+    }
     let Some(owner) = owner(block as usize) else {
         // SAFETY: as in C.
         return unsafe { __libc_free(block) };

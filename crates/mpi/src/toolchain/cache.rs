@@ -79,7 +79,7 @@ impl Files {
 
     /// What is known of a compiler.
     pub fn about(&self, compiler: &Compiler) -> PathBuf {
-        self.root.join(format!("compiler-{}", compiler.key()))
+        self.root.join(format!("habits-{}", compiler.key()))
     }
 
     /// The folder of the library that programs are linked with.

@@ -74,33 +74,61 @@ impl Compiler {
         command
     }
 
-    /// Whether it makes programs that can be put anywhere without being told.
-    pub fn makes_pie(&self, files: &Files) -> bool {
+    /// What it does by itself, and what it has to be told.
+    pub fn habits(&self, files: &Files) -> Habits {
         let place = files.about(self);
         if let Ok(known) = std::fs::read_to_string(&place) {
-            return known == "pie";
+            return Habits::read(&known);
         }
-        let makes = self.asked();
-        let answer = if makes { "pie" } else { "fixed" };
+        let habits = self.asked();
         // Only so that it need not be asked again.
-        let _ = simurgh_files::write(&place, |out| out.write_all(answer.as_bytes()));
-        makes
+        let _ = simurgh_files::write(&place, |out| out.write_all(habits.written().as_bytes()));
+        habits
     }
 
-    fn asked(&self) -> bool {
+    fn asked(&self) -> Habits {
         let output = match self.language {
             Language::Fortran => self.call().arg("-v").output(),
             _ => self.call().args(["-dM", "-E", "-x", "c", "/dev/null"]).output(),
         };
-        let Ok(output) = output else { return true };
+        let Ok(output) = output else { return Habits { makes_pie: true, is_strict: false } };
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
         // Other compilers than GNU's for Fortran make them by themselves.
         let is_gnu = text.contains("gcc version");
-        text.contains("__PIE__")
+        let makes_pie = text.contains("__PIE__")
             || text.contains("--enable-default-pie")
-            || (self.language == Language::Fortran && !is_gnu)
+            || (self.language == Language::Fortran && !is_gnu);
+        Habits { makes_pie, is_strict: self.language == Language::Fortran && gnu_version(&text) >= Some(10) }
     }
+}
+
+/// What a compiler does by itself.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Habits {
+    /// It makes programs that can be put anywhere.
+    pub makes_pie: bool,
+    /// It takes two calls of one procedure with arguments of different types for a mistake, as GNU's Fortran does since version
+    /// 10. Programs with `mpif.h` call `MPI_Send` with reals and with integers.
+    pub is_strict: bool,
+}
+
+impl Habits {
+    fn read(text: &str) -> Self {
+        let has = |word| text.split_whitespace().any(|known| known == word);
+        Self { makes_pie: has("pie"), is_strict: has("strict") }
+    }
+
+    fn written(self) -> String {
+        let word = |is: bool, word: &'static str| if is { word } else { "" };
+        format!("{} {}", word(self.makes_pie, "pie"), word(self.is_strict, "strict"))
+    }
+}
+
+/// The version that GNU's compilers tell when asked with `-v`.
+fn gnu_version(text: &str) -> Option<u32> {
+    let version = text.split("gcc version ").nth(1)?;
+    version.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Where a command is.
@@ -115,6 +143,16 @@ fn found(command: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_known_of_a_compiler_is_read_again() {
+        for (makes_pie, is_strict) in [(false, false), (false, true), (true, false), (true, true)] {
+            let habits = Habits { makes_pie, is_strict };
+            assert_eq!(Habits::read(&habits.written()), habits);
+        }
+        assert_eq!(gnu_version("Thread model: posix\ngcc version 12.2.0 (Debian 12.2.0-14) \n"), Some(12));
+        assert_eq!(gnu_version("flang version 19.1.0"), None);
+    }
 
     #[test]
     fn a_compiler_that_is_not_there_is_told() {

@@ -159,17 +159,21 @@ struct Flags {
     libraries: Vec<&'static str>,
     /// Whether the compiler makes programs that can be put anywhere only if told to.
     tell_pie: bool,
+    /// Whether the compiler is told to let arguments of one procedure have several types.
+    tell_lenient: bool,
     /// Whether what is not called is left out of the program.
     sweep: bool,
 }
 
 impl Flags {
     fn new(compiler: &Compiler, files: &Files, line: &CommandLine) -> Result<Self, Error> {
+        let habits = compiler.habits(files);
         let mut flags = Self {
             includes: vec![files.include()],
             folders: Vec::new(),
             libraries: Vec::new(),
-            tell_pie: !line.says_pie() && !compiler.makes_pie(files),
+            tell_pie: !line.says_pie() && !habits.makes_pie,
+            tell_lenient: habits.is_strict,
             sweep: false,
         };
         let shows = line.arguments.is_empty();
@@ -194,6 +198,9 @@ impl Flags {
         let mut words: Vec<OsString> = Vec::new();
         if self.tell_pie && line.compiles() {
             words.push("-fPIE".into());
+        }
+        if self.tell_lenient && (line.compiles() || line.arguments.is_empty()) {
+            words.extend(["-fallow-argument-mismatch".into(), "-fallow-invalid-boz".into()]);
         }
         words.extend(self.includes.iter().map(|path| with("-I", path)));
         words

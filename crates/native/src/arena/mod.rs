@@ -200,6 +200,12 @@ impl Arena {
         user as *mut u8
     }
 
+    /// Whether an address lies in the range of this heap.
+    #[inline]
+    pub fn spans(&self, address: usize) -> bool {
+        (&raw const *self as usize..self.end).contains(&address)
+    }
+
     fn contains(&self, address: usize) -> bool {
         let first = &raw const *self as usize + size_of::<Arena>();
         address >= first + HEADER && address < self.fresh && address.is_multiple_of(16)
