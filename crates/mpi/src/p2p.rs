@@ -153,7 +153,8 @@ impl Rank {
         if send.destination == abi::PROC_NULL {
             return Ok(Posted::Done);
         }
-        let (data, mode) = (send.data(), send.mode);
+        // It is the receiver's in the end.
+        let (data, mode) = (self.for_others(|| send.data()), send.mode);
         self.send_data(
             &send.comm,
             Context::User,
@@ -174,7 +175,7 @@ impl Rank {
         if send.destination == abi::PROC_NULL {
             return Ok(());
         }
-        let (data, mode, wait) = (send.data(), send.mode, Follow::Wait(None));
+        let (data, mode, wait) = (self.for_others(|| send.data()), send.mode, Follow::Wait(None));
         let manner = Manner::Blocking;
         self.send_data(&send.comm, Context::User, send.destination, send.tag, data, mode, manner, wait)?;
         Ok(())

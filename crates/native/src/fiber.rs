@@ -1,9 +1,11 @@
 //! The code of a process as a coroutine: a stack of its own, and what is exchanged when it comes and goes.
 
 use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use simurgh_kernel::context::{Coroutine, Ending, Port};
+use simurgh_kernel::simcall::Simcall;
 
 use crate::current::{self, GATE, Heap, Rank, Stage, with_heap};
 use crate::image::{Image, SHIM};
@@ -16,11 +18,21 @@ use crate::{shim, signals};
 pub(crate) struct Fiber {
     shared: Arc<Shared>,
     index: usize,
+    /// What it asks first, without running.
+    first: Option<Simcall>,
+    /// When it was made: once its process was put back to an earlier state, it is not the code of that any more.
+    made: u64,
 }
 
 impl Fiber {
-    pub fn new(shared: Arc<Shared>, index: usize) -> Self {
-        Self { shared, index }
+    pub fn new(shared: Arc<Shared>, index: usize, first: Option<Simcall>) -> Self {
+        let made = shared.restored.load(Ordering::Relaxed);
+        Self { shared, index, first, made }
+    }
+
+    /// Whether its process was put back since it was made.
+    fn is_stale(&self) -> bool {
+        self.shared.restored.load(Ordering::Relaxed) != self.made
     }
 
     fn rank(&self) -> *mut Rank {
@@ -31,6 +43,13 @@ impl Fiber {
 impl Coroutine for Fiber {
     fn resume(&mut self, port: &mut Port) -> Option<Ending> {
         let _gate = GATE.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stale() {
+            return Some(Err("its process was put back to an earlier state".to_owned()));
+        }
+        if let Some(simcall) = self.first.take() {
+            port.simcall = Some(simcall);
+            return None;
+        }
         let rank = self.rank();
         // SAFETY: whoever holds the gate may touch the process, and nobody else has a reference to it.
         unsafe {
@@ -89,7 +108,7 @@ impl Drop for Fiber {
         let _gate = GATE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as above.
         let rank = unsafe { &mut *self.rank() };
-        if rank.stage != Stage::Over {
+        if rank.stage != Stage::Over && !self.is_stale() {
             rank.stage = Stage::Over;
             rank.end = Some(End::Killed);
             shim::rest_of_output(rank, &*self.shared.image.personality);

@@ -5,8 +5,10 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use simurgh_kernel::context::Coroutine;
+use simurgh_kernel::simcall::Simcall;
 
 use crate::arena::Arena;
 use crate::current::{Heap, Rank, Stage};
@@ -64,6 +66,8 @@ pub(crate) struct Shared {
     pub args: Vec<CString>,
     pub env: Vec<CString>,
     pub ranks: Vec<UnsafeCell<Rank>>,
+    /// How many times they were put back to what they were.
+    pub restored: AtomicU64,
     /// Dropped last: the others may have something in it.
     pub region: Box<Region>,
 }
@@ -135,12 +139,16 @@ impl Processes {
         let asked = options.env.iter().any(|(name, _)| *name == quiet.0);
         let env = options.env.iter().chain((!asked).then_some(&quiet));
         let env: Vec<CString> = env.map(|(name, value)| text(&format!("{name}={value}"))).collect();
-        let shared = Arc::new(Shared { image, region, options, args, env, ranks });
+        let shared = Arc::new(Shared { image, region, options, args, env, ranks, restored: AtomicU64::new(0) });
         for rank in &shared.ranks {
             // SAFETY: nobody else has the processes yet.
             unsafe { (*rank.get()).shared = Arc::as_ptr(&shared) };
         }
         Ok(Processes { shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// How many there are.
@@ -154,7 +162,15 @@ impl Processes {
     /// # Panics
     /// When there is no such process.
     pub fn coroutine(&self, rank: usize) -> Box<dyn Coroutine> {
-        Box::new(Fiber::new(Arc::clone(&self.shared), self.index(rank)))
+        Box::new(Fiber::new(Arc::clone(&self.shared), self.index(rank), None))
+    }
+
+    /// The same for a process that was put back to where it had asked something, and had no answer: it asks that first.
+    ///
+    /// # Panics
+    /// When there is no such process.
+    pub fn asking(&self, rank: usize, simcall: Simcall) -> Box<dyn Coroutine> {
+        Box::new(Fiber::new(Arc::clone(&self.shared), self.index(rank), Some(simcall)))
     }
 
     fn index(&self, rank: usize) -> usize {
@@ -228,7 +244,7 @@ impl Processes {
 }
 
 /// The directory in which processes begin, if one was asked for.
-fn directory(options: &Options) -> Result<Option<OwnedFd>, Error> {
+pub(crate) fn directory(options: &Options) -> Result<Option<OwnedFd>, Error> {
     let Some(path) = &options.directory else { return Ok(None) };
     let file = std::fs::File::open(path).map_err(|source| Error::read(path, source))?;
     Ok(Some(file.into()))

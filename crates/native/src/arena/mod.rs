@@ -101,6 +101,11 @@ impl Arena {
         self.live
     }
 
+    /// Where what was ever used ends.
+    pub fn used(&self) -> usize {
+        self.fresh
+    }
+
     /// Where what was used so far ends.
     #[cfg(test)]
     pub fn top(&self) -> usize {

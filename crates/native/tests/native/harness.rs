@@ -37,6 +37,11 @@ impl Host {
         Arc::new(Self { exports, ..Self::default() })
     }
 
+    /// Forgets what was written.
+    pub fn forget(&self) {
+        self.written.lock().unwrap().clear();
+    }
+
     pub fn text(&self, rank: usize, fd: i32) -> String {
         let written = self.written.lock().unwrap();
         String::from_utf8_lossy(written.get(&(rank, fd)).map_or(&[], Vec::as_slice)).into_owned()

@@ -8,4 +8,5 @@ mod host;
 mod languages;
 mod libc;
 mod refusals;
+mod snapshots;
 mod speed;

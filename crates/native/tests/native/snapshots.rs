@@ -1,0 +1,132 @@
+//! Processes are put back to what they were.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use simurgh_kernel::context::{Body, Door, Resumed};
+use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::simcall::{Answer, Simcall};
+use simurgh_models::SimTime;
+use simurgh_native::{Image, Options, Processes};
+use simurgh_platform::HostId;
+
+use crate::harness::{Host, Source, c, cpp};
+
+/// Runs code until it asks; whether it has ended instead.
+fn goes_on(body: &mut Body, rank: usize, answer: Option<Answer>) -> bool {
+    let mut door = Door::new();
+    door.prepare(ActorId(rank as u32), HostId::from_index(0), SimTime::ZERO, answer);
+    !matches!(body.resume(&mut door), Resumed::Asked)
+}
+
+struct Rewound {
+    host: Arc<Host>,
+    processes: Processes,
+    snapshot: simurgh_native::Snapshot,
+}
+
+impl Rewound {
+    /// Processes that were kept when each had asked for the first time.
+    fn new(source: &Source, count: usize) -> Self {
+        let host = Host::new();
+        let image = Arc::new(Image::read(&source.compile(), host.clone()).unwrap());
+        let processes = Processes::new(image, count, Options::default()).unwrap();
+        let mut bodies: Vec<Body> =
+            (0..count).map(|rank| Body::Coroutine(processes.coroutine(rank))).collect();
+        for (rank, body) in bodies.iter_mut().enumerate() {
+            assert!(!goes_on(body, rank, None), "it asks first");
+        }
+        let snapshot = processes.snapshot();
+        drop(bodies);
+        Self { host, processes, snapshot }
+    }
+
+    /// What all wrote, from the moment of the snapshot to their end, one after the other.
+    fn run(&self) -> String {
+        self.processes.restore(&self.snapshot);
+        self.host.forget();
+        let count = self.processes.count();
+        for rank in 0..count {
+            let mut body = Body::Coroutine(self.processes.asking(rank, Simcall::Yield));
+            assert!(!goes_on(&mut body, rank, None), "it asks again what it asked");
+            while !goes_on(&mut body, rank, Some(Answer::Ready)) {}
+        }
+        (0..count).map(|rank| self.host.text(rank, 1)).collect()
+    }
+}
+
+#[test]
+fn globals_heaps_and_stacks_are_what_they_were() {
+    let source = c(r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void yield_now(void); int my_rank(void);
+int written = 7, zero; static __thread int own = 3;
+double large[1 << 18]; /* more than is copied whole */
+int main(void) {
+    int local = 1; char *early = malloc(100); strcpy(early, "early"); large[5] = 0.5; srand(7);
+    yield_now();
+    int dirty[200]; /* read before it is written */
+    int sum = 0; for (int i = 0; i < 200; i++) { volatile int *p = dirty; sum += p[i] != 0; }
+    written++; zero++; own++; local++; large[5]++; large[1 << 17]++; early[0]++;
+    char *late = calloc(1, 1 << 20); int clean = late[500000] == 0; memset(late, 1, 1 << 20);
+    char *more = calloc(1, 64); clean += more[10] == 0; memset(more, 1, 64);
+    for (int i = 0; i < 200; i++) dirty[i] = i + 1;
+    yield_now();
+    free(early);
+    printf("%d: %d %d %d %d %g %g %s %d %d %p %d\n", my_rank(), written, zero, own, local, large[5], large[1 << 17], "x", clean, rand(),
+           (void *)late, dirty[3] + sum);
+    return 0;
+}
+"#);
+    let rewound = Rewound::new(&source, 3);
+    let first = rewound.run();
+    assert!(first.starts_with("0: 8 1 4 2 1.5 1 x 2 "), "{first}");
+    assert_eq!(first.lines().count(), 3, "{first}");
+    for _ in 0..20 {
+        assert_eq!(rewound.run(), first);
+    }
+}
+
+#[test]
+fn streams_and_exceptions_are_what_they_were() {
+    let source = cpp(r#"
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <iostream>
+extern "C" { void yield_now(void); int my_rank(void); }
+std::map<std::string, int> table{{"a", 1}};
+int main() {
+    std::cout << "before\n" << std::flush;
+    yield_now();
+    FILE *file = fopen("/dev/null", "w"); fprintf(file, "text"); /* stays open */
+    table["b"] += 2; table["a"]++;
+    try { throw std::runtime_error("thrown"); } catch (std::exception &e) { table[e.what()]++; }
+    yield_now();
+    for (auto &[name, value] : table) std::cout << name << value << ' ';
+    std::cout << std::endl;
+}
+"#);
+    let rewound = Rewound::new(&source, 2);
+    for _ in 0..50 {
+        assert_eq!(rewound.run(), "a2 b2 thrown1 \na2 b2 thrown1 \n");
+    }
+}
+
+/// A program of seven small processes is put back some ten thousand times a second.
+#[test]
+#[ignore = "measures"]
+fn speed_of_putting_back() {
+    let source = c("void yield_now(void); int main(void) { yield_now(); return 0; }");
+    let rewound = Rewound::new(&source, 7);
+    #[expect(clippy::disallowed_methods, reason = "it is measured")]
+    let start = Instant::now();
+    for _ in 0..10_000 {
+        rewound.processes.restore(&rewound.snapshot);
+    }
+    let spent: Duration = start.elapsed();
+    println!("{:?}, {} us each", rewound.snapshot, spent.as_micros() as f64 / 10_000.0);
+}
