@@ -47,9 +47,28 @@ fn allocate(size: usize) -> Result<*mut c_void> {
     if failed != 0 {
         return fail(abi::ERR_NO_MEM, format!("there is no memory for a window of {size} bytes"));
     }
-    // SAFETY: so many bytes are there.
-    unsafe { memory.cast::<u8>().write_bytes(0, size) };
+    // SAFETY: so many bytes are there, which are the program's own.
+    unsafe { clear(memory as usize, size) };
     Ok(memory)
+}
+
+/// Makes bytes of a heap zero. Where they are many, their pages are given back: what nobody touches takes no memory.
+///
+/// # Safety
+/// The bytes are there, and used by nobody.
+unsafe fn clear(start: usize, size: usize) {
+    const PAGE: usize = 4096;
+    const MANY: usize = 1 << 20;
+    let (first, last) = (start.next_multiple_of(PAGE), (start + size) & !(PAGE - 1));
+    let gives_back = size >= MANY
+        // SAFETY: whole pages of private memory, which read as zero afterwards.
+        && unsafe { libc::madvise(first as *mut c_void, last - first, libc::MADV_DONTNEED) } == 0;
+    let (first, last) = if gives_back { (first, last) } else { (start + size, start + size) };
+    // SAFETY: as the caller says.
+    unsafe {
+        (start as *mut u8).write_bytes(0, first - start);
+        (last as *mut u8).write_bytes(0, start + size - last);
+    }
 }
 
 impl Rank {

@@ -49,6 +49,19 @@ impl Operation {
     }
 }
 
+/// Whether all addresses from one to another lie in attached memory: in several pieces, if they are neighbours.
+fn is_covered(low: i128, high: i128, attached: &[(usize, i64)]) -> bool {
+    let mut covered = low;
+    while covered < high {
+        let around = attached.iter().map(|(base, size)| (*base as i128, *base as i128 + i128::from(*size)));
+        let Some((_, end)) = around.into_iter().find(|(start, end)| *start <= covered && covered < *end) else {
+            return false;
+        };
+        covered = end;
+    }
+    true
+}
+
 /// From which byte to which elements have data, relative to their address.
 fn span(datatype: &Type, count: usize) -> (i64, i64) {
     if count == 0 || datatype.size == 0 {
@@ -132,7 +145,7 @@ impl Window {
             let (low, high) = (start + i128::from(low), start + i128::from(high));
             let within =
                 |base: usize, size: i64| low >= base as i128 && high <= base as i128 + i128::from(size);
-            if at.is_dynamic && !at.attached.borrow().iter().any(|(base, size)| within(*base, *size)) {
+            if at.is_dynamic && !is_covered(low, high, &at.attached.borrow()) {
                 return fail(
                     abi::ERR_RMA_RANGE,
                     format!(
@@ -386,6 +399,16 @@ impl Access {
 mod tests {
     use super::*;
     use crate::datatype::Predefined;
+
+    #[test]
+    fn neighbours_are_attached_together() {
+        let attached = [(200, 50), (100, 100), (300, 10)];
+        for (low, high, expected) in
+            [(100, 250, true), (100, 251, false), (99, 110, false), (240, 301, false), (300, 310, true), (150, 150, true)]
+        {
+            assert_eq!(is_covered(low, high, &attached), expected, "{low} to {high}");
+        }
+    }
 
     #[test]
     fn spans() {

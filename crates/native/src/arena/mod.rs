@@ -183,7 +183,11 @@ impl Arena {
                 link = &raw mut (*hole(at)).next;
             }
         }
-        self.extend(total)
+        let taken = self.extend(total);
+        if let Some((at, true)) = taken {
+            want_large_pages(at, total);
+        }
+        taken
     }
 
     /// A block whose address is a multiple of `align`, a power of two.
@@ -353,6 +357,16 @@ impl Arena {
             arena.free_alone(address)?;
             Ok(new)
         })
+    }
+}
+
+/// Blocks of several large pages are made of such: they are touched five hundred times as seldom.
+fn want_large_pages(at: usize, bytes: usize) {
+    const LARGE_PAGE: usize = 2 << 20;
+    let (first, last) = (at.next_multiple_of(LARGE_PAGE), (at + bytes) & !(LARGE_PAGE - 1));
+    if bytes >= 4 * LARGE_PAGE {
+        // SAFETY: advice about a range of ours, which may be refused.
+        unsafe { libc::madvise(first as *mut libc::c_void, last - first, libc::MADV_HUGEPAGE) };
     }
 }
 
