@@ -22,7 +22,7 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for folder in ["build", "table", "src/calls", "src/fortran"] {
+    for folder in ["build", "include", "replay", "table", "src/calls", "src/extras.rs", "src/fortran"] {
         println!("cargo:rerun-if-changed={folder}");
     }
     let read = |name: &str| fs::read_to_string(Path::new("table").join(name)).expect("the table is there");
@@ -42,12 +42,15 @@ fn main() {
         ("simurgh_callbacks.F90", module_f08::callbacks_module()),
         ("simurgh_f08.F90", module_f08::procedures(&procedures)),
         ("mpi_f08.F90", module_f08::module(&procedures, &constants)),
-        ("libmpi_abi.S", stub::stub(&names)),
+        ("libmpi_abi.S", stub::stub(&names.into_iter().chain(extras()).collect::<Vec<_>>())),
+        ("simurgh.h", own("include/simurgh.h")),
+        ("smpi.h", own("include/smpi/smpi.h")),
     ];
     println!("cargo:rustc-env=SIMURGH_CONTENTS={:016x}", hash(&for_programs));
     for (name, text) in for_programs {
         write(name, text);
     }
+    replayer(&out.join("replay.so"));
     write("procedures.rs", entries::enumeration(&procedures));
     write("constants.rs", constants::constants(&constants));
 }
@@ -102,6 +105,50 @@ fn by_hand() -> fortran::ByHand {
     }
     found.insert("keyval_create".to_owned(), "crate::fortran::attributes".to_owned());
     found
+}
+
+/// Compiles the program that replays traces. Where programs cannot be run, there is none.
+fn replayer(out: &Path) {
+    println!("cargo:rerun-if-env-changed=CC");
+    let target = env::var("TARGET").unwrap_or_default();
+    if !(target.starts_with("x86_64-") && target.contains("linux-gnu")) {
+        fs::write(out, b"").expect("the folder is ours");
+        return;
+    }
+    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let status = std::process::Command::new(&compiler)
+        .args([
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-nostdlib",
+            "-fno-stack-protector",
+            "-Wl,--hash-style=gnu",
+            "-s",
+            "-o",
+        ])
+        .arg(out)
+        .arg("replay/replay.c")
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{compiler} could not compile the program that replays traces: {status}"),
+        Err(error) => {
+            panic!("{compiler} does not run ({error}): install a C compiler (gcc), or say which by CC")
+        }
+    }
+}
+
+fn own(path: &str) -> String {
+    fs::read_to_string(path).expect("the file is ours")
+}
+
+/// What programs may call beside MPI, and what compilers call in programs that count.
+fn extras() -> Vec<String> {
+    let text = own("src/extras.rs");
+    let functions = text.lines().filter_map(|line| line.strip_prefix("extern \"C\" fn "));
+    let names = functions.filter_map(|rest| Some(rest.split_once('(')?.0.to_owned()));
+    names.chain(["__sanitizer_cov_trace_pc".to_owned()]).collect()
 }
 
 /// Tells one set of files for programs from another (FNV-1a).

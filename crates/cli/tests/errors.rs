@@ -316,7 +316,7 @@ fn traces_that_cannot_be_understood() {
         ("p0 send p1", "t.txt:1: the number of bytes is missing; it is written `PROCESS send TO BYTES`"),
         ("p0 send p1 1e400", "t.txt:1: send: \"1e400\" is too large a number"),
         ("p0 send p1 0 1e6", "t.txt:1: send: \"1e6\" is one word too many; take it out"),
-        ("0 send 1 0", "t.txt:1: the number of bytes is missing; it is written `PROCESS send TO TAG BYTES`"),
+        ("0 send 1 0", "t.txt:1: send: a number is missing; it is written `PROCESS send TO TAG COUNT TYPE`"),
         ("p0 recv", "t.txt:1: the process is missing; it is written `PROCESS recv FROM`"),
         ("# nothing", "t.txt: the trace has no action; a line is PROCESS ACTION ARGUMENTS"),
     ];

@@ -5,6 +5,7 @@ mod errors;
 mod explore;
 mod installed;
 mod mpi;
+mod mpi_run;
 mod properties;
 mod replay;
 mod searches;

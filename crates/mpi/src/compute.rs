@@ -1,10 +1,10 @@
-//! What a program computes between two calls: it is measured, and takes as long as it would on the simulated host.
+//! What a program computes between two calls: it is measured, or counted, and takes as long as it would on the simulated host.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use simurgh_kernel::simcall::{ExecRequest, Follow, Simcall};
 
+use crate::calibration;
 use crate::rank::Rank;
 
 /// How computation counts.
@@ -20,34 +20,35 @@ pub enum Compute {
         /// What is shorter does not count, seconds.
         least: f64,
     },
+    /// Its instructions are counted, which is the same in every run.
+    Counted {
+        /// What an instruction is worth, in flops.
+        flops: f64,
+        /// What is shorter counts when more has come together, seconds of the simulated host.
+        least: f64,
+    },
 }
 
+/// Bytes of code that make an instruction: on x86-64 it is four in the mean.
+const INSTRUCTION: f64 = 4.0;
+
 impl Compute {
-    /// As this machine computes: it is measured once, by a loop of additions and multiplications.
+    /// Computation that is shorter does not count, seconds.
+    pub const LEAST: f64 = 1e-6;
+
+    /// As this machine computes: its speed is measured once, and remembered.
     pub fn measured() -> Self {
-        static SPEED: OnceLock<f64> = OnceLock::new();
-        Compute::Measured { speed: *SPEED.get_or_init(calibrate), least: 1e-6 }
+        Compute::Measured { speed: calibration::speed(), least: Self::LEAST }
+    }
+
+    /// An instruction is a flop.
+    pub fn counted() -> Self {
+        Compute::Counted { flops: 1.0, least: Self::LEAST }
     }
 }
 
-/// The flops of a second of this machine: the best of some short runs, which others disturb least.
-fn calibrate() -> f64 {
-    const TURNS: u32 = 200_000;
-    let run = || {
-        let (start, mut sums) = (processor_time(), [1.0f64, 2.0, 3.0, 4.0]);
-        for _ in 0..TURNS {
-            for sum in &mut sums {
-                *sum = std::hint::black_box(*sum * 0.999_999 + 1e-6);
-            }
-        }
-        std::hint::black_box(sums);
-        f64::from(TURNS) * 8.0 / (processor_time() - start).max(1e-9)
-    };
-    (0..5).map(|_| run()).fold(0.0, f64::max)
-}
-
 /// The time that this thread has run, seconds: a call of the operating system.
-fn processor_time() -> f64 {
+pub(crate) fn processor_time() -> f64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
@@ -73,6 +74,10 @@ pub struct Clock {
     read: Cell<f64>,
     /// When that was, on the wall.
     read_at: Cell<f64>,
+    /// What the thread had executed when the program went on, where that is counted.
+    executed: Cell<u64>,
+    /// What was executed and has not counted yet.
+    owed: Cell<u64>,
 }
 
 impl Clock {
@@ -103,24 +108,50 @@ impl Clock {
         let had_run = self.read.get() + (went_on - self.read_at.get());
         Some(self.read(now) - had_run).filter(|seconds| *seconds >= least)
     }
+
+    /// What the program has executed and what has not counted yet, in instructions, once it is at least so many.
+    fn counted(&self, executed: u64, least: f64) -> Option<f64> {
+        let owed = self.owed.get() + (executed - self.executed.get());
+        self.executed.set(executed);
+        let instructions = owed as f64 / INSTRUCTION;
+        let counts = owed > 0 && instructions >= least;
+        self.owed.set(if counts { 0 } else { owed });
+        counts.then_some(instructions)
+    }
 }
 
 impl Rank {
     /// The program has called: what it did since the last call takes its time.
     #[inline]
     pub fn has_computed(&self) {
-        if let Compute::Measured { speed, least } = self.world.compute
-            && let Some(seconds) = self.clock.computed(least)
-        {
-            self.compute(seconds * speed);
+        self.has_computed_at_least(1.0);
+    }
+
+    /// The same; what is shorter than this part of the least that counts does not.
+    pub(crate) fn has_computed_at_least(&self, part: f64) {
+        match self.world.compute {
+            Compute::Nothing => {}
+            Compute::Measured { speed, least } => {
+                if let Some(seconds) = self.clock.computed(least * part) {
+                    self.compute(seconds * speed);
+                }
+            }
+            Compute::Counted { flops, least } => {
+                let least = least * part * self.world.speeds[self.process as usize] / flops;
+                if let Some(instructions) = self.clock.counted(simurgh_native::executed(), least) {
+                    self.compute(instructions * flops);
+                }
+            }
         }
     }
 
     /// The program goes on.
     #[inline]
     pub fn goes_on(&self) {
-        if let Compute::Measured { .. } = self.world.compute {
-            self.clock.goes_on();
+        match self.world.compute {
+            Compute::Nothing => {}
+            Compute::Measured { .. } => self.clock.goes_on(),
+            Compute::Counted { .. } => self.clock.executed.set(simurgh_native::executed()),
         }
     }
 
@@ -130,13 +161,17 @@ impl Rank {
         let reads = self.clock_reads.get();
         self.clock_reads.set(reads.saturating_add(1));
         let grown = self.world.costs.wtime * f64::exp2(f64::from(reads.saturating_sub(1000) / 64));
-        self.sleep(grown.min(1e-3).max(self.world.costs.wtime));
+        self.spend(grown.min(1e-3).max(self.world.costs.wtime));
     }
 
     /// Computes on the host of the process.
     pub fn compute(&self, flops: f64) {
+        let from = self.now();
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
         self.ask(Simcall::Execute(request, Follow::Wait(None)));
+        let to = self.now();
+        self.tracks.has_computed(flops, from, to);
+        self.was_in(None, from, to);
     }
 }
 
@@ -156,5 +191,15 @@ mod tests {
         let ran = processor_time() - start;
         let computed = clock.computed(1e-6).expect("it takes more");
         assert!((ran - computed).abs() < 1e-3, "{ran} {computed}");
+    }
+
+    #[test]
+    fn what_is_counted_and_short_is_not_lost() {
+        let clock = Clock::default();
+        assert_eq!(clock.counted(400, 1000.0), None);
+        assert_eq!(clock.counted(2000, 1000.0), None);
+        assert_eq!(clock.counted(4000, 1000.0), Some(1000.0));
+        assert_eq!(clock.counted(4000, 0.0), None, "nothing was executed");
+        assert_eq!(clock.counted(4004, 0.0), Some(1.0));
     }
 }

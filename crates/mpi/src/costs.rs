@@ -18,6 +18,8 @@ pub struct Keys {
     pub computes: Option<bool>,
     /// What this machine does in a second, in flops (`smpi/host-speed`), where it is not to be measured.
     pub speed: Option<f64>,
+    /// What an instruction is worth where they are counted, in flops (`smpi/flops-per-instruction`).
+    pub flops_per_instruction: Option<f64>,
     /// Computation that is shorter does not count, seconds (`smpi/cpu-threshold`).
     pub least: Option<f64>,
 }
@@ -28,6 +30,10 @@ impl Keys {
         let default = || if self.computes == Some(false) { Compute::Nothing } else { Compute::measured() };
         match said.unwrap_or_else(default) {
             Compute::Nothing => Compute::Nothing,
+            Compute::Counted { flops, least } => Compute::Counted {
+                flops: self.flops_per_instruction.unwrap_or(flops),
+                least: self.least.unwrap_or(least),
+            },
             Compute::Measured { speed, least } => {
                 Compute::Measured { speed: self.speed.unwrap_or(speed), least: self.least.unwrap_or(least) }
             }
@@ -118,6 +124,11 @@ fn set(
         "smpi/finalization-barrier" => costs.finalize_waits = yes()?,
         "smpi/simulate-computation" => keys.computes = Some(yes()?),
         "smpi/host-speed" => keys.speed = Some(speed()?),
+        "smpi/flops-per-instruction" => {
+            let found = value.parse::<f64>().ok().filter(|flops| *flops > 0.0 && flops.is_finite());
+            keys.flops_per_instruction =
+                Some(found.ok_or_else(|| "a number of flops is expected, more than 0".to_owned())?);
+        }
         "smpi/cpu-threshold" => keys.least = Some(seconds()?),
         key if WITHOUT_EFFECT.contains(&key) || OF_THE_NETWORK.contains(&key) => {}
         _ if algorithms.set(key, value)? => {}

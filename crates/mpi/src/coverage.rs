@@ -66,6 +66,9 @@ fn of_names<'a>(names: impl Iterator<Item = &'a str>) -> Coverage {
 fn plain(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     let name = lower.trim_end_matches('_');
+    if crate::extras::OFFERED.iter().any(|offered| offered.name == name) {
+        return None;
+    }
     if let Some(rest) = name.strip_prefix("simurgh_") {
         return Some(format!("mpi_{}", rest.strip_suffix("_ts").unwrap_or(rest)));
     }

@@ -64,7 +64,7 @@ fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
         guarded(procedure, || call(me));
         me.procedure.set(outer);
         if outer.is_none() {
-            me.has_called(procedure, os::now() - before);
+            me.has_called(procedure, before, os::now());
             me.goes_on();
         }
     });

@@ -13,8 +13,13 @@ use simurgh_platform::{HostId, Platform};
 use crate::compute::Compute;
 use crate::costs;
 use crate::entry;
+use crate::extras;
 use crate::os;
 use crate::rank::{Rank, Stage};
+use crate::toolchain::Files;
+use crate::traces::play::Replay;
+use crate::traces::{Action, Trace};
+use crate::tracks::{Tracked, Wanted};
 use crate::world::{Aborted, Output, World};
 
 /// What is run, and where.
@@ -38,6 +43,10 @@ pub struct Launch {
     pub output: Output,
     /// The seed of all randomness.
     pub seed: u64,
+    /// What is written down of each process.
+    pub wanted: Wanted,
+    /// A trace that is replayed in the place of an executable.
+    pub replay: Option<Arc<Trace>>,
 }
 
 /// A run that was prepared: what became of its processes can be asked for when it is over.
@@ -89,6 +98,37 @@ impl Run {
         troubles
     }
 
+    /// What is known of each process that has not come to a bad end, in order.
+    pub fn tracked(&self) -> Vec<Option<Tracked>> {
+        let tracked = |process| {
+            let rank = self.processes.local::<Rank>(process);
+            let is_sound = matches!(self.end(process), None | Some(End::Exited(_) | End::Killed));
+            // SAFETY: it was made when the process began, stays as long as its memory does, and no process runs now.
+            (is_sound && !rank.is_null()).then(|| unsafe { (*rank).tracked() })
+        };
+        (0..self.size()).map(tracked).collect()
+    }
+
+    /// What each process did, as a time-independent trace, and the calls that such a trace cannot tell.
+    pub fn actions(&self) -> Vec<(Vec<Action>, Vec<&'static str>)> {
+        let actions = |process| {
+            let rank = self.processes.local::<Rank>(process);
+            // SAFETY: as above.
+            if rank.is_null() { Default::default() } else { unsafe { (*rank).scribe.taken() } }
+        };
+        (0..self.size()).map(actions).collect()
+    }
+
+    /// Commands for gdb that add the symbols of the copies of the first so many processes.
+    pub fn gdb_script(&self, most: usize) -> String {
+        self.processes.gdb_script(0..self.size().min(most))
+    }
+
+    /// Tells a debugger where the processes are; nothing of the program has run.
+    pub fn show_to_debugger(&self) {
+        self.processes.show_to_debugger();
+    }
+
     /// How many processes there are.
     pub fn size(&self) -> usize {
         self.world.size()
@@ -106,7 +146,11 @@ impl Launch {
         let of_platform = platform.config().iter();
         let said = self.config.iter().map(|(key, value)| (key, value));
         let keys = costs::read(of_platform.chain(said).map(|(key, value)| (key.as_str(), value.as_str())))?;
-        let compute = keys.compute(self.compute);
+        let compute = if self.replay.is_some() { Compute::Nothing } else { keys.compute(self.compute) };
+        let replay = self.replay.clone().map(|trace| {
+            Replay::new(trace).ok_or_else(|| Error::input("there is no memory for the messages of the trace"))
+        });
+        let replay = replay.transpose()?;
         let costs::Keys { costs, selection, .. } = keys;
         let mut program = Program::with_seed(Arc::clone(&platform), self.seed);
         let start = program.barrier(hosts.len() as u32).id();
@@ -125,17 +169,32 @@ impl Launch {
             start,
             aborted: Mutex::new(None),
             output: self.output,
+            wanted: self.wanted,
+            replay,
+            samples: Mutex::default(),
+            shared_memory: Mutex::default(),
         });
         let exports = entry::OFFERED
             .iter()
+            .chain(extras::OFFERED)
             .map(|offered| Export { name: offered.name, address: offered.address as usize })
             .collect();
         let personality = Arc::new(Mpi { world: Arc::clone(&world), exports });
-        let image = Image::read(&self.executable, personality).map_err(refused)?;
+        let executable = match &world.replay {
+            Some(_) => replayer()?,
+            None => self.executable.clone(),
+        };
+        let image = Image::read(&executable, personality).map_err(refused)?;
+        if let Compute::Counted { .. } = world.compute
+            && image.imports("__sanitizer_cov_trace_pc").is_empty()
+        {
+            return Err(Error::input(format!(
+                "--compute counted: {} does not count what it executes; compile it with --counted, as in simurgh cc --counted -O2 app.c -o app",
+                self.executable.display()
+            )));
+        }
         let options = Options {
-            args: std::iter::once(self.executable.display().to_string())
-                .chain(self.arguments.clone())
-                .collect(),
+            args: std::iter::once(executable.display().to_string()).chain(self.arguments.clone()).collect(),
             env: std::env::vars().collect(),
             hosts: names,
             ..Options::default()
@@ -161,6 +220,9 @@ impl Launch {
         if listed.is_empty() {
             return Err(Error::input("there is no host to run processes on"));
         }
+        if let Some(trace) = &self.replay {
+            return Ok((0..trace.processes.len()).map(|process| listed[process % listed.len()]).collect());
+        }
         let count = self.processes.filter(|count| *count > 0).unwrap_or(listed.len());
         if count > listed.len() && !self.oversubscribe && self.hostfile.is_none() {
             return Err(Error::input(format!(
@@ -170,6 +232,12 @@ impl Launch {
         }
         Ok((0..count).map(|process| listed[process % listed.len()]).collect())
     }
+}
+
+/// The program whose processes replay traces, as a file.
+fn replayer() -> Result<PathBuf> {
+    let files = Files::ready().map_err(|error| Error::input(error.to_string()))?;
+    files.replayer().map_err(|error| Error::input(error.to_string()))
 }
 
 fn refused(error: simurgh_native::Error) -> Error {
@@ -229,6 +297,19 @@ impl Personality for Mpi {
         };
     }
 
+    fn now(&self, _rank: usize) -> f64 {
+        // Before the date is read, what was computed until then has to take its time.
+        outside_of_calls(|me| {
+            let now = me.now();
+            me.pays_clock();
+            now
+        })
+    }
+
+    fn sleep(&self, _rank: usize, seconds: f64) {
+        outside_of_calls(|me| me.spend(seconds));
+    }
+
     fn leaves(&self, rank: usize, how: &End) {
         if let End::Exited(0) = how
             && os::rank().stage.get() == Stage::Within
@@ -245,4 +326,20 @@ impl Personality for Mpi {
             (other, _) => Err(other.to_string()),
         }
     }
+}
+
+/// The program asks for something beside MPI that takes time. Others run meanwhile: what they compute is not its own.
+fn outside_of_calls<T>(ask: impl FnOnce(&Rank) -> T) -> T {
+    os::in_heap_of_library(|| {
+        let me = os::rank();
+        let outside = me.procedure.get().is_none();
+        if outside {
+            me.has_computed();
+        }
+        let answer = ask(me);
+        if outside {
+            me.goes_on();
+        }
+        answer
+    })
 }

@@ -3,6 +3,7 @@
 pub mod abi;
 pub mod attributes;
 pub mod buffered;
+pub mod calibration;
 // Programs call these by way of `entry`, and vouch for their pointers.
 #[allow(
     missing_docs,
@@ -23,6 +24,7 @@ pub mod datatype;
 pub mod entry;
 pub mod errhandler;
 pub mod error;
+pub mod extras;
 pub mod file;
 #[allow(clippy::too_many_arguments)]
 pub mod fortran;
@@ -37,11 +39,15 @@ pub mod os;
 pub mod p2p;
 pub mod rank;
 pub mod request;
+pub mod sampling;
 pub mod session;
+pub mod shared_memory;
 #[cfg(test)]
 mod testing;
 pub mod toolchain;
 pub mod topology;
+pub mod traces;
+pub mod tracks;
 pub mod waiting;
 pub mod window;
 pub mod world;

@@ -6,6 +6,8 @@ use smallvec::SmallVec;
 /// What is in a message.
 #[derive(Debug)]
 pub struct Content {
+    /// The process that sent it.
+    pub process: u32,
     /// The rank of the sender in the communicator.
     pub source: i32,
     /// Its tag.

@@ -214,7 +214,8 @@ impl Rank {
             Manner::Blocking => {}
         }
         let envelope = Envelope { context: context.of(comm), source: comm.rank as u32, tag };
-        let content = Content { source: comm.rank as i32, tag, waited: !detached, data };
+        let content =
+            Content { process: self.process, source: comm.rank as i32, tag, waited: !detached, data };
         let request = SendRequest {
             mailbox: mailbox(process),
             bytes: bytes as f64 + HEADER,

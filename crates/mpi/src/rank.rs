@@ -30,7 +30,10 @@ use crate::operator::Operator;
 use crate::os;
 use crate::p2p::Found;
 use crate::request::Pending;
+use crate::sampling::Sampling;
 use crate::session::OpenSession;
+use crate::traces::Scribe;
+use crate::tracks::Tracks;
 use crate::window::Window;
 use crate::world::World;
 
@@ -64,6 +67,12 @@ pub struct Rank {
     pub clock_reads: Cell<u32>,
     /// How often it called what, and how long that took in all.
     pub called: RefCell<BTreeMap<Procedure, (u64, f64)>>,
+    /// What it leaves behind for those who look at the run.
+    pub tracks: Tracks,
+    /// What it does, as a trace, where that is wanted.
+    pub scribe: Scribe,
+    /// Loops that are executed a few times.
+    pub sampling: Sampling,
     /// All processes.
     pub comm_world: Rc<Communicator>,
     /// This one alone.
@@ -137,6 +146,9 @@ impl Rank {
             clock: Clock::default(),
             clock_reads: Cell::new(0),
             called: RefCell::default(),
+            tracks: Tracks::default(),
+            scribe: Scribe::default(),
+            sampling: Sampling::default(),
             comm_world,
             comm_self,
             comms: RefCell::new(Table::new(Kind::Comm)),
@@ -168,6 +180,17 @@ impl Rank {
 
     /// Asks the kernel, and waits for the answer.
     pub fn ask(&self, simcall: Simcall) -> Answer {
+        if let Simcall::Send(request, _) = &simcall {
+            self.tracks.sends(request.bytes);
+        }
+        if self.world.wanted.actions {
+            return self.ask_and_write(simcall, |simcall| self.ask_kernel(simcall));
+        }
+        self.ask_kernel(simcall)
+    }
+
+    #[inline]
+    fn ask_kernel(&self, simcall: Simcall) -> Answer {
         #[cfg(test)]
         return crate::testing::ask(simcall);
         #[cfg(not(test))]
@@ -175,7 +198,9 @@ impl Rank {
     }
 
     /// A call is over.
-    pub fn has_called(&self, procedure: Procedure, seconds: f64) {
+    pub fn has_called(&self, procedure: Procedure, from: f64, to: f64) {
+        let seconds = to - from;
+        self.was_in(Some(procedure), from, to);
         let mut called = self.called.borrow_mut();
         let (count, time) = called.entry(procedure).or_default();
         *count += 1;
@@ -184,6 +209,10 @@ impl Rank {
 
     /// Sends what nobody waits for.
     pub fn post(&self, request: SendRequest) {
+        self.tracks.sends(request.bytes);
+        if self.world.wanted.actions {
+            self.write_post(&request);
+        }
         #[cfg(test)]
         return crate::testing::post(request);
         #[cfg(not(test))]

@@ -158,6 +158,10 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         start: BarrierId(0),
         aborted: Mutex::new(None),
         output: Default::default(),
+        wanted: Default::default(),
+        replay: None,
+        samples: Mutex::default(),
+        shared_memory: Mutex::default(),
     })
 }
 

@@ -1,13 +1,17 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use simurgh_kernel::ids::BarrierId;
 use simurgh_platform::{DiskId, HostId};
 
 use crate::collectives::Selection;
 use crate::compute::Compute;
+use crate::sampling::Samples;
+use crate::shared_memory::SharedMemory;
+use crate::traces::play::Replay;
+use crate::tracks::Wanted;
 
 /// A run of an MPI program.
 #[derive(Debug)]
@@ -34,6 +38,14 @@ pub struct World {
     pub aborted: Mutex<Option<Aborted>>,
     /// Whether what programs print goes to standard error.
     pub output: Output,
+    /// What is written down of each process.
+    pub wanted: Wanted,
+    /// The trace that is replayed, if one is.
+    pub replay: Option<Replay>,
+    /// Samples of blocks that all processes take together.
+    pub samples: Mutex<Samples>,
+    /// Memory that processes share.
+    pub shared_memory: Mutex<SharedMemory>,
 }
 
 /// Where what programs print goes.
@@ -96,6 +108,16 @@ impl World {
     /// How many processes there are.
     pub fn size(&self) -> usize {
         self.hosts.len()
+    }
+
+    /// Samples of blocks that all processes take together.
+    pub fn samples(&self) -> MutexGuard<'_, Samples> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Memory that processes share.
+    pub fn shared_memory(&self) -> MutexGuard<'_, SharedMemory> {
+        self.shared_memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The disk that a process uses, if its host has one.

@@ -31,6 +31,7 @@ pub enum Heap {
 
 /// Where a process is in its life.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub(crate) enum Stage {
     New,
     Suspended,

@@ -13,7 +13,7 @@ use crate::personality::End;
 use crate::processes::Shared;
 use crate::switch::{self, simurgh_enter_program, simurgh_switch};
 use crate::tls::thread_pointer;
-use crate::{shim, signals};
+use crate::{counting, shim, signals};
 
 pub(crate) struct Fiber {
     shared: Arc<Shared>,
@@ -189,6 +189,7 @@ unsafe fn come(image: &Image, rank: *mut Rank, shared: &Shared) -> Host {
         }
         host.mask = (*rank).mask.map(|mask| libc::umask(mask));
         current::set(rank);
+        counting::runs(image, shared.region.image_of((*rank).index));
         host
     }
 }
@@ -200,6 +201,7 @@ unsafe fn come(image: &Image, rank: *mut Rank, shared: &Shared) -> Host {
 #[inline]
 unsafe fn go(image: &Image, rank: *mut Rank, shared: &Shared, mut host: Host) {
     current::set(std::ptr::null_mut());
+    counting::rests();
     // SAFETY: as in `come`.
     unsafe {
         let errno = libc::__errno_location();

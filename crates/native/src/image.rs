@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::counting::{self, Weights};
 use crate::elf::{Object, PAGE, pages};
 use crate::error::Error;
 use crate::group::{Group, SharedLibraries};
@@ -30,6 +31,8 @@ pub struct Image {
     pub(crate) order: Vec<usize>,
     pub(crate) libgomp: Option<Libgomp>,
     pub(crate) lines: Lines,
+    /// The lengths of the blocks of programs that count what they execute.
+    pub(crate) weights: Weights,
     stubs: usize,
 }
 
@@ -91,6 +94,9 @@ impl Image {
         let order = order(&group.objects);
         let libgomp = uses_libgomp.then(Libgomp::find).flatten();
         let lines = Lines::default();
+        let counts =
+            (0..group.objects.len()).any(|number| group.imports(number).any(|name| name == counting::HOOK));
+        let weights = Weights::new(counts, span);
         Ok(Image {
             group,
             relocations,
@@ -102,6 +108,7 @@ impl Image {
             order,
             libgomp,
             lines,
+            weights,
             stubs,
         })
     }

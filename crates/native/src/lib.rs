@@ -12,12 +12,15 @@
 //! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
 //! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`]: what they find in the place of parts of libc; OpenMP.
-//! - `signals`, `unwind`, `lines`: crashes, and where in the program they happened.
+//! - `counting`: what programs execute, block by block.
+//! - `signals`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
 //!
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
 
 mod arena;
+mod counting;
 mod current;
+mod debugger;
 mod dl;
 mod elf;
 mod error;
@@ -42,6 +45,7 @@ pub mod threads;
 mod tls;
 mod unwind;
 
+pub use counting::executed;
 pub use current::{
     Heap, ask, caller, current, leave, local, look, set_caller, set_local, switch_heap, symbol, with_heap,
     with_port,

@@ -223,10 +223,22 @@ impl Processes {
         (crate::current::turn() == Some(before)).then(Self::interrupt).flatten()
     }
 
+    /// The personality's own word about a process, as [`set_local`](crate::set_local) left it; null if it was not set. It lies in the
+    /// memory of the process, which may have written over it.
+    pub fn local<T>(&self, rank: usize) -> *mut T {
+        // SAFETY: whoever asks does not run the process at the same time.
+        unsafe { (*self.rank(rank)).local.cast() }
+    }
+
     /// How many bytes a process has allocated and not given back.
     pub fn allocated(&self, rank: usize) -> usize {
         // SAFETY: the heaps are alive, and the process does not run at the same time.
         unsafe { (*(*self.rank(rank)).arenas[0]).live() }
+    }
+
+    /// Tells a debugger where the processes are, and stops there if it has a breakpoint at `simurgh_debugger_ready`.
+    pub fn show_to_debugger(&self) {
+        crate::debugger::show(&self.shared);
     }
 
     /// Commands for gdb that add the symbols of the copies of these processes.

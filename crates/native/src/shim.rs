@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
 use crate::personality::Personality;
-use crate::{dl, fiber, find_object, malloc, signals, tls};
+use crate::{counting, dl, fiber, find_object, malloc, signals, tls};
 
 /// The shim, as it was compiled.
 pub(crate) const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
@@ -17,7 +17,7 @@ pub(crate) const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.s
 /// Names that always mean ours, whatever a program or library defines: what there may be only one of.
 pub(crate) fn first() -> Vec<(&'static str, usize)> {
     macro_rules! here {
-        ($($name:literal => $function:expr),* $(,)?) => { [$(($name, $function as *const c_void as usize)),*] };
+        ($($name:expr => $function:expr),* $(,)?) => { [$(($name, $function as *const c_void as usize)),*] };
     }
     let mut names = here! {
         "simurgh_write" => write,
@@ -35,6 +35,7 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_hostname" => host_name,
         "simurgh_locale" => set_locale,
         "simurgh_stream" => note_stream,
+        counting::HOOK => counting::simurgh_count,
         "__tls_get_addr" => tls::tls_get_addr,
         "_dl_find_object" => find_object::find_object,
         "dl_iterate_phdr" => find_object::iterate_headers,

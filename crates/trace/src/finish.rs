@@ -28,6 +28,7 @@ pub(crate) fn timeline(tape: &Tape, end: SimTime, mailbox_name: &dyn Fn(MailboxI
         links: finish.links(),
         disks: finish.disks(),
         actors: tape.actors.iter().map(|(&id, actor)| finish.actor(id, actor)).collect(),
+        calls: Vec::new(),
         messages: pieces
             .messages
             .iter()

@@ -124,6 +124,10 @@ impl Timeline {
         writer.messages();
         let Writer { chronicle, .. } = writer;
         write!(out, "{DEFINITIONS}{TYPES}")?;
+        for (place, name) in self.calls.iter().enumerate() {
+            let color = palette::fractions(palette::call(place));
+            writeln!(out, "4 CALL{place} DOING {} \"{color}\"", text::paje(name))?;
+        }
         for kind in Kind::ALL {
             let (name, color) = (words::kind(kind), palette::fractions(palette::color(kind)));
             writeln!(out, "4 {} DOING \"{name}\" \"{color}\"", alias(kind))?;
@@ -194,6 +198,15 @@ impl Writer<'_> {
         }
     }
 
+    /// What an actor does in an interval, by its alias.
+    fn value(&self, interval: &Interval) -> String {
+        let place = self.timeline.calls.iter().position(|name| *name == interval.detail);
+        match (interval.kind, place) {
+            (Kind::Calling, Some(place)) => format!("CALL{place}"),
+            (kind, _) => alias(kind).to_owned(),
+        }
+    }
+
     fn actors(&mut self) {
         let last_arrows = self.last_arrows();
         for (place, row) in self.rows.rows.iter().enumerate() {
@@ -203,7 +216,7 @@ impl Writer<'_> {
             let title = text::paje(&row.actor.name);
             self.add(first.from, Phase::Before, 5, &format!("{name} ACTOR h{} {title}", row.host.id));
             for interval in row.intervals() {
-                let (value, detail) = (alias(interval.kind), text::paje(&self.detail(interval)));
+                let (value, detail) = (self.value(interval), text::paje(&self.detail(interval)));
                 self.add(interval.span.from, Phase::Begin, 7, &format!("DOING {name} {value} {detail}"));
                 self.add(interval.span.to, Phase::Within, 8, &format!("DOING {name}"));
             }
@@ -290,5 +303,6 @@ fn alias(kind: Kind) -> &'static str {
         Kind::Barrier => "BARRIER",
         Kind::Joining => "JOINING",
         Kind::Suspended => "SUSPENDED",
+        Kind::Calling => "CALLING",
     }
 }

@@ -1,6 +1,6 @@
 //! The colour of each kind of interval, the same in all pictures.
 
-use crate::timeline::Kind;
+use crate::timeline::{Interval, Kind, Timeline};
 
 /// A colour as `#rrggbb`: what works is saturated, what waits is pale, what is contended is warm.
 pub(crate) fn color(kind: Kind) -> &'static str {
@@ -19,6 +19,27 @@ pub(crate) fn color(kind: Kind) -> &'static str {
         Kind::Barrier => "#a7adba",
         Kind::Joining => "#bcc6d4",
         Kind::Suspended => "#8d939e",
+        Kind::Calling => "#b0b7c3",
+    }
+}
+
+/// The colours of calls, in the order of their names in the timeline; the last is that of all others.
+const CALLS: [&str; 12] = [
+    "#e3a857", "#84b88a", "#c58bb6", "#d98880", "#9a86c4", "#c9c19c", "#4a9aa5", "#e3b1a2", "#b5c978",
+    "#cfa987", "#a7adba", "#b0b7c3",
+];
+
+/// The colour of a call, by its place among those of the timeline.
+pub(crate) fn call(place: usize) -> &'static str {
+    CALLS[place.min(CALLS.len() - 1)]
+}
+
+/// The colour of an interval.
+pub(crate) fn of(timeline: &Timeline, interval: &Interval) -> &'static str {
+    let place = || timeline.calls.iter().position(|name| *name == interval.detail);
+    match interval.kind {
+        Kind::Calling => place().map_or(color(Kind::Calling), call),
+        kind => color(kind),
     }
 }
 

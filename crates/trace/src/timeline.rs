@@ -60,6 +60,8 @@ pub struct Timeline {
     pub accesses: Vec<Access>,
     /// The parallel tasks.
     pub parallel_tasks: Vec<ParallelTask>,
+    /// The names of calls, where intervals are told by them: in the order of their colours.
+    pub calls: Vec<String>,
 }
 
 impl Timeline {
@@ -228,11 +230,13 @@ pub enum Kind {
     Joining,
     /// Halted.
     Suspended,
+    /// Within a call, which the detail names.
+    Calling,
 }
 
 impl Kind {
     /// All kinds, in the order of the legend.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Executing,
         Kind::Parallel,
         Kind::Sending,
@@ -247,6 +251,7 @@ impl Kind {
         Kind::Barrier,
         Kind::Joining,
         Kind::Suspended,
+        Kind::Calling,
     ];
 }
 

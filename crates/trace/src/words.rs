@@ -22,6 +22,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Barrier => "at a barrier",
         Kind::Joining => "joining",
         Kind::Suspended => "suspended",
+        Kind::Calling => "calling",
     }
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn interval(interval: &Interval) -> String {
         Kind::Condition => format!("waiting for {detail}"),
         Kind::Barrier => format!("at {detail}"),
         Kind::Joining => format!("joining {detail}"),
+        Kind::Calling => detail.clone(),
         Kind::Executing | Kind::Parallel | Kind::Sleeping | Kind::Suspended => kind(interval.kind).to_owned(),
     }
 }

@@ -4,6 +4,7 @@
 //! - [`run`](mod@run): scenarios, deployments and traces.
 //! - [`mpi`](mod@mpi): compiled MPI programs.
 //! - [`compile`](mod@compile): compilers for MPI programs, `mpicc` and the like; `mpiexec`; which calls a program needs.
+//! - [`gdb`](mod@gdb): the same under a debugger.
 //! - [`check`](mod@check): explores all orders of a scenario.
 //! - [`replay`](mod@replay): executes again, step by step, what was found.
 //! - [`explore`](mod@explore): the best and the worst of all orders on a platform.
@@ -19,11 +20,16 @@ pub mod completions;
 mod coverage;
 mod debugger;
 pub mod explore;
+pub mod gdb;
+mod links;
 pub mod man;
 pub mod mpi;
+mod mpi_summary;
+mod mpi_timeline;
 mod mpiexec;
 pub mod platform;
 mod progress;
+mod record;
 pub mod replay;
 pub mod run;
 pub mod simulate;
@@ -79,6 +85,8 @@ enum Verb {
     /// Compiles Fortran programs that call MPI: gfortran with our header, modules and library
     #[command(disable_help_flag = true)]
     Fc(compile::CompileArguments),
+    /// Runs an MPI program under gdb, with commands to look at each process
+    Gdb(gdb::GdbArguments),
     /// Compilers under the names that build systems look for; which calls a program needs
     Mpi(compile::MpiArguments),
     /// Prints what a shell needs to complete command lines
@@ -91,6 +99,9 @@ enum Verb {
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some(exit) = compile::by_name(&words) {
+        return exit;
+    }
+    if let Some(exit) = gdb::by_name(&words) {
         return exit;
     }
     let words = mpi::mark_arguments(words, &Cli::command());
@@ -106,7 +117,9 @@ pub fn main() -> ExitCode {
         Verb::Platform(arguments) => platform::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
-        Verb::Cc(_) | Verb::Cxx(_) | Verb::Fc(_) => unreachable!("their arguments are not read here"),
+        Verb::Cc(_) | Verb::Cxx(_) | Verb::Fc(_) | Verb::Gdb(_) => {
+            unreachable!("their arguments are not read here")
+        }
         Verb::Mpi(arguments) => compile::tools(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Verb::Man(arguments) => man::run(&arguments, Cli::command()),

@@ -4,16 +4,24 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Command, ValueEnum};
 use simurgh_actors::{Error, Exit, Result};
+use simurgh_kernel::event::Observer;
 use simurgh_mpi::compute::Compute;
 use simurgh_mpi::launch::{Launch, Run};
+use simurgh_mpi::traces::Trace;
+use simurgh_mpi::tracks::Wanted;
 use simurgh_mpi::world::Output;
 use simurgh_platform::shown;
 
+use super::links::Busiest;
+use super::mpi_summary::OfMpi;
+use super::print;
+use super::record;
 use super::run::{RunArguments, for_mpi, load};
-use super::simulate::{parse_config, simulate};
+use super::simulate::{parse_config, simulate_with};
 
 /// What can be said of MPI programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -31,6 +39,12 @@ pub struct MpiOptions {
     /// What computation between two calls counts [default: measured]
     #[arg(long, value_enum, value_name = "HOW")]
     pub compute: Option<ComputeName>,
+    /// Tells which links were the busiest
+    #[arg(long)]
+    pub links: bool,
+    /// Writes what each process did as a time-independent trace, to be replayed on other platforms: `simurgh run FOLDER/trace.txt`
+    #[arg(long, value_name = "FOLDER")]
+    pub record: Option<PathBuf>,
 }
 
 /// How computation between two calls counts.
@@ -38,6 +52,8 @@ pub struct MpiOptions {
 pub enum ComputeName {
     /// The time that it takes here, scaled by the speeds of this machine and of the simulated host
     Measured,
+    /// The instructions that are executed, in programs that were compiled with --counted: the same in every run
+    Counted,
     /// Nothing: communication alone takes time
     None,
 }
@@ -50,6 +66,8 @@ impl MpiOptions {
             (self.hostfile.is_some(), "--hostfile"),
             (self.oversubscribe, "--oversubscribe"),
             (self.compute.is_some(), "--compute"),
+            (self.links, "--links"),
+            (self.record.is_some(), "--record"),
         ];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) if file.exists() => Err(Error::input(format!(
@@ -109,7 +127,32 @@ pub(crate) fn mark_arguments(mut words: Vec<OsString>, cli: &Command) -> Vec<OsS
 
 /// Simulates an MPI program.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
+    play(arguments, None)
+}
+
+/// Replays a time-independent trace of an MPI program.
+pub(crate) fn replay(arguments: &RunArguments, trace: Trace) -> Result<Exit> {
+    let options = &arguments.mpi;
+    let of_programs = [
+        (options.processes.is_some(), "-n"),
+        (options.compute.is_some(), "--compute"),
+        (!arguments.arguments.is_empty(), "an argument"),
+    ];
+    if let Some((_, option)) = of_programs.iter().find(|(given, _)| *given) {
+        return Err(Error::input(format!(
+            "{option} goes with a compiled MPI program, and {} is a trace, which says how many processes there are and what they compute; leave it out",
+            arguments.file.display()
+        )));
+    }
+    play(arguments, Some(Arc::new(trace)))
+}
+
+fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     let mut options = for_mpi(&arguments.options, true);
+    let record = arguments.mpi.record.as_deref();
+    if let Some(folder) = record {
+        record::check(folder)?;
+    }
     let launch = Launch {
         executable: arguments.file.clone(),
         arguments: arguments.arguments.clone(),
@@ -119,19 +162,44 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
         oversubscribe: arguments.mpi.oversubscribe,
         compute: arguments.mpi.compute.map(|how| match how {
             ComputeName::None => Compute::Nothing,
+            ComputeName::Counted => Compute::counted(),
             ComputeName::Measured => Compute::measured(),
         }),
         output: if options.json { Output::AllToError } else { Output::AsItIs },
         seed: options.seed,
+        wanted: Wanted { states: options.wants_timeline(), actions: record.is_some() },
+        replay: trace,
     };
     // The processes share one libc, which knows one of them at a time.
     options.workers = Some(1);
     let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
-    let exit = simulate(program, &options, None)?;
+    super::gdb::stop_for_debugger(&run)?;
+    let links = arguments.mpi.links.then(Busiest::default);
+    let observers = links.iter().map(|links| Box::new(links.clone()) as Box<dyn Observer>).collect();
+    let more = OfMpi::new(run.clone(), links);
+    let exit = simulate_with(program, &options, None, Some(&more), observers)?;
     if exit != Exit::Fine {
         tell(&run, options.quiet || options.json);
     }
+    if let Some(folder) = record {
+        recorded(&run, folder, options.quiet || options.json)?;
+    }
     Ok(exit)
+}
+
+/// Writes the trace, and says so.
+fn recorded(run: &Run, folder: &Path, quiet: bool) -> Result<()> {
+    let (list, left_out) = record::write(run, folder)?;
+    if !left_out.is_empty() {
+        eprintln!(
+            "simurgh: --record: traces cannot tell {}; a replay leaves out what these did",
+            left_out.join(", ")
+        );
+    }
+    if !quiet {
+        print(&format!("wrote {}\n", list.display()));
+    }
+    Ok(())
 }
 
 /// Says what went wrong, for those who see no summary too.

@@ -41,6 +41,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
     if super::mpi::is_compiled(&arguments.file) {
         return super::mpi::run(arguments);
     }
+    if let Some(trace) = of_mpi(arguments, kind)? {
+        return super::mpi::replay(arguments, trace);
+    }
     arguments.mpi.refuse(&arguments.file)?;
     if let Some(first) = arguments.arguments.first() {
         return Err(Error::input(format!(
@@ -66,6 +69,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
             simulate(program, &for_mpi(options, trace.mpi), None)
         }
     }
+}
+
+/// The trace of an MPI program, if the file is one. Its processes call what compiled programs call, where these can be run.
+fn of_mpi(arguments: &RunArguments, kind: Option<&str>) -> Result<Option<simurgh_mpi::traces::Trace>> {
+    let can_run = cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"));
+    if !can_run || matches!(kind, Some("toml" | "xml")) || !arguments.file.is_file() {
+        return Ok(None);
+    }
+    simurgh_mpi::traces::Trace::from_file(&arguments.file)
 }
 
 /// The network model of MPI programs is SMPI, unless the options say otherwise.

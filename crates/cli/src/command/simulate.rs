@@ -9,6 +9,7 @@ use simurgh_actors::scenario::file::read_text;
 use simurgh_actors::scenario::{Records, Scenario};
 use simurgh_actors::timed::steering::{Steering, steer};
 use simurgh_actors::{Error, Exit, Outcome, Program, Result, Settings};
+use simurgh_kernel::event::Observer;
 use simurgh_kernel::simulation::{Pacing, Said};
 use simurgh_platform::shown;
 use simurgh_trace::{Recorder, Timeline};
@@ -101,7 +102,7 @@ impl RunOptions {
         Ok(settings)
     }
 
-    fn wants_timeline(&self) -> bool {
+    pub(crate) fn wants_timeline(&self) -> bool {
         !self.trace.is_empty() || self.svg.is_some()
     }
 }
@@ -123,8 +124,29 @@ pub(crate) struct Played<'a> {
     pub(crate) records: Records,
 }
 
+/// What is told of some programs beside what is told of all.
+pub(crate) trait More {
+    /// Lines after the summary.
+    fn human(&self, outcome: &Outcome) -> String;
+    /// Another key of the object.
+    fn json(&self, outcome: &Outcome) -> (&'static str, serde_json::Value);
+    /// Changes the timeline before it is drawn.
+    fn adorn(&self, timeline: &mut Timeline);
+}
+
 /// Simulates a program, writes what was asked for, and tells how it ended.
 pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
+    simulate_with(program, options, played, None, Vec::new())
+}
+
+/// The same, with observers, and more to tell.
+pub(crate) fn simulate_with(
+    program: Program,
+    options: &RunOptions,
+    played: Option<Played<'_>>,
+    more: Option<&dyn More>,
+    observers: Vec<Box<dyn Observer>>,
+) -> Result<Exit> {
     let mut settings = options.settings()?;
     check_pictures(&options.trace, options.svg.as_deref())?;
     let (program, steering) = match &options.way {
@@ -139,6 +161,7 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     if !options.json && !options.quiet {
         settings.listener = Some(Box::new(hear));
     }
+    settings.observers.extend(observers);
     let recording = options.wants_timeline().then(|| {
         let (recorder, recording) = Recorder::new(std::sync::Arc::clone(program.platform()));
         settings.observers.push(Box::new(recorder));
@@ -159,14 +182,21 @@ pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Pl
     if let Some(recording) = recording {
         let mut timeline = recording.finish(outcome.report.clock, &|mailbox| outcome.mailbox_name(mailbox));
         timeline.title = title(played.as_ref());
+        if let Some(more) = more {
+            more.adorn(&mut timeline);
+        }
         write_timeline(&timeline, &options.trace, options.svg.as_deref())?;
     }
     let records = played.as_ref().map(|played| played.records.take());
     let scenario = played.as_ref().map(|played| played.scenario);
     if options.json {
-        print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref()));
+        let more = more.map(|more| more.json(&outcome));
+        print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref(), more));
     } else if !options.quiet {
         print(&summary::human(&outcome, scenario.zip(records.as_deref())));
+        if let Some(more) = more {
+            print(&more.human(&outcome));
+        }
         for path in options.trace.iter().chain(&options.svg) {
             print(&format!("wrote {}\n", path.display()));
         }

@@ -20,6 +20,7 @@ pub(crate) fn json(
     outcome: &Outcome,
     played: Option<(&Scenario, &[Record])>,
     stats: Option<&Stats>,
+    more: Option<(&'static str, serde_json::Value)>,
 ) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
@@ -37,6 +38,8 @@ pub(crate) fn json(
         energy: Vec<OutEnergy<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         stats: Option<&'a Stats>,
+        #[serde(flatten)]
+        more: BTreeMap<&'static str, serde_json::Value>,
     }
     #[derive(Serialize)]
     struct OutOperation<'a> {
@@ -131,6 +134,7 @@ pub(crate) fn json(
             .collect(),
         energy: outcome.energy().map(|(host, joules)| OutEnergy { host, joules }).collect(),
         stats,
+        more: more.into_iter().collect(),
     };
     let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
     text.push('\n');

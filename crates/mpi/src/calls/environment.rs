@@ -56,6 +56,8 @@ pub fn finalized(me: &Rank, flag: *mut i32) -> Result {
 pub fn finalize(me: &Rank) -> Result {
     me.ends()?;
     if me.world.costs.finalize_waits {
+        // A replay has its own.
+        let _hidden = me.scribe.hide();
         super::collectives::barrier(me, abi::COMM_WORLD)?;
     }
     me.flush_buffer(&me.buffered)?;

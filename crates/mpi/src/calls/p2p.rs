@@ -203,8 +203,13 @@ pub(super) fn exchange(
         && send.tag == receive.tag
     {
         // With oneself it is no message, and costs nothing.
-        let content =
-            crate::message::Content { source: myself, tag: send.tag, waited: true, data: send.data() };
+        let content = crate::message::Content {
+            process: me.process,
+            source: myself,
+            tag: send.tag,
+            waited: true,
+            data: send.data(),
+        };
         return receive.landing.put(&content);
     }
     let posted = me.post_send(send, Manner::Immediate).map_err(failed)?;

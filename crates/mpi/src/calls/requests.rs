@@ -316,12 +316,12 @@ impl Rank {
     /// Looks whether a request is complete, at the cost of a test.
     pub fn poll(&self, request: &Pending) -> bool {
         let polls = &self.world.polls.test;
-        self.sleep(f64::from(polls.get()) * self.world.costs.test);
+        self.spend(f64::from(polls.get()) * self.world.costs.test);
         // A collective pays for itself, and for each of its messages, those that have come too.
         // What an earlier test has found costs as much, and counts as no attempt.
         let messages = request.messages();
         for (place, message) in messages.iter().enumerate() {
-            self.sleep(f64::from(polls.get()) * self.world.costs.test);
+            self.spend(f64::from(polls.get()) * self.world.costs.test);
             if request.was_found(place) {
                 continue;
             }
@@ -380,7 +380,7 @@ pub fn testany(
     let polls = &me.world.polls.test_any;
     let costs = requests.iter().any(|(_, request)| !request.waits_for().is_empty());
     if costs {
-        me.sleep(f64::from(polls.get()) * me.world.costs.test);
+        me.spend(f64::from(polls.get()) * me.world.costs.test);
     }
     let found = me.test_any(&requests);
     if costs {

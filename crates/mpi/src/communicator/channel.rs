@@ -61,7 +61,13 @@ impl Channel<'_> {
             },
             payload: Some(self.me.for_others(|| {
                 let data = Data::from_slice(data);
-                Box::new(Content { source: source as i32, tag: self.tag, waited: !detached, data })
+                Box::new(Content {
+                    process: self.me.process,
+                    source: source as i32,
+                    tag: self.tag,
+                    waited: !detached,
+                    data,
+                })
             })),
         };
         if detached {

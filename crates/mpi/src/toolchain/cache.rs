@@ -15,6 +15,10 @@ pub const LIBRARY: &str = "mpi_abi";
 /// The compiled part of the modules of Fortran.
 pub const FORTRAN_LIBRARY: &str = "simurgh_fortran";
 
+const OWN_HEADER: &str = include_str!("../../include/simurgh.h");
+const SMPI_HEADER: &str = include_str!("../../include/smpi/smpi.h");
+/// It was compiled with this library.
+const REPLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.so"));
 const HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpi.h"));
 const FORTRAN_HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpif.h"));
 const STUB: &str = include_str!(concat!(env!("OUT_DIR"), "/libmpi_abi.S"));
@@ -61,11 +65,17 @@ impl Files {
     /// If they cannot be written there.
     pub fn ready_in(folder: &Path) -> io::Result<Self> {
         let files = Self { root: folder.join(env!("SIMURGH_CONTENTS")) };
-        for (name, text) in [("mpi.h", HEADER), ("mpif.h", FORTRAN_HEADER)] {
+        let headers = [
+            ("mpi.h", HEADER),
+            ("mpif.h", FORTRAN_HEADER),
+            ("simurgh.h", OWN_HEADER),
+            ("smpi/smpi.h", SMPI_HEADER),
+        ];
+        for (name, text) in headers {
             let path = files.include().join(name);
             let is_there = path.metadata().is_ok_and(|metadata| metadata.len() == text.len() as u64);
             if !is_there {
-                fs::create_dir_all(files.include())?;
+                fs::create_dir_all(path.parent().expect("it is in a folder"))?;
                 simurgh_files::write(&path, |out| out.write_all(text.as_bytes()))?;
             }
         }
@@ -75,6 +85,20 @@ impl Files {
     /// The folder of the headers.
     pub fn include(&self) -> PathBuf {
         self.root.join("include")
+    }
+
+    /// The program that replays traces.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn replayer(&self) -> Result<PathBuf, Error> {
+        let path = self.root.join("replay.so");
+        let is_there = path.metadata().is_ok_and(|metadata| metadata.len() == REPLAYER.len() as u64);
+        if !is_there {
+            simurgh_files::write(&path, |out| out.write_all(REPLAYER))
+                .map_err(|cause| Error::Unwritable { place: path.display().to_string(), cause })?;
+        }
+        Ok(path)
     }
 
     /// What is known of a compiler.
@@ -189,7 +213,7 @@ impl Files {
 }
 
 /// Where the files may be: where the user says, where caches are, or else where temporary files are.
-fn places() -> Vec<PathBuf> {
+pub fn places() -> Vec<PathBuf> {
     let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(place) = given("SIMURGH_CACHE") {
         return vec![absolute(place)];

@@ -15,6 +15,8 @@ pub struct CommandLine {
     pub arguments: Vec<OsString>,
     /// What is asked for.
     pub asked: Asked,
+    /// Whether the program is to count what it executes.
+    pub counted: bool,
 }
 
 /// What a wrapper is called for.
@@ -98,11 +100,14 @@ const WITHOUT_LINKING: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only
 impl CommandLine {
     /// Reads what follows the name of a wrapper.
     pub fn read(language: Language, words: impl IntoIterator<Item = OsString>) -> Self {
-        let mut line = Self { language, compiler: None, arguments: Vec::new(), asked: Asked::Compiling };
+        let mut line =
+            Self { language, compiler: None, arguments: Vec::new(), asked: Asked::Compiling, counted: false };
         for word in words {
             let text = word.to_string_lossy();
             if let Some(compiler) = named(&text) {
                 line.compiler = Some(compiler.to_owned());
+            } else if text == "--counted" || text == "-counted" {
+                line.counted = true;
             } else if let Some(what) = asks(&text) {
                 line.asked = Asked::Showing(what);
             } else {
@@ -262,6 +267,13 @@ mod tests {
         assert_eq!(read.arguments, ["-c", "a.c"]);
         assert_eq!(line("--showme:incdirs").asked, Asked::Showing(Shown::Includes));
         assert_eq!(line("-showme:link").asked, Asked::Showing(Shown::LinkFlags));
+    }
+
+    #[test]
+    fn counting_is_for_us() {
+        let read = line("--counted -O2 a.c");
+        assert!(read.counted && !line("-O2 a.c").counted);
+        assert_eq!(read.arguments, ["-O2", "a.c"]);
     }
 
     #[test]

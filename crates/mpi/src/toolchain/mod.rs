@@ -203,6 +203,9 @@ impl Flags {
             words.extend(["-fallow-argument-mismatch".into(), "-fallow-invalid-boz".into()]);
         }
         words.extend(self.includes.iter().map(|path| with("-I", path)));
+        if line.counted {
+            words.push("-fsanitize-coverage=trace-pc".into());
+        }
         words
     }
 

@@ -102,7 +102,7 @@ fn draw_row(
             continue;
         }
         drawn_to = x + width;
-        let fill = palette::color(interval.kind);
+        let fill = palette::of(timeline, interval);
         let told = told(timeline, row, interval);
         let corner = if width >= 4.0 { corner } else { "" };
         canvas.told_rect([x, top, width, height], fill, corner, &told);

@@ -78,7 +78,7 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    pub(super) fn of(timeline: &'a Timeline, rows: &Rows<'_>, legend: &[Sample]) -> Layout<'a> {
+    pub(super) fn of(timeline: &'a Timeline, rows: &Rows<'_>, legend: &[Sample<'_>]) -> Layout<'a> {
         let (legend, legend_bottom) = place_legend(legend);
         let widest = |names: &mut dyn Iterator<Item = &str>, size: f64| {
             let width = |name: &str| text_width(&text::line(name), size);
@@ -187,7 +187,7 @@ fn gap(row_height: f64, rows: &Rows<'_>, shown: usize) -> f64 {
     }
 }
 
-fn place_legend(samples: &[Sample]) -> (Vec<(f64, f64)>, f64) {
+fn place_legend(samples: &[Sample<'_>]) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (MARGIN, LEGEND_TOP);
     let mut places = Vec::with_capacity(samples.len());
     for sample in samples {

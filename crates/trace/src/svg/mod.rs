@@ -90,17 +90,19 @@ const DEFINITIONS: &str = "\
 </defs>";
 
 /// An entry of the legend.
-enum Sample {
+enum Sample<'a> {
     Bar(Kind),
+    Call(&'a str, &'static str),
     Off,
     Arrow,
     Lost,
 }
 
-impl Sample {
-    fn name(&self) -> &'static str {
+impl Sample<'_> {
+    fn name(&self) -> &str {
         match self {
             Sample::Bar(kind) => words::kind(*kind),
+            Sample::Call(name, _) => name,
             Sample::Off => "off",
             Sample::Arrow => "message",
             Sample::Lost => "failed message",
@@ -113,13 +115,17 @@ impl Sample {
 }
 
 /// What the picture shows, and nothing else.
-fn legend(timeline: &Timeline) -> Vec<Sample> {
+fn legend(timeline: &Timeline) -> Vec<Sample<'_>> {
     let mut shown = [false; Kind::ALL.len()];
     for interval in timeline.actors.iter().flat_map(|actor| &actor.intervals) {
         shown[interval.kind as usize] = true;
     }
-    let mut samples: Vec<Sample> =
+    // Calls are told apart by their names.
+    shown[Kind::Calling as usize] &= timeline.calls.is_empty();
+    let mut samples: Vec<Sample<'_>> =
         Kind::ALL.into_iter().filter(|kind| shown[*kind as usize]).map(Sample::Bar).collect();
+    let calls = timeline.calls.iter().enumerate();
+    samples.extend(calls.map(|(place, name)| Sample::Call(name, palette::call(place))));
     let hosts_off = timeline.hosts.iter().any(|host| !host.off.is_empty());
     if hosts_off || timeline.links.iter().any(|link| !link.off.is_empty()) {
         samples.push(Sample::Off);
@@ -134,7 +140,7 @@ fn legend(timeline: &Timeline) -> Vec<Sample> {
     samples
 }
 
-fn header(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout<'_>, legend: &[Sample]) {
+fn header(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout<'_>, legend: &[Sample<'_>]) {
     let title = heading(timeline);
     canvas.fitted(layout.margin, 34.0, "title", title, 18.0, layout.width - 2.0 * layout.margin);
     canvas.text(layout.margin, 54.0, "quiet", &summary(timeline));
@@ -142,6 +148,7 @@ fn header(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout<'_>, legend:
         let middle = y - 4.0;
         match sample {
             Sample::Bar(kind) => canvas.rect(*x, middle - 5.0, 14.0, 10.0, palette::color(*kind), "rx=\"2\""),
+            Sample::Call(_, color) => canvas.rect(*x, middle - 5.0, 14.0, 10.0, color, "rx=\"2\""),
             Sample::Off => canvas.rect(*x, middle - 5.0, 14.0, 10.0, "url(#off)", "rx=\"2\""),
             Sample::Arrow => {
                 canvas.line((*x, middle), (x + 14.0, middle), "arrow", "marker-end=\"url(#head)\"")
