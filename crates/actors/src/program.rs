@@ -12,6 +12,7 @@ use std::time::Instant;
 use simurgh_kernel::context::Body;
 use simurgh_kernel::exposed::{Exposure, Invariant, Value};
 use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
+use simurgh_kernel::kernel::Unreceived;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Answer, Note, PlatformRequest, SpawnRequest};
 use simurgh_kernel::simulation::{End, Report, Simulation as Engine, Stopwatch};
@@ -107,6 +108,7 @@ pub struct Outcome {
     threads: simurgh_kernel::simulation::Shared,
     /// The names of actors that others wait for.
     joined: BTreeMap<ActorId, String>,
+    unreceived: Vec<Unreceived>,
 }
 
 impl Program {
@@ -493,8 +495,14 @@ impl Outcome {
         statistics: simurgh_models::Statistics,
         threads: simurgh_kernel::simulation::Shared,
         joined: BTreeMap<ActorId, String>,
+        unreceived: Vec<Unreceived>,
     ) -> Self {
-        Self { report, shared, energy, statistics, threads, joined }
+        Self { report, shared, energy, statistics, threads, joined, unreceived }
+    }
+
+    /// The messages that were sent and met no receive.
+    pub fn unreceived(&self) -> &[Unreceived] {
+        &self.unreceived
     }
 
     /// Whether all actors came to a good end.

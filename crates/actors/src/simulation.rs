@@ -107,7 +107,8 @@ impl Simulation {
             }
         }
         let (statistics, threads) = (models.statistics(), self.engine.shared());
-        Ok(Outcome::new(report, self.shared, energy, statistics, threads, joined))
+        let unreceived = self.engine.kernel().unreceived();
+        Ok(Outcome::new(report, self.shared, energy, statistics, threads, joined, unreceived))
     }
 
     /// Asks about a host or a link, or changes it, as an actor would by `.await`: `simulation.ask(host.load())?`,

@@ -36,7 +36,7 @@ use crate::simcall::{Answer, Criteria, Failure, Note, PlatformRequest, Simcall, 
 
 use actor::{Actor, Halt, Several, Waiting};
 use synchronisation::{Barrier, Condition, Mutex, Semaphore};
-pub use view::Blocked;
+pub use view::{Blocked, Unreceived};
 
 /// What the kernel wants done in the world.
 #[derive(Debug)]

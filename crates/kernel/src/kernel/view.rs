@@ -7,12 +7,12 @@ use simurgh_platform::HostId;
 
 use super::Kernel;
 use super::actor::{Actor, Halt, Waiting};
-use crate::activity::Activities;
+use crate::activity::{Activities, Kind};
 use crate::event::Reason;
 use crate::exposed::Exposure;
 use crate::ids::{ActivityId, ActorId, MailboxId};
 use crate::mailbox::Mailbox;
-use crate::simcall::Answer;
+use crate::simcall::{Answer, Envelope};
 
 /// An actor that waits, as people want to read of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,7 +33,34 @@ pub struct Blocked {
     pub daemon: bool,
 }
 
+/// A message that was sent and that no receive has met.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Unreceived {
+    /// Where it lies.
+    pub mailbox: MailboxId,
+    /// What is written on it.
+    pub envelope: Envelope,
+    /// How long it is.
+    pub bytes: f64,
+}
+
 impl<K: Default> Kernel<K> {
+    /// The messages that no receive has met, by mailbox, the oldest first.
+    pub fn unreceived(&self) -> Vec<Unreceived> {
+        let in_mailbox = |index: usize| {
+            let mailbox = MailboxId(index as u32);
+            self.mailbox(mailbox).sends.iter(&self.activities).filter_map(move |id| {
+                match &self.activities.get(id)?.kind {
+                    Kind::Comm(comm) => {
+                        Some(Unreceived { mailbox, envelope: comm.envelope(), bytes: comm.bytes })
+                    }
+                    _ => None,
+                }
+            })
+        };
+        (0..self.mailbox_count()).flat_map(in_mailbox).collect()
+    }
+
     /// How many messages have been delivered.
     pub fn messages(&self) -> u64 {
         self.messages
