@@ -24,6 +24,7 @@ int simurgh_heap(int heap);
 void simurgh_construct(int argc, char **argv, char **envp);
 void simurgh_destruct(void);
 int simurgh_rank(void);
+int simurgh_is_first(void);
 int simurgh_chdir(const char *path);
 int simurgh_umask(int mask);
 void simurgh_hostname(char *name, size_t bytes);

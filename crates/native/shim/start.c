@@ -193,7 +193,13 @@ pid_t vfork(void) { return fork(); }
 
 int pthread_create(void *thread, const void *attributes, void *(*function)(void *), void *argument) {
   (void)thread, (void)attributes, (void)function, (void)argument;
-  simurgh_say("simurgh: threads that a program makes itself cannot be simulated (pthread_create, std::thread); "
-              "OpenMP can");
+  if (simurgh_is_first()) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "simurgh: rank %d: pthread_create gives EAGAIN: threads that a program makes itself cannot be simulated "
+             "(std::thread neither); OpenMP can, or run the program without threads",
+             simurgh_rank());
+    simurgh_say(text);
+  }
   return EAGAIN;
 }

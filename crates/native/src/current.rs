@@ -132,6 +132,11 @@ pub(crate) fn turn() -> Option<u64> {
     (!rank_anywhere().is_null()).then_some(turn)
 }
 
+/// How many turns there were, whether a process runs or not.
+pub(crate) fn turns() -> u64 {
+    TURNS.load(Ordering::Relaxed)
+}
+
 /// Says that a process runs on this thread from now on, or that none does.
 pub(crate) fn set(rank: *mut Rank) {
     CURRENT.store(rank, Ordering::Release);

@@ -106,6 +106,12 @@ impl Object {
         match header.e_type(endian) {
             elf::ET_DYN => {}
             elf::ET_EXEC => {
+                let headers = header.program_headers(endian, bytes).unwrap_or_default();
+                if !headers.iter().any(|header| header.p_type(endian) == elf::PT_INTERP) {
+                    return Err(bad(
+                        "is a static program, linked to fixed addresses, so that it cannot be copied; link it without -static",
+                    ));
+                }
                 return Err(bad(
                     "is linked to fixed addresses, so that it cannot be copied; compile with -fPIE and link with -pie",
                 ));

@@ -22,12 +22,14 @@ pub(crate) struct Fiber {
     first: Option<Simcall>,
     /// When it was made: once its process was put back to an earlier state, it is not the code of that any more.
     made: u64,
+    /// What is told of its end, once the others are ended too.
+    ending: Option<Ending>,
 }
 
 impl Fiber {
     pub fn new(shared: Arc<Shared>, index: usize, first: Option<Simcall>) -> Self {
         let made = shared.restored.load(Ordering::Relaxed);
-        Self { shared, index, first, made }
+        Self { shared, index, first, made, ending: None }
     }
 
     /// Whether its process was put back since it was made.
@@ -57,7 +59,7 @@ impl Coroutine for Fiber {
                 Stage::New => (*rank).stack = begin(&self.shared, rank),
                 Stage::Suspended => {}
                 Stage::Running => unreachable!("the gate is held by whoever runs one"),
-                Stage::Over => return Some(Ok(())),
+                Stage::Over => return Some(self.ending.take().unwrap_or(Ok(()))),
             }
             (*rank).now = port.now.seconds();
             (*rank).port = port;
@@ -66,7 +68,17 @@ impl Coroutine for Fiber {
             simurgh_switch(&raw mut (*rank).driver, (*rank).stack);
             go(&self.shared.image, rank, &self.shared, host);
             (*rank).port = std::ptr::null_mut();
-            ((*rank).stage == Stage::Over).then(|| conclude(&self.shared, rank))
+            if (*rank).stage != Stage::Over {
+                return None;
+            }
+            let ending = conclude(&self.shared, rank);
+            if ends_all(&self.shared, rank) {
+                // It asks once more, after its own end, and is told of when the others are gone.
+                port.simcall = Some(Simcall::KillAll);
+                self.ending = Some(ending);
+                return None;
+            }
+            Some(ending)
         }
     }
 
@@ -249,6 +261,16 @@ unsafe fn conclude(shared: &Shared, rank: *mut Rank) -> Ending {
     let ending = personality.ending(rank.number, &end);
     rank.end = Some(end);
     ending
+}
+
+/// Whether the end of this process is that of all.
+///
+/// # Safety
+/// The gate is held, and the process is over.
+unsafe fn ends_all(shared: &Shared, rank: *mut Rank) -> bool {
+    // SAFETY: as the caller says.
+    let rank = unsafe { &*rank };
+    rank.end.as_ref().is_some_and(|end| shared.image.personality.ends_all(rank.number, end))
 }
 
 /// Leaves the process that runs until it is answered.

@@ -73,6 +73,13 @@ pub trait Personality: Send + Sync {
         let _ = (rank, how);
     }
 
+    /// Whether the end of a process is that of all: the others are ended before the simulation is told of it. Called by whoever
+    /// drives it, not on its stack.
+    fn ends_all(&self, rank: usize, how: &End) -> bool {
+        let _ = (rank, how);
+        false
+    }
+
     /// What the simulation is told of the end of a process.
     ///
     /// # Errors

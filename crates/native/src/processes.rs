@@ -91,7 +91,8 @@ impl Processes {
         crate::signals::install()?;
         crate::fiber::remember_host();
         let program = heap_bytes((options.heap).min(HEAPS / count.max(1)) & !(PAGE - 1));
-        let home = Home { stack: stack_bytes(options.stack), library: (program / 2) & !(PAGE - 1), program };
+        let home =
+            Home { stack: stack_bytes(options.stack, count), library: (program / 2) & !(PAGE - 1), program };
         let region = Region::reserve(image.span, count, home)?;
         let protection = if count <= PROTECTED { Protection::Segments } else { Protection::None };
         let mut ranks = Vec::with_capacity(count);
@@ -188,18 +189,45 @@ impl Processes {
         unsafe { (*self.rank(rank)).end.clone() }
     }
 
-    /// Where a suspended process is: the functions of the program that have not returned, the innermost first.
+    /// Where a process is that does not run, or was when it ended: the functions of the program that have not returned, the
+    /// innermost first.
     pub fn place(&self, rank: usize) -> Vec<Frame> {
         let rank = self.rank(rank);
-        // SAFETY: as above; the stack of a suspended process does not change.
+        // SAFETY: as above; the stack of a process that does not run stays as it was left.
         unsafe {
+            if let Some(crash) = (*rank).end.as_ref().and_then(End::crash) {
+                return crash.backtrace.clone();
+            }
             match (*rank).stage {
-                Stage::Suspended => {
+                Stage::Suspended | Stage::Over if (*rank).arguments != 0 => {
                     unwind::backtrace(&self.shared, &unwind::Registers::suspended((*rank).stack))
                 }
                 _ => Vec::new(),
             }
         }
+    }
+
+    /// Where the process is that runs at this moment, asked from another thread, and its number. It goes on meanwhile: the
+    /// innermost function is right, those that called it as far as they stay. `None` if none runs, or it does not answer.
+    pub fn glance(&self) -> Option<(usize, Vec<Frame>)> {
+        let (index, registers) = crate::signals::glance(&self.shared)?;
+        Some((self.shared.options.first + index, unwind::backtrace(&self.shared, &registers)))
+    }
+
+    /// Which turn of a process it is, counted from the beginning of time; none while no process runs.
+    pub fn turn() -> Option<u64> {
+        crate::current::turn()
+    }
+
+    /// How many turns there were so far, whether a process runs or not.
+    pub fn turns() -> u64 {
+        crate::current::turns()
+    }
+
+    /// The personality's own word about a process, as [`set_local`](crate::set_local) was told: null if it was not.
+    pub fn local<T>(&self, rank: usize) -> *mut T {
+        // SAFETY: whoever asks does not run the process at the same time.
+        unsafe { (*self.rank(rank)).local.cast() }
     }
 
     /// The line of the program of a call that returns to this address of one of the copies, as [`caller`](crate::caller) gives it.

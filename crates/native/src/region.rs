@@ -47,8 +47,16 @@ pub(crate) struct Region {
     slot: usize,
 }
 
-/// Bytes at the low end of a stack that nobody may touch.
+/// Bytes at the low end of a stack that nobody may touch. A large one, for which a function with large arrays does not reach across,
+/// costs two maps a process, so many processes have small ones.
+const LARGE_GUARD: usize = 1 << 30;
 const GUARD: usize = 64 * 1024;
+const LARGE_GUARDS: usize = 512;
+
+/// Bytes of the guard of each of so many processes.
+pub(crate) fn guard_bytes(count: usize) -> usize {
+    if count <= LARGE_GUARDS { LARGE_GUARD } else { GUARD }
+}
 
 /// Ranges in use: first address and length.
 static USED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -113,16 +121,18 @@ impl Region {
     /// Makes the low end of each stack one that nobody may touch.
     fn guard(&mut self) -> Result<(), Error> {
         const MADV_GUARD_INSTALL: i32 = 102;
+        let guard = guard_bytes(self.count);
         for index in 0..self.count {
             let low = self.home_of(index) as *mut libc::c_void;
             // SAFETY: the range is ours, and nothing is in it yet.
-            let cheap = (self.has_cheap_guards || index == 0)
-                && unsafe { libc::madvise(low, GUARD, MADV_GUARD_INSTALL) } == 0;
+            let cheap = guard == GUARD
+                && (self.has_cheap_guards || index == 0)
+                && unsafe { libc::madvise(low, guard, MADV_GUARD_INSTALL) } == 0;
             if index == 0 {
                 self.has_cheap_guards = cheap;
             }
             // SAFETY: as above.
-            if !cheap && unsafe { libc::mprotect(low, GUARD, libc::PROT_NONE) } != 0 {
+            if !cheap && unsafe { libc::mprotect(low, guard, libc::PROT_NONE) } != 0 {
                 return Err(Error::system(format!(
                     "cannot guard the stacks of {} processes (vm.max_map_count is too low?)",
                     self.count
@@ -155,12 +165,18 @@ impl Region {
 
     /// Whether an address is one that a stack runs into when it is too deep.
     pub fn is_guard(&self, index: usize, address: usize) -> bool {
-        (self.home_of(index)..self.home_of(index) + GUARD).contains(&address)
+        (self.home_of(index)..self.home_of(index) + guard_bytes(self.count)).contains(&address)
+    }
+
+    /// Whether a stack that has come to this address is too deep, wherever it was touched.
+    pub fn is_below_stack(&self, index: usize, address: usize) -> bool {
+        let low = self.stack(index).start;
+        (low - LARGE_GUARD..low).contains(&address)
     }
 
     /// The range of a process's stack.
     pub fn stack(&self, index: usize) -> std::ops::Range<usize> {
-        self.home_of(index) + GUARD..self.stack_end(index)
+        self.home_of(index) + guard_bytes(self.count)..self.stack_end(index)
     }
 
     /// Ranges of a process's heaps: the program's and the library's.
@@ -232,9 +248,9 @@ fn map(at: usize, bytes: usize, protection: i32) -> bool {
     mapped == at
 }
 
-/// A stack of at least a few pages, in whole pages.
-pub(crate) fn stack_bytes(wanted: usize) -> usize {
-    pages(wanted.max(64 * 1024)) + GUARD
+/// A stack of at least a few pages, in whole pages, and its guard.
+pub(crate) fn stack_bytes(wanted: usize, count: usize) -> usize {
+    pages(wanted.max(64 * 1024)) + guard_bytes(count)
 }
 
 /// A heap of at least what its head needs.

@@ -5,6 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
@@ -30,6 +31,7 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_construct" => construct,
         "simurgh_destruct" => destruct,
         "simurgh_rank" => rank_number,
+        "simurgh_is_first" => is_first,
         "simurgh_chdir" => change_directory,
         "simurgh_umask" => change_mask,
         "simurgh_hostname" => host_name,
@@ -158,6 +160,12 @@ extern "C" fn destruct() {
     // SAFETY: as above.
     let shared = unsafe { &*rank.shared };
     fiber::destruct(&shared.image, shared.region.image_of(rank.index));
+}
+
+/// Whether nobody has asked before: what all processes would say is said once.
+extern "C" fn is_first() -> c_int {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    c_int::from(!ASKED.swap(true, Ordering::Relaxed))
 }
 
 extern "C" fn rank_number() -> c_int {

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use crate::current::{self, Rank};
+use crate::current::{self, Heap, Rank};
 use crate::error::Error;
 use crate::personality::{Crash, End};
 use crate::processes::Shared;
@@ -45,6 +45,9 @@ static MESSAGE: Mutex<Option<String>> = Mutex::new(None);
 /// The thread that runs a process, and whether somebody wants it to end.
 static RUNNER: AtomicI32 = AtomicI32::new(0);
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether somebody wants to know where it is, and what they are told.
+static IS_GLANCED_AT: AtomicBool = AtomicBool::new(false);
+static GLANCED: Mutex<Option<(usize, Registers)>> = Mutex::new(None);
 /// Whether a worker of the process did what ends it.
 static IS_OF_WORKER: AtomicBool = AtomicBool::new(false);
 
@@ -88,7 +91,8 @@ pub(crate) fn install() -> Result<(), Error> {
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            // A glance at a process does not cut its system calls short.
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER | libc::SA_RESTART;
             libc::sigemptyset(&raw mut action.sa_mask);
             let mut old: libc::sigaction = std::mem::zeroed();
             let done = libc::sigaction(signal, &raw const action, &raw mut old) == 0;
@@ -150,8 +154,21 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
         }
         return;
     }
+    if interrupted && owner.is_null() && IS_GLANCED_AT.swap(false, Ordering::AcqRel) {
+        // SAFETY: the kernel gives the registers; a process that runs is alive.
+        unsafe {
+            let general = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+            if let Ok(mut place) = GLANCED.try_lock() {
+                *place = Some(((*rank).index, Registers::of_signal(general)));
+            }
+        }
+        return;
+    }
     let of_worker = interrupted && IS_OF_WORKER.swap(false, Ordering::AcqRel);
-    if interrupted && !of_worker && !IS_INTERRUPTED.swap(false, Ordering::AcqRel) {
+    // SAFETY: it runs.
+    let is_in_host = unsafe { (*rank).heap != Heap::Program };
+    if interrupted && !of_worker && (is_in_host || !IS_INTERRUPTED.swap(false, Ordering::AcqRel)) {
+        // What the host does for it may hold a lock: whoever wants its end asks again.
         return;
     }
     // SAFETY: the kernel gives both; the registers are what the thread goes on with after the handler.
@@ -279,6 +296,30 @@ pub(crate) fn interrupt() -> Option<usize> {
     Some(number)
 }
 
+/// The process of these that runs, by its index, and its registers.
+pub(crate) fn glance(shared: &Shared) -> Option<(usize, Registers)> {
+    let rank = current::rank_anywhere();
+    // SAFETY: processes stay; what they share does not change.
+    if rank.is_null() || !std::ptr::eq(unsafe { (*rank).shared }, shared) {
+        return None;
+    }
+    GLANCED.lock().ok()?.take();
+    IS_GLANCED_AT.store(true, Ordering::Release);
+    // SAFETY: sends a signal that we handle to a thread of ours.
+    unsafe {
+        libc::syscall(libc::SYS_tgkill, libc::getpid(), RUNNER.load(Ordering::Acquire), interrupt_signal())
+    };
+    // It answers as soon as it is on a processor.
+    for _ in 0..200 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        if let Some(found) = GLANCED.lock().ok()?.take() {
+            return Some(found);
+        }
+    }
+    IS_GLANCED_AT.store(false, Ordering::Release);
+    None
+}
+
 /// What happened to a process that is over, in words, with the place.
 pub(crate) fn explain(shared: &Shared, rank: &Rank, cause: Option<&Cause>) -> End {
     let told = MESSAGE.lock().map_or(None, |mut message| message.take());
@@ -326,9 +367,15 @@ fn describe(shared: &Shared, rank: &Rank, cause: &Cause, is_called: bool) -> Str
         return format!("uses {name}, which neither the program nor its libraries nor Simurgh define");
     }
     match cause.signal {
-        libc::SIGSEGV | libc::SIGBUS if shared.region.is_guard(rank.index, address) => {
+        libc::SIGSEGV | libc::SIGBUS
+            if shared.region.is_guard(rank.index, address)
+                || shared.region.is_below_stack(rank.index, cause.registers.stack()) =>
+        {
             let bytes = shared.options.stack;
-            format!("stack overflow: more than {} KiB of stack", bytes / 1024)
+            format!(
+                "stack overflow: more than {} KiB of stack; `ulimit -s` raises the limit, and `malloc` has none",
+                bytes / 1024
+            )
         }
         libc::SIGSEGV if is_called && address == 0 => {
             "segmentation fault: call of a null function pointer".to_owned()

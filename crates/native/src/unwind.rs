@@ -65,6 +65,11 @@ impl Registers {
         Self { rip: general[libc::REG_RIP as usize] as usize, values, is_return: false }
     }
 
+    /// The stack pointer.
+    pub fn stack(&self) -> usize {
+        self.values[STACK]
+    }
+
     /// Goes back to before a call whose function is not there: its return address is on the stack.
     pub fn leave_call(&mut self, stack: std::ops::Range<usize>) {
         if stack.contains(&self.values[STACK]) {
