@@ -6,6 +6,7 @@ mod explore;
 mod installed;
 mod mpi;
 mod mpi_run;
+mod mpi_troubles;
 mod properties;
 mod replay;
 mod searches;

@@ -158,6 +158,7 @@ impl Rank {
     /// What reading the clock costs. Who does nothing else waits for a date, and is let to come there: after a thousand times in a
     /// row it costs more and more, up to a millisecond.
     pub fn pays_clock(&self) {
+        self.saw_clock();
         let reads = self.clock_reads.get();
         self.clock_reads.set(reads.saturating_add(1));
         let grown = self.world.costs.wtime * f64::exp2(f64::from(reads.saturating_sub(1000) / 64));
@@ -168,7 +169,9 @@ impl Rank {
     pub fn compute(&self, flops: f64) {
         let from = self.now();
         let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
-        self.ask(Simcall::Execute(request, Follow::Wait(None)));
+        self.doing.computes(true);
+        self.world.progress.while_busy(|| self.ask(Simcall::Execute(request, Follow::Wait(None))));
+        self.doing.computes(false);
         let to = self.now();
         self.tracks.has_computed(flops, from, to);
         self.was_in(None, from, to);

@@ -55,6 +55,7 @@ fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));
         if outer.is_none() {
+            me.doing.begins();
             me.has_computed();
             if procedure != Procedure::Wtime {
                 me.clock_reads.set(0);
@@ -80,7 +81,12 @@ fn large<T>(me: &Rank, call: impl FnOnce(&Rank) -> T) -> T {
 
 /// A call of what is not there.
 pub fn missing(name: &str) -> ! {
-    os::abort(1, &format!("{name} is not implemented"))
+    os::abort(
+        1,
+        &format!(
+            "{name} is not implemented; `simurgh mpi coverage PROGRAM` lists all calls of a program that are not"
+        ),
+    )
 }
 
 /// A mistake of ours must not unwind into the program.
@@ -129,12 +135,8 @@ fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
     match me.stage.get() {
         _ if always || !me.sessions.borrow().is_empty() => Ok(()),
         Stage::Within => Ok(()),
-        Stage::Before => {
-            crate::error::fail(ERR_OTHER, format!("{} is called before MPI_Init", procedure.name()))
-        }
-        Stage::After => {
-            crate::error::fail(ERR_OTHER, format!("{} is called after MPI_Finalize", procedure.name()))
-        }
+        Stage::Before => crate::error::fail(ERR_OTHER, "called before MPI_Init"),
+        Stage::After => crate::error::fail(ERR_OTHER, "called after MPI_Finalize"),
     }
 }
 

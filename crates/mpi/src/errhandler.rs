@@ -229,9 +229,7 @@ impl Rank {
             Some(name) => name.to_owned(),
             None => format!("error {code}"),
         };
-        let line =
-            format!("rank {}: {procedure}{}: {message} ({class})", self.process, place.unwrap_or_default());
-        os::abort(*code, &line)
+        os::abort(*code, &format!("{procedure}{}: {message} ({class})", place.unwrap_or_default()))
     }
 }
 

@@ -1,10 +1,11 @@
 //! A compiled MPI program becomes a program of actors, one for each process, on the hosts of a platform.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use object::read::elf::{Dyn, FileHeader};
 use simurgh_actors::{Error, Program, Result};
 use simurgh_kernel::context::{Body, Ending};
 use simurgh_native::{End, Export, Image, Options, Personality, Processes};
@@ -14,7 +15,9 @@ use crate::compute::Compute;
 use crate::costs;
 use crate::entry;
 use crate::extras;
+use crate::hostfile;
 use crate::os;
+use crate::progress::Progress;
 use crate::rank::{Rank, Stage};
 use crate::toolchain::Files;
 use crate::traces::play::Replay;
@@ -52,8 +55,8 @@ pub struct Launch {
 /// A run that was prepared: what became of its processes can be asked for when it is over.
 #[derive(Clone)]
 pub struct Run {
-    world: Arc<World>,
-    processes: Arc<Processes>,
+    pub(crate) world: Arc<World>,
+    pub(crate) processes: Arc<Processes>,
 }
 
 impl std::fmt::Debug for Run {
@@ -73,29 +76,45 @@ impl Run {
         self.processes.end(process)
     }
 
-    /// What went wrong, a line for each process that came to a bad end by itself.
-    pub fn troubles(&self) -> Vec<String> {
-        let aborted = self.aborted();
-        let mut troubles = Vec::new();
-        if let Some(Aborted { process, message, .. }) = &aborted {
-            // Most say themselves whose they are.
-            let named = message.starts_with(&format!("rank {process}"));
-            troubles.push(if named { message.clone() } else { format!("rank {process}: {message}") });
-        }
-        for process in 0..self.size() {
-            if aborted.as_ref().is_some_and(|aborted| aborted.process as usize == process) {
-                continue;
-            }
-            match self.end(process) {
-                None | Some(End::Exited(0) | End::Killed) => {}
-                Some(end) => {
-                    troubles.push(format!("rank {process}: {end}"));
-                    let frames = end.crash().map_or(&[][..], |crash| &crash.backtrace);
-                    troubles.extend(frames.iter().take(8).map(|frame| format!("    in {frame}")));
-                }
-            }
-        }
-        troubles
+    /// What the library knows of a process, if it has begun.
+    pub(crate) fn with_rank<T>(&self, process: usize, look: impl FnOnce(&Rank) -> T) -> Option<T> {
+        os::rank_of(&self.processes, process).map(look)
+    }
+
+    /// A standard send of fewer bytes does not wait for its receiver.
+    pub fn detached_below(&self) -> u64 {
+        self.world.costs.detached_below
+    }
+
+    /// How far the processes are together, for those who look from beside.
+    pub fn progress(&self) -> &Progress {
+        &self.world.progress
+    }
+
+    /// Which turn of a process it is; none while none runs.
+    pub fn turn() -> Option<u64> {
+        Processes::turn()
+    }
+
+    /// How many turns there were so far.
+    pub fn turns() -> u64 {
+        Processes::turns()
+    }
+
+    /// Ends the process that runs at this moment, and the run with it; asked from beside, again and again until it does.
+    pub fn interrupt() {
+        Processes::interrupt();
+    }
+
+    /// Which process runs at this moment, and at which line; asked from beside.
+    pub fn glance(&self) -> Option<(usize, Option<String>)> {
+        let (process, frames) = self.processes.glance()?;
+        Some((process, crate::report::line_of(&frames)))
+    }
+
+    /// Whether the last word of a process, on standard output or standard error, is no whole line.
+    pub fn is_unterminated(&self) -> [bool; 2] {
+        [0, 1].map(|stream| self.world.unterminated[stream].load(Ordering::Relaxed))
     }
 
     /// What is known of each process that has not come to a bad end, in order.
@@ -141,6 +160,7 @@ impl Launch {
     /// # Errors
     /// If the executable cannot be run, or the hosts are not there.
     pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
+        check_libraries(&self.executable)?;
         let hosts = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();
@@ -166,6 +186,9 @@ impl Launch {
             compute,
             selection,
             polls: Default::default(),
+            progress: Default::default(),
+            leftovers: Default::default(),
+            unterminated: Default::default(),
             start,
             aborted: Mutex::new(None),
             output: self.output,
@@ -197,6 +220,7 @@ impl Launch {
             args: std::iter::once(executable.display().to_string()).chain(self.arguments.clone()).collect(),
             env: std::env::vars().collect(),
             hosts: names,
+            stack: os::stack_limit(),
             ..Options::default()
         };
         let processes = Arc::new(Processes::new(Arc::new(image), world.size(), options).map_err(refused)?);
@@ -210,7 +234,7 @@ impl Launch {
     /// Where each process runs.
     fn hosts(&self, platform: &Platform) -> Result<Vec<HostId>> {
         let listed = match &self.hostfile {
-            Some(path) => read_hosts(path, platform)?,
+            Some(path) => hostfile::read(path, platform)?,
             None => {
                 let mut hosts: Vec<HostId> = platform.hosts().collect();
                 hosts.sort_by(|a, b| platform.host(*a).name.cmp(platform.host(*b).name));
@@ -244,29 +268,48 @@ fn refused(error: simurgh_native::Error) -> Error {
     Error::input(error.to_string())
 }
 
-/// Reads a host file: a host a line, `host:k` for k lines.
-fn read_hosts(path: &Path, platform: &Platform) -> Result<Vec<HostId>> {
-    let text = simurgh_actors::scenario::file::read_text(path)?;
-    let by_name: BTreeMap<&str, HostId> =
-        platform.hosts().map(|host| (platform.host(host).name, host)).collect();
-    let mut hosts = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let place = format!("{}:{}", path.display(), number + 1);
-        let (name, slots) = match line.trim().rsplit_once(':') {
-            Some((name, slots)) => {
-                let slots = slots.trim().parse::<usize>().map_err(|_| {
-                    Error::input(format!("{place}: {slots:?} is no number of processes; write HOST:4, say"))
-                })?;
-                (name.trim(), slots)
-            }
-            None => (line.trim(), 1),
-        };
-        let Some(host) = by_name.get(name) else {
-            return Err(Error::input(format!("{place}: the platform has no host {name:?}")));
-        };
-        hosts.extend(std::iter::repeat_n(*host, slots));
+/// What has its handles and constants elsewhere than the standard ABI cannot be run by another library.
+fn check_libraries(executable: &Path) -> Result<()> {
+    let Ok(bytes) = std::fs::read(executable) else { return Ok(()) };
+    match foreign_library(&bytes) {
+        Some(library) => Err(Error::input(format!(
+            "{}: was built by the compiler of another MPI, whose library {library} it needs; build it again with simurgh cc (or cxx, fc), or with mpicc_abi",
+            executable.display()
+        ))),
+        None => Ok(()),
     }
-    Ok(hosts)
+}
+
+/// The library of another MPI that a program needs, if it needs one.
+fn foreign_library(bytes: &[u8]) -> Option<String> {
+    let header = object::elf::FileHeader64::<object::Endianness>::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, bytes).ok()?;
+    let (entries, link) = sections.dynamic(endian, bytes).ok()??;
+    let strings = sections.strings(endian, bytes, link).ok()?;
+    entries.iter().filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED).find_map(|entry| {
+        let name = std::str::from_utf8(entry.string(endian, strings).ok()?).ok()?;
+        is_foreign(name).then(|| name.to_owned())
+    })
+}
+
+/// Whether a library is one of an MPI with an ABI of its own.
+fn is_foreign(library: &str) -> bool {
+    const KNOWN: [&str; 12] = [
+        "libmpi.so",
+        "libmpich",
+        "libmpicxx",
+        "libmpifort",
+        "libmpi_cxx",
+        "libmpi_mpifh",
+        "libmpi_usempi",
+        "libfmpich",
+        "libmpichf90",
+        "libopen-rte",
+        "libopen-pal",
+        "libsimgrid",
+    ];
+    KNOWN.iter().any(|known| library.starts_with(known))
 }
 
 /// MPI as what the host of compiled programs offers them.
@@ -289,6 +332,10 @@ impl Personality for Mpi {
     }
 
     fn output(&self, _rank: usize, fd: i32, bytes: &[u8]) {
+        if let Some(last) = bytes.last() {
+            let stream = usize::from(fd != 1 || self.world.output == Output::AllToError);
+            self.world.unterminated[stream].store(*last != b'\n', Ordering::Relaxed);
+        }
         // A reader that has gone away is no error of the program.
         let _ = match (self.world.output, fd) {
             (Output::AsItIs, 1) => std::io::stdout().lock().write_all(bytes),
@@ -307,15 +354,23 @@ impl Personality for Mpi {
     }
 
     fn sleep(&self, _rank: usize, seconds: f64) {
-        outside_of_calls(|me| me.spend(seconds));
+        outside_of_calls(|me| self.world.progress.while_busy(|| me.spend(seconds)));
     }
 
-    fn leaves(&self, rank: usize, how: &End) {
-        if let End::Exited(0) = how
+    fn leaves(&self, _rank: usize, how: &End) {
+        if let End::Exited(code) = how
             && os::rank().stage.get() == Stage::Within
         {
-            os::abort(1, &format!("rank {rank} ended without MPI_Finalize"));
+            match code {
+                0 => os::abort(1, "ended without MPI_Finalize"),
+                code => os::abort(*code, &format!("exited with code {code}, without MPI_Finalize")),
+            }
         }
+    }
+
+    fn ends_all(&self, _rank: usize, how: &End) -> bool {
+        // The others would wait for it, or go on as if nothing had happened.
+        how.crash().is_some()
     }
 
     fn ending(&self, rank: usize, how: &End) -> Ending {
@@ -342,4 +397,28 @@ fn outside_of_calls<T>(ask: impl FnOnce(&Rank) -> T) -> T {
         }
         answer
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_other_implementations_are_told_apart() {
+        for library in [
+            "libmpi.so.40",
+            "libmpi.so.12",
+            "libmpich.so.12",
+            "libmpifort.so.12",
+            "libmpi_usempif08.so.40",
+            "libsimgrid.so.3.32",
+        ] {
+            assert!(is_foreign(library), "{library}");
+        }
+        for library in ["libmpi_abi.so.0", "libmpi_abi.so.1", "libc.so.6", "libmpitools.so.1", "libmpi_f.so"]
+        {
+            assert!(!is_foreign(library), "{library}");
+        }
+        assert_eq!(foreign_library(b"#!/bin/sh"), None);
+    }
 }

@@ -19,6 +19,7 @@ pub mod compute;
 pub mod costs;
 pub mod coverage;
 pub mod datatype;
+pub mod doing;
 // Most of it is made from a table, and not for people to read.
 #[allow(missing_docs, clippy::all, clippy::pedantic)]
 pub mod entry;
@@ -30,14 +31,18 @@ pub mod file;
 pub mod fortran;
 pub mod group;
 pub mod handle;
+pub mod hostfile;
 pub mod info;
 pub mod launch;
+pub mod leftovers;
 pub mod logical;
 pub mod message;
 pub mod operator;
 pub mod os;
 pub mod p2p;
+pub mod progress;
 pub mod rank;
+pub mod report;
 pub mod request;
 pub mod sampling;
 pub mod session;

@@ -4,7 +4,7 @@
 
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
-use simurgh_native::{End, Heap};
+use simurgh_native::{End, Heap, Processes};
 
 use crate::rank::Rank;
 use crate::world::Aborted;
@@ -58,6 +58,23 @@ pub fn rank() -> &'static Rank {
     unsafe { &*rank }
 }
 
+/// What the library knows of a process that does not run, if it has begun.
+pub fn rank_of(processes: &Processes, process: usize) -> Option<&Rank> {
+    let rank = processes.local::<Rank>(process);
+    // SAFETY: it was made when the process began, and stays as long as the processes do.
+    unsafe { rank.as_ref() }
+}
+
+/// The bytes of stack that a process may have: as many as this machine gives (`ulimit -s`), within reason.
+pub fn stack_limit() -> usize {
+    const LEAST: u64 = 8 << 20;
+    const MOST: u64 = 1 << 30;
+    let mut limit = libc::rlimit { rlim_cur: LEAST, rlim_max: LEAST };
+    // SAFETY: it writes to what is given.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+    limit.rlim_cur.clamp(LEAST, MOST) as usize
+}
+
 /// A process begins: what the library knows of it is made.
 pub fn begins(make: impl FnOnce() -> Rank) {
     let rank = in_heap_of_library(|| Box::into_raw(Box::new(make())));
@@ -74,7 +91,7 @@ pub fn actor() -> ActorId {
     simurgh_native::look(|port| port.actor)
 }
 
-/// Ends the whole run, with a word for people.
+/// Ends the whole run, with a word for people that does not say whose it is.
 pub fn abort(code: i32, message: &str) -> ! {
     let me = rank();
     in_heap_of_all(|| {

@@ -18,6 +18,7 @@ use crate::codes::Codes;
 use crate::communicator::{Communicator, context};
 use crate::compute::Clock;
 use crate::datatype::{self, Type};
+use crate::doing::Doing;
 use crate::errhandler::Handler;
 use crate::error::{Result, fail};
 use crate::file::OpenFile;
@@ -29,6 +30,7 @@ use crate::operator::Operator;
 #[cfg(not(test))]
 use crate::os;
 use crate::p2p::Found;
+use crate::progress::{self, Vain};
 use crate::request::Pending;
 use crate::sampling::Sampling;
 use crate::session::OpenSession;
@@ -61,6 +63,10 @@ pub struct Rank {
     pub thread_level: Cell<i32>,
     /// What it calls now.
     pub procedure: Cell<Option<Procedure>>,
+    /// What it is about, for people who ask why it does not go on.
+    pub doing: Doing,
+    /// How often in a row it has polled in vain.
+    pub vain: Vain,
     /// When the program went on last.
     pub clock: Clock,
     /// How often in a row it has read the clock.
@@ -143,6 +149,8 @@ impl Rank {
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
             procedure: Cell::new(None),
+            doing: Doing::default(),
+            vain: Vain::default(),
             clock: Clock::default(),
             clock_reads: Cell::new(0),
             called: RefCell::default(),
@@ -180,6 +188,10 @@ impl Rank {
 
     /// Asks the kernel, and waits for the answer.
     pub fn ask(&self, simcall: Simcall) -> Answer {
+        self.doing.asks(&simcall);
+        if progress::is_move(&simcall) {
+            self.world.progress.moves();
+        }
         if let Simcall::Send(request, _) = &simcall {
             self.tracks.sends(request.bytes);
         }
@@ -213,6 +225,7 @@ impl Rank {
         if self.world.wanted.actions {
             self.write_post(&request);
         }
+        self.world.progress.moves();
         #[cfg(test)]
         return crate::testing::post(request);
         #[cfg(not(test))]
@@ -279,6 +292,7 @@ impl Rank {
 
     /// Keeps a request that is under way, and gives its handle.
     pub fn keep(&self, request: Pending) -> Request {
+        self.has_begun(&request);
         Request(self.requests.borrow_mut().insert(Rc::new(request)))
     }
 }

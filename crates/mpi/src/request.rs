@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::abi::{self, Status};
 use crate::communicator::Communicator;
 use crate::datatype::Type;
+use crate::doing::Awaited;
 use crate::error::{Error, Result};
 use crate::message::Content;
 use crate::os;
@@ -41,6 +42,10 @@ pub struct Pending {
     pub outcome: RefCell<std::result::Result<Status, (Error, Status)>>,
     /// Whose errors its errors are.
     pub comm: Option<Rc<Communicator>>,
+    /// What it was begun for, and by which call.
+    pub begun: Cell<Option<Awaited>>,
+    /// Whether the program has cancelled it.
+    pub cancelled: Cell<bool>,
 }
 
 /// What a request can be begun with again.
@@ -162,6 +167,8 @@ impl Pending {
             was_seen: Cell::new(false),
             outcome: RefCell::new(Ok(Status::empty())),
             comm,
+            begun: Cell::new(None),
+            cancelled: Cell::new(false),
         }
     }
 

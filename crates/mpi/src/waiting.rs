@@ -16,6 +16,7 @@ impl Rank {
             if activities.is_empty() {
                 self.never();
             }
+            self.awaits(request, 1);
             // One after the other: which of them is over first is nothing that a program can see.
             self.wait_for_activity(request, activities[0]);
         }
@@ -57,6 +58,9 @@ impl Rank {
                     activities.push(activity);
                     owners.push((activity, request));
                 }
+            }
+            if let Some((_, first)) = requests.first() {
+                self.awaits(first, requests.len());
             }
             if activities.is_empty() {
                 self.never();

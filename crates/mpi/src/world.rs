@@ -1,13 +1,15 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use simurgh_kernel::ids::BarrierId;
 use simurgh_platform::{DiskId, HostId};
 
+use crate::abi::Procedure;
 use crate::collectives::Selection;
 use crate::compute::Compute;
+use crate::progress::Progress;
 use crate::sampling::Samples;
 use crate::shared_memory::SharedMemory;
 use crate::traces::play::Replay;
@@ -32,6 +34,12 @@ pub struct World {
     pub selection: Selection,
     /// How often in a row polling was in vain; one number for all processes, as in the reference.
     pub polls: Polls,
+    /// Whether somebody gets anywhere.
+    pub progress: Progress,
+    /// What processes left undone when they called `MPI_Finalize`.
+    pub leftovers: Mutex<Vec<Leftover>>,
+    /// Whether what was printed last, on standard output and on standard error, is no whole line.
+    pub unterminated: [AtomicBool; 2],
     /// The barrier at which all wait that have begun.
     pub start: BarrierId,
     /// How it was ended, if one of them did.
@@ -89,8 +97,19 @@ pub struct Aborted {
     pub process: u32,
     /// With this code.
     pub code: i32,
-    /// What it said.
+    /// What it said, without its number.
     pub message: String,
+}
+
+/// A request that a process had when it called `MPI_Finalize`.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Leftover {
+    /// Which call has begun it.
+    pub begun_by: Procedure,
+    /// Whether it was complete, and nobody asked.
+    pub complete: bool,
+    /// Whose it is.
+    pub process: u32,
 }
 
 /// Counters of polling in vain.

@@ -140,7 +140,8 @@ impl Processes {
         let asked = options.env.iter().any(|(name, _)| *name == quiet.0);
         let env = options.env.iter().chain((!asked).then_some(&quiet));
         let env: Vec<CString> = env.map(|(name, value)| text(&format!("{name}={value}"))).collect();
-        let shared = Arc::new(Shared { image, region, options, args, env, ranks, restored: AtomicU64::new(0) });
+        let shared =
+            Arc::new(Shared { image, region, options, args, env, ranks, restored: AtomicU64::new(0) });
         for rank in &shared.ranks {
             // SAFETY: nobody else has the processes yet.
             unsafe { (*rank.get()).shared = Arc::as_ptr(&shared) };
@@ -222,12 +223,6 @@ impl Processes {
     /// How many turns there were so far, whether a process runs or not.
     pub fn turns() -> u64 {
         crate::current::turns()
-    }
-
-    /// The personality's own word about a process, as [`set_local`](crate::set_local) was told: null if it was not.
-    pub fn local<T>(&self, rank: usize) -> *mut T {
-        // SAFETY: whoever asks does not run the process at the same time.
-        unsafe { (*self.rank(rank)).local.cast() }
     }
 
     /// The line of the program of a call that returns to this address of one of the copies, as [`caller`](crate::caller) gives it.

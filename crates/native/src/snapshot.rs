@@ -29,7 +29,10 @@ pub struct Snapshot {
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Snapshot").field("processes", &self.ranks.len()).field("bytes", &self.bytes()).finish()
+        f.debug_struct("Snapshot")
+            .field("processes", &self.ranks.len())
+            .field("bytes", &self.bytes())
+            .finish()
     }
 }
 
@@ -271,6 +274,7 @@ fn written(start: usize, end: usize) -> Vec<bool> {
     if read.is_err() {
         return vec![true; count];
     }
-    let entries = entries.chunks_exact(8).map(|entry| u64::from_ne_bytes(entry.try_into().expect("eight bytes")));
+    let entries =
+        entries.chunks_exact(8).map(|entry| u64::from_ne_bytes(entry.try_into().expect("eight bytes")));
     entries.map(|entry| entry & SWAPPED != 0 || (entry & PRESENT != 0 && entry & OF_FILE == 0)).collect()
 }

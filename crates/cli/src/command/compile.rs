@@ -112,6 +112,12 @@ pub(crate) fn instead(mut command: Command) -> ExitCode {
 fn wrappers(folder: &Path) -> Result<Exit> {
     let told = |path: &Path, error: std::io::Error| Error::input(format!("{}: {error}", path.display()));
     let own = std::env::current_exe().map_err(|error| told(Path::new("simurgh"), error))?;
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::input(format!(
+            "{}: this is a file; name a folder for the links",
+            folder.display()
+        )));
+    }
     std::fs::create_dir_all(folder).map_err(|error| told(folder, error))?;
     for name in LINKS {
         let path = folder.join(name);

@@ -2,26 +2,26 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Command, ValueEnum};
-use simurgh_actors::{Error, Exit, Result};
+use simurgh_actors::{Error, Exit, Outcome, Result};
 use simurgh_kernel::event::Observer;
 use simurgh_mpi::compute::Compute;
 use simurgh_mpi::launch::{Launch, Run};
 use simurgh_mpi::traces::Trace;
 use simurgh_mpi::tracks::Wanted;
 use simurgh_mpi::world::Output;
-use simurgh_platform::shown;
 
 use super::links::Busiest;
+use super::lookout::Lookout;
 use super::mpi_summary::OfMpi;
-use super::print;
 use super::record;
 use super::run::{RunArguments, for_mpi, load};
 use super::simulate::{parse_config, simulate_with};
+use super::{mpi_report, print};
 
 /// What can be said of MPI programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -36,6 +36,13 @@ pub struct MpiOptions {
     /// Lets processes share hosts if there are more of them than hosts
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Ends the run when a process computes, or all of them poll, for so many seconds of real time without getting any further; if
+    /// not said, it is told on standard error from 10 seconds on, and nobody is ended
+    #[arg(long, value_name = "SECONDS")]
+    pub stuck_after: Option<f64>,
+    /// Ends with the exit code of the processes, as other launchers do
+    #[arg(long, hide = true)]
+    pub exit_as_processes: bool,
     /// What computation between two calls counts [default: measured]
     #[arg(long, value_enum, value_name = "HOW")]
     pub compute: Option<ComputeName>,
@@ -68,15 +75,30 @@ impl MpiOptions {
             (self.compute.is_some(), "--compute"),
             (self.links, "--links"),
             (self.record.is_some(), "--record"),
+            (self.stuck_after.is_some(), "--stuck-after"),
         ];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) if file.exists() => Err(Error::input(format!(
-                "{option} goes with a compiled MPI program, and {} is none; compile it with simurgh cc",
-                file.display()
+                "{option} goes with a compiled MPI program, and {} is {}",
+                file.display(),
+                what_it_is(file)
             ))),
             Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
             None => Ok(()),
         }
+    }
+}
+
+/// What a file is that is no compiled program, and what to do.
+fn what_it_is(file: &Path) -> &'static str {
+    let mut magic = [0; 2];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+    match magic {
+        _ if file.is_dir() => "a directory; name the program in it",
+        [b'#', b'!'] if read.is_ok() => {
+            "a script; name the program that it calls, or let the script call `simurgh run`"
+        }
+        _ => "none; compile it with simurgh cc",
     }
 }
 
@@ -86,6 +108,17 @@ pub(crate) fn is_compiled(path: &Path) -> bool {
     path.is_file()
         && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
         && magic == *b"\x7fELF"
+}
+
+/// Refuses a compiled program where only scenarios are taken.
+pub(crate) fn refuse_compiled(verb: &str, file: &Path) -> Result<()> {
+    match is_compiled(file) {
+        true => Err(Error::input(format!(
+            "{0}: `{verb}` takes no compiled MPI programs yet; simulate it with `simurgh run -n 4 {0}`",
+            file.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// What follows a compiled program on the command line are its own arguments, whatever they look like: they are marked by `--`.
@@ -172,17 +205,31 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     };
     // The processes share one libc, which knows one of them at a time.
     options.workers = Some(1);
+    let patience = arguments.mpi.stuck_after;
+    if let Some(seconds) = patience.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
+        return Err(Error::input(format!("--stuck-after {seconds}: give a number of seconds, such as 60")));
+    }
     let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
     super::gdb::stop_for_debugger(&run)?;
     let links = arguments.mpi.links.then(Busiest::default);
     let observers = links.iter().map(|links| Box::new(links.clone()) as Box<dyn Observer>).collect();
     let more = OfMpi::new(run.clone(), links);
-    let exit = simulate_with(program, &options, None, Some(&more), observers)?;
-    if exit != Exit::Fine {
-        tell(&run, options.quiet || options.json);
-    }
+    let lookout = Lookout::start(&run, patience, options.quiet);
+    let teller = |outcome: &Outcome| {
+        let stuck = patience.filter(|_| lookout.has_ended());
+        let told = mpi_report::told(&run, outcome, stuck);
+        end_lines(&run, options.quiet && told.text.is_empty());
+        told
+    };
+    let exit = simulate_with(program, &options, None, Some(&teller), Some(&more), observers)?;
+    let exit = if exit == Exit::Failed && lookout.has_ended() { Exit::NotExhausted } else { exit };
+    drop(lookout);
     if let Some(folder) = record {
         recorded(&run, folder, options.quiet || options.json)?;
+    }
+    if let Some(code) = run.exit_code().filter(|_| arguments.mpi.exit_as_processes && exit == Exit::Failed) {
+        let _ = std::io::stdout().flush();
+        std::process::exit(i32::from(code));
     }
     Ok(exit)
 }
@@ -202,17 +249,13 @@ fn recorded(run: &Run, folder: &Path, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Says what went wrong, for those who see no summary too.
-fn tell(run: &Run, alone: bool) {
-    const MOST: usize = 20;
-    let troubles = run.troubles();
-    for trouble in troubles.iter().take(MOST) {
-        eprintln!("simurgh: {}", shown(trouble));
+/// What we say begins on a line of its own, whatever a process said last.
+fn end_lines(run: &Run, nothing_is_said: bool) {
+    let [out, error] = run.is_unterminated();
+    if out {
+        print(if nothing_is_said { "" } else { "\n" });
     }
-    if troubles.len() > MOST {
-        eprintln!("simurgh: and {} lines more", troubles.len() - MOST);
-    }
-    if troubles.is_empty() && alone {
-        eprintln!("simurgh: the processes wait for ever; without -q it is said for what");
+    if error && !nothing_is_said {
+        eprintln!();
     }
 }

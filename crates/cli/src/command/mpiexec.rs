@@ -76,7 +76,8 @@ pub(crate) fn run(called: &str, words: &[OsString]) -> Result<ExitCode> {
 }
 
 fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
-    let mut meaning = Meaning { words: vec!["run".into()], ..Meaning::default() };
+    let mut meaning =
+        Meaning { words: vec!["run".into(), "--exit-as-processes".into()], ..Meaning::default() };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
@@ -165,12 +166,15 @@ mod tests {
 
     #[test]
     fn usual_command_lines_are_understood() {
-        assert_eq!(run_words("-n 4 ./app a -n b"), "run -n 4 ./app -- a -n b");
-        assert_eq!(run_words("-np 2 ./app"), "run -n 2 ./app");
-        assert_eq!(run_words("--hostfile h -np 2 -ppn 1 ./app"), "run --hostfile h -n 2 ./app");
+        assert_eq!(run_words("-n 4 ./app a -n b"), "run --exit-as-processes -n 4 ./app -- a -n b");
+        assert_eq!(run_words("-np 2 ./app"), "run --exit-as-processes -n 2 ./app");
+        assert_eq!(
+            run_words("--hostfile h -np 2 -ppn 1 ./app"),
+            "run --exit-as-processes --hostfile h -n 2 ./app"
+        );
         assert_eq!(
             run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"),
-            "run --oversubscribe -n 2 ./app -- x"
+            "run --exit-as-processes --oversubscribe -n 2 ./app -- x"
         );
         let with = meaning("-genv A 1 -x B=2 -x C -wdir /tmp -n 1 ./app").expect("it means something");
         assert_eq!(with.variables, [("A".into(), "1".into()), ("B".into(), "2".into())]);

@@ -1,5 +1,6 @@
 //! Runs a program and shows what came of it.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -128,22 +129,39 @@ pub(crate) struct Played<'a> {
 pub(crate) trait More {
     /// Lines after the summary.
     fn human(&self, outcome: &Outcome) -> String;
-    /// Another key of the object.
-    fn json(&self, outcome: &Outcome) -> (&'static str, serde_json::Value);
+    /// More of what is said of MPI to machines.
+    fn json(&self, outcome: &Outcome) -> serde_json::Value;
     /// Changes the timeline before it is drawn.
     fn adorn(&self, timeline: &mut Timeline);
 }
 
-/// Simulates a program, writes what was asked for, and tells how it ended.
-pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
-    simulate_with(program, options, played, None, Vec::new())
+/// What whoever runs a program tells of its end, in the place of what is told of any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// Lines for standard error.
+    pub(crate) text: String,
+    /// What an actor waits for, by its name.
+    pub(crate) waits: BTreeMap<String, String>,
+    /// All of it for machines.
+    pub(crate) value: Option<serde_json::Value>,
+    /// Whether somebody has failed.
+    pub(crate) is_failure: bool,
 }
 
-/// The same, with observers, and more to tell.
+/// Tells of the end of a program.
+pub(crate) type Teller<'a> = &'a dyn Fn(&Outcome) -> Told;
+
+/// Simulates a program, writes what was asked for, and tells how it ended.
+pub(crate) fn simulate(program: Program, options: &RunOptions, played: Option<Played<'_>>) -> Result<Exit> {
+    simulate_with(program, options, played, None, None, Vec::new())
+}
+
+/// The same, where somebody else tells how it ended, with observers, and more to tell.
 pub(crate) fn simulate_with(
     program: Program,
     options: &RunOptions,
     played: Option<Played<'_>>,
+    teller: Option<Teller<'_>>,
     more: Option<&dyn More>,
     observers: Vec<Box<dyn Observer>>,
 ) -> Result<Exit> {
@@ -189,11 +207,18 @@ pub(crate) fn simulate_with(
     }
     let records = played.as_ref().map(|played| played.records.take());
     let scenario = played.as_ref().map(|played| played.scenario);
+    let told = teller.map(|teller| teller(&outcome));
+    if let Some(told) = &told
+        && !(options.quiet && outcome.is_fine())
+    {
+        eprint!("{}", told.text);
+    }
     if options.json {
         let more = more.map(|more| more.json(&outcome));
-        print(&summary::json(&outcome, scenario.zip(records.as_deref()), stats.as_ref(), more));
+        let played = scenario.zip(records.as_deref());
+        print(&summary::json(&outcome, played, stats.as_ref(), told.as_ref(), more));
     } else if !options.quiet {
-        print(&summary::human(&outcome, scenario.zip(records.as_deref())));
+        print(&summary::told_by(&outcome, scenario.zip(records.as_deref()), told.as_ref()));
         if let Some(more) = more {
             print(&more.human(&outcome));
         }

@@ -13,6 +13,7 @@ use simurgh_kernel::simulation::End;
 use simurgh_platform::{shortened, shown};
 use simurgh_trace::counterexample::{NAME_MAX, cut};
 
+use super::simulate::Told;
 use super::stats::Stats;
 
 /// The outcome as one JSON object and a newline.
@@ -20,7 +21,8 @@ pub(crate) fn json(
     outcome: &Outcome,
     played: Option<(&Scenario, &[Record])>,
     stats: Option<&Stats>,
-    more: Option<(&'static str, serde_json::Value)>,
+    told: Option<&Told>,
+    more: Option<serde_json::Value>,
 ) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
@@ -37,9 +39,9 @@ pub(crate) fn json(
         #[serde(skip_serializing_if = "Vec::is_empty")]
         energy: Vec<OutEnergy<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
+        mpi: Option<serde_json::Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         stats: Option<&'a Stats>,
-        #[serde(flatten)]
-        more: BTreeMap<&'static str, serde_json::Value>,
     }
     #[derive(Serialize)]
     struct OutOperation<'a> {
@@ -109,7 +111,9 @@ pub(crate) fn json(
                 actor: blocked.name.clone(),
                 host: outcome.platform().host(blocked.host).name.to_owned(),
                 since: blocked.since.seconds(),
-                waits_for: purpose(outcome, blocked),
+                waits_for: told
+                    .and_then(|told| told.waits.get(&blocked.name).cloned())
+                    .unwrap_or_else(|| purpose(outcome, blocked)),
             })
             .collect(),
         failures: report
@@ -133,22 +137,43 @@ pub(crate) fn json(
             })
             .collect(),
         energy: outcome.energy().map(|(host, joules)| OutEnergy { host, joules }).collect(),
+        mpi: joined(told.and_then(|told| told.value.clone()), more),
         stats,
-        more: more.into_iter().collect(),
     };
     let mut text = serde_json::to_string(&out).expect("plain data becomes JSON");
     text.push('\n');
     text
 }
 
+/// The keys of two objects in one.
+fn joined(one: Option<serde_json::Value>, other: Option<serde_json::Value>) -> Option<serde_json::Value> {
+    match (one, other) {
+        (Some(serde_json::Value::Object(mut one)), Some(serde_json::Value::Object(other))) => {
+            one.extend(other);
+            Some(serde_json::Value::Object(one))
+        }
+        (one, other) => one.or(other),
+    }
+}
+
 /// The outcome in a few lines.
 pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> String {
+    told_by(outcome, played, None)
+}
+
+/// The same, where how actors failed and what they wait for was told by somebody else.
+pub(crate) fn told_by(
+    outcome: &Outcome,
+    played: Option<(&Scenario, &[Record])>,
+    told: Option<&Told>,
+) -> String {
     let mut text = String::new();
     let report = &outcome.report;
     if let Some((scenario, records)) = played {
         operations(&mut text, scenario, records);
     }
-    for failure in &report.failures {
+    let untold = if told.is_none() { report.failures.as_slice() } else { &[] };
+    for failure in untold {
         let host = shown(outcome.platform().host(failure.host).name);
         let _ = writeln!(
             text,
@@ -164,11 +189,14 @@ pub fn human(outcome: &Outcome, played: Option<(&Scenario, &[Record])>) -> Strin
         let _ = writeln!(text, "{} at {}{by}", broken.what, seconds(broken.at.seconds()));
     }
     let verb = match &report.end {
+        _ if told.is_some_and(|told| told.is_failure) => "failed",
         End::Finished => "finished",
         End::Reached => "stopped as asked",
         End::Interrupted => "interrupted",
         End::Deadlock(blocked) => {
-            deadlock(&mut text, outcome, blocked);
+            if told.is_none() {
+                deadlock(&mut text, outcome, blocked);
+            }
             "blocked for ever"
         }
     };

@@ -65,6 +65,7 @@ pub fn finalize(me: &Rank) -> Result {
     for orphan in orphans {
         me.test(&orphan);
     }
+    me.notes_leftovers();
     me.stage.set(Stage::After);
     Ok(())
 }
@@ -81,8 +82,8 @@ pub fn is_thread_main(_me: &Rank, flag: *mut i32) -> Result {
     Ok(())
 }
 
-pub fn abort(me: &Rank, _comm: Comm, errorcode: i32) -> Result {
-    os::abort(errorcode, &format!("rank {} called MPI_Abort with the code {errorcode}", me.process))
+pub fn abort(_me: &Rank, _comm: Comm, errorcode: i32) -> Result {
+    os::abort(errorcode, &format!("called MPI_Abort with the code {errorcode}"))
 }
 
 pub fn wtime(me: &Rank) -> f64 {

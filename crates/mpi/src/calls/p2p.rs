@@ -213,13 +213,15 @@ pub(super) fn exchange(
         return receive.landing.put(&content);
     }
     let posted = me.post_send(send, Manner::Immediate).map_err(failed)?;
+    let sent = Pending::new([], Work::Nothing, None);
+    me.has_begun(&sent);
     let Incoming { landing, source, tag, comm } = receive;
     let received = me.receive_content(comm, Context::User, *source, *tag).map_err(failed)?;
     let outcome = landing.put(&received.expect("it comes from somebody"));
     if let Posted::UnderWay(activity) = posted {
-        let request = Pending::new([activity], Work::Nothing, None);
-        me.wait_for(&request);
-        request.outcome.into_inner()?;
+        sent.begins([activity], Work::Nothing, Status::empty());
+        me.wait_for(&sent);
+        sent.outcome.into_inner()?;
     }
     outcome
 }

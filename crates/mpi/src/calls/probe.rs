@@ -196,6 +196,7 @@ pub fn cancel(me: &Rank, request: *mut Request) -> Result {
     let Some(found) = me.request(unsafe { *request })? else {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
+    found.cancelled.set(true);
     if found.is_cancelled()? || matches!(&*found.work.borrow(), Work::Several(_)) {
         return Ok(());
     }

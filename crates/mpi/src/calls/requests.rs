@@ -65,6 +65,7 @@ impl Rank {
                 request.settle(self);
             }
         }
+        self.has_begun(request);
         Ok(())
     }
 
@@ -315,6 +316,7 @@ fn told_some(
 impl Rank {
     /// Looks whether a request is complete, at the cost of a test.
     pub fn poll(&self, request: &Pending) -> bool {
+        self.awaits(request, 1);
         let polls = &self.world.polls.test;
         self.spend(f64::from(polls.get()) * self.world.costs.test);
         // A collective pays for itself, and for each of its messages, those that have come too.
@@ -340,6 +342,7 @@ impl Rank {
     pub fn has_polled(&self, polls: &crate::world::Counter, found: bool) {
         let grows = self.world.costs.polling_grows;
         polls.set(if found || !grows { 1 } else { polls.get().saturating_add(1) });
+        self.polled(found);
     }
 }
 
@@ -385,6 +388,7 @@ pub fn testany(
     let found = me.test_any(&requests);
     if costs {
         polls.set(if found.is_some() { 1 } else { polls.get().saturating_add(1) });
+        me.polled(found.is_some());
     }
     // SAFETY: the program wants the answers there.
     unsafe {

@@ -197,7 +197,8 @@ impl Rank {
             Direction::Read => simurgh_models::Direction::Read,
             Direction::Write => simurgh_models::Direction::Write,
         };
-        match self.ask(Simcall::Access(DiskAccess::new(disk, direction, bytes as f64), follow)) {
+        let access = Simcall::Access(DiskAccess::new(disk, direction, bytes as f64), follow);
+        match self.world.progress.while_busy(|| self.ask(access)) {
             Answer::Activity(activity) => Ok(Some(activity)),
             Answer::Failed { failure, .. } => Err(gone(failure)),
             _ => Ok(None),

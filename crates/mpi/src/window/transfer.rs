@@ -54,7 +54,8 @@ fn is_covered(low: i128, high: i128, attached: &[(usize, i64)]) -> bool {
     let mut covered = low;
     while covered < high {
         let around = attached.iter().map(|(base, size)| (*base as i128, *base as i128 + i128::from(*size)));
-        let Some((_, end)) = around.into_iter().find(|(start, end)| *start <= covered && covered < *end) else {
+        let Some((_, end)) = around.into_iter().find(|(start, end)| *start <= covered && covered < *end)
+        else {
             return false;
         };
         covered = end;
@@ -403,9 +404,14 @@ mod tests {
     #[test]
     fn neighbours_are_attached_together() {
         let attached = [(200, 50), (100, 100), (300, 10)];
-        for (low, high, expected) in
-            [(100, 250, true), (100, 251, false), (99, 110, false), (240, 301, false), (300, 310, true), (150, 150, true)]
-        {
+        for (low, high, expected) in [
+            (100, 250, true),
+            (100, 251, false),
+            (99, 110, false),
+            (240, 301, false),
+            (300, 310, true),
+            (150, 150, true),
+        ] {
             assert_eq!(is_covered(low, high, &attached), expected, "{low} to {high}");
         }
     }

@@ -234,6 +234,7 @@ impl std::fmt::Display for NetworkName {
 
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    super::mpi::refuse_compiled("check", &arguments.file)?;
     check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
 }
 

@@ -101,6 +101,7 @@ impl From<ObjectiveName> for Objective {
 /// Explores a scenario.
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit> {
     let file = &arguments.file;
+    super::mpi::refuse_compiled("explore", file)?;
     if file.extension().is_none_or(|extension| extension != "toml") {
         return Err(Error::input(format!("{}: explore takes a scenario (.toml)", file.display())));
     }

@@ -1,0 +1,450 @@
+//! What whoever runs an MPI program reads when it goes wrong: who, where, and what the others were doing.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::mpi::{compile, is_there, run, two_at_a_time};
+use crate::support::command::{Folder, Ran};
+
+/// A program of these statements, run by so many processes; without computation, so that it is the same each time.
+fn ran(folder: &Folder, name: &str, processes: &str, statements: &str) -> Ran {
+    compile(folder, name, statements);
+    folder.simurgh(&["run", "-n", processes, "--oversubscribe", "--compute", "none", &format!("./{name}")])
+}
+
+fn says(ran: &Ran, code: i32, stderr: &str) {
+    assert_eq!((ran.code, ran.stderr.as_str()), (code, stderr), "{}", ran.told());
+}
+
+/// Deadlocks: their names, how many processes, their statements, and all that is said.
+const DEADLOCKS: [(&str, &str, &str, &str); 10] = [
+    (
+        "skipped",
+        "64",
+        "if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);",
+        "  rank 0: called MPI_Finalize and ended\n\
+         \x20 ranks 1-63: MPI_Barrier at skipped.c:5\n\
+         \x20 hint: rank 0 has ended, and rank 1 waits in MPI_Barrier for all processes of its communicator\n",
+    ),
+    (
+        "mixed",
+        "4",
+        "if (rank == 2) MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);\nelse MPI_Barrier(MPI_COMM_WORLD);",
+        "  rank 2: MPI_Bcast at mixed.c:5\n\
+         \x20 ranks 0, 1, 3: MPI_Barrier at mixed.c:6\n\
+         \x20 hint: MPI_Barrier and MPI_Bcast wait for one another: all processes of a communicator call the same collectives, in the same order and with the same root\n",
+    ),
+    (
+        "tags",
+        "2",
+        "if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);\nMPI_Recv(&x, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+        "  rank 0: MPI_Recv from rank 1, tag 7 at tags.c:6\n\
+         \x20 rank 1: MPI_Recv from rank 0, tag 7 at tags.c:6\n\
+         \x20 hint: rank 1 waits for tag 7; a message with tag 6 has been sent to it from rank 0\n",
+    ),
+    (
+        "anybody",
+        "2",
+        "if (rank == 1) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+        "  rank 0: called MPI_Finalize and ended\n\
+         \x20 rank 1: MPI_Recv from any source, any tag at anybody.c:5\n",
+    ),
+    (
+        "gone",
+        "2",
+        "static char large[100000]; if (rank == 1) MPI_Send(large, 100000, MPI_CHAR, 0, 3, MPI_COMM_WORLD);",
+        "  rank 0: called MPI_Finalize and ended\n\
+         \x20 rank 1: MPI_Send to rank 0, tag 3 at gone.c:5\n\
+         \x20 hint: rank 1 waits for rank 0, which has ended\n",
+    ),
+    (
+        "row",
+        "4",
+        "MPI_Comm row; MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &row); MPI_Comm_set_name(row, \"row\");\nif (rank == 3) MPI_Recv(&x, 1, MPI_INT, 0, 4, row, MPI_STATUS_IGNORE);",
+        "  rank 3: MPI_Recv from rank 0 (rank 2 of the run), tag 4 on \"row\" at row.c:6\n\
+         \x20 ranks 0-2: called MPI_Finalize and ended\n\
+         \x20 hint: rank 3 waits for rank 2, which has ended\n",
+    ),
+    (
+        "waited",
+        "2",
+        "MPI_Request requests[2]; MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, requests); MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, requests + 1);\nif (rank == 0) MPI_Wait(requests, MPI_STATUS_IGNORE);\nelse MPI_Waitany(2, requests, &x, MPI_STATUS_IGNORE);",
+        "  rank 0: MPI_Wait for MPI_Irecv from rank 1, tag 1 at waited.c:6\n\
+         \x20 rank 1: MPI_Waitany for one of 2 requests, the first MPI_Irecv from rank 0, tag 1 at waited.c:7\n",
+    ),
+    (
+        "immediate",
+        "2",
+        "MPI_Request request; if (rank == 0) { MPI_Ibarrier(MPI_COMM_WORLD, &request);\nMPI_Wait(&request, MPI_STATUS_IGNORE); }",
+        "  rank 0: MPI_Wait for MPI_Ibarrier at immediate.c:6\n\
+         \x20 rank 1: called MPI_Finalize and ended\n\
+         \x20 hint: rank 1 has ended, and rank 0 waits in MPI_Ibarrier for all processes of its communicator\n",
+    ),
+    (
+        "ring",
+        "64",
+        "MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+        "  ranks 0-63: MPI_Recv (rank 0: from rank 1, tag 0) at ring.c:5\n",
+    ),
+    (
+        "begun",
+        "1",
+        "MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+        "  rank 0: MPI_Recv from rank 0, tag 0 at begun.c:5\n\
+         \x20 hint: rank 0 waits in MPI_Recv for itself\n",
+    ),
+];
+
+#[test]
+fn a_deadlock_names_calls_peers_and_lines() {
+    let folder = Folder::new("mpi-deadlocks");
+    let wrong = two_at_a_time(&DEADLOCKS, |(name, processes, statements, told)| {
+        let ran = ran(&folder, name, processes, statements);
+        let rest = ran.stderr.split_once(" s on no process can go on\n").map(|(_, rest)| rest);
+        let is_right = ran.code == 1 && rest == Some(*told) && ran.stdout.starts_with("blocked for ever at ");
+        (!is_right).then(|| ran.told())
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same for machines; the keys that were there before stay.
+#[test]
+fn a_deadlock_is_told_to_machines() {
+    let folder = Folder::new("mpi-deadlock-json");
+    compile(&folder, "tags", DEADLOCKS[2].2);
+    let json = folder.simurgh(&["run", "--json", "-n", "2", "--compute", "none", "./tags"]);
+    assert_eq!(json.code, 1, "{}", json.told());
+    let object: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(object["end"], "deadlock");
+    assert_eq!(object["blocked"][1]["actor"], "rank 1");
+    assert_eq!(object["blocked"][1]["waits_for"], "in MPI_Recv from rank 0, tag 7 at tags.c:6");
+    let second = &object["mpi"]["ranks"][1];
+    assert_eq!(second["ranks"], serde_json::json!([1]));
+    assert_eq!(
+        (&second["call"], &second["peer"], &second["tag"], &second["line"]),
+        (&"MPI_Recv".into(), &"from rank 0".into(), &"tag 7".into(), &"tags.c:6".into())
+    );
+    assert!(object["mpi"]["advice"][0].as_str().is_some_and(|advice| advice.contains("tag 6")));
+}
+
+/// A crash ends the run at once, and is told once.
+#[test]
+fn a_crash_ends_the_run() {
+    let folder = Folder::new("mpi-crash");
+    let crash = ran(
+        &folder,
+        "crash",
+        "4",
+        "if (rank == 2) { printf(\"half a line\"); *(volatile int *)0 = 1; }\nMPI_Barrier(MPI_COMM_WORLD);",
+    );
+    says(
+        &crash,
+        1,
+        "simurgh: rank 2: crash.c:5: segmentation fault writing 0x0\n  meanwhile:\n  ranks 0, 1, 3: MPI_Barrier at crash.c:6\n",
+    );
+    assert!(crash.stdout.starts_with("half a line\nfailed at "), "{}", crash.told());
+    // With the functions that led there.
+    folder.write(
+        "deep.c",
+        "#include <mpi.h>\n#include <assert.h>\nvoid solve(int rank) { assert(rank != 1); }\n\
+         int main(void) { int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\nsolve(rank);\nMPI_Finalize(); }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-g", "-O0", "deep.c", "-o", "deep"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let deep = folder.simurgh(&["run", "-q", "-n", "2", "./deep"]);
+    assert_eq!(deep.code, 1, "{}", deep.told());
+    assert!(
+        deep.stderr.contains("simurgh: rank 1: deep.c:3: solve: assertion `rank != 1' failed\n"),
+        "{}",
+        deep.told()
+    );
+    assert!(deep.stderr.contains("    in solve at deep.c:3\n    in main at deep.c:5\n"), "{}", deep.told());
+    assert!(deep.stderr.matches("simurgh: rank").count() == 1, "{}", deep.told());
+}
+
+/// A large array is not on the stack of another process, whatever the compiler checks.
+#[test]
+fn a_stack_that_is_too_small_is_told() {
+    let folder = Folder::new("mpi-stack");
+    folder.write(
+        "deep.c",
+        "#include <mpi.h>\nint use(void) { volatile char array[2u << 30 >> 2]; array[0] = 1; return array[0]; }\n\
+         int main(void) { int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+         if (rank == 1) use();\nMPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-g", "-O0", "-w", "deep.c", "-o", "deep"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let mut limited = Command::new("sh");
+    let command =
+        format!("ulimit -s 8192 && exec {} run -n 2 --compute none ./deep", env!("CARGO_BIN_EXE_simurgh"));
+    let output = limited.args(["-c", &command]).current_dir(folder.path()).output().expect("sh runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.starts_with(
+            "simurgh: rank 1: deep.c:2: stack overflow: more than 8192 KiB of stack; `ulimit -s`"
+        ),
+        "{told}"
+    );
+}
+
+/// What C++ does not catch, and heaps that were written over.
+#[test]
+fn other_crashes_are_told() {
+    let folder = Folder::new("mpi-other-crashes");
+    if is_there("g++") {
+        folder.write(
+            "thrown.cpp",
+            "#include <mpi.h>\n#include <stdexcept>\nint main() { int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+             if (rank == 1) throw std::runtime_error(\"no such mesh\");\nMPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); }\n",
+        );
+        let compiled = folder.simurgh(&["cxx", "-g", "thrown.cpp", "-o", "thrown"]);
+        assert_eq!(compiled.code, 0, "{}", compiled.told());
+        let ran = folder.simurgh(&["run", "-n", "2", "--compute", "none", "./thrown"]);
+        assert_eq!(ran.code, 1, "{}", ran.told());
+        for part in
+            ["no such mesh", "simurgh: rank 1: ", "thrown.cpp:4", "  rank 0: MPI_Barrier at thrown.cpp:5\n"]
+        {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.told());
+        }
+    }
+    let exits = ran(&folder, "exits", "4", "if (rank == 3) exit(7); MPI_Barrier(MPI_COMM_WORLD);");
+    says(
+        &exits,
+        1,
+        "simurgh: rank 3: exits.c:5: exited with code 7, without MPI_Finalize\n  meanwhile:\n  ranks 0-2: MPI_Barrier at exits.c:5\n",
+    );
+    let late = ran(&folder, "late", "4", "x = rank > 1;");
+    says(&late, 1, "simurgh: ranks 2, 3: exited with code 1\n");
+    let before = ran(&folder, "before", "1", "MPI_Finalize(); MPI_Barrier(MPI_COMM_WORLD);");
+    says(
+        &before,
+        1,
+        "simurgh: rank 0: before.c:5: MPI_Barrier on MPI_COMM_WORLD: called after MPI_Finalize (MPI_ERR_OTHER)\n",
+    );
+}
+
+/// Launchers end as their processes do.
+#[test]
+fn mpiexec_ends_with_the_code_of_the_program() {
+    let folder = Folder::new("mpi-codes");
+    let links = folder.simurgh(&["mpi", "wrappers", "bin"]);
+    assert_eq!(links.code, 0, "{}", links.told());
+    let file = folder.simurgh(&["mpi", "wrappers", "bin/mpicc"]);
+    assert_eq!(file.code, 2, "{}", file.told());
+    compile(&folder, "codes", "if (argc > 1) MPI_Abort(MPI_COMM_WORLD, atoi(argv[1])); x = 9 * (rank == 1);");
+    let code = |arguments: &[&str]| {
+        let mut command = Command::new(folder.path().join("bin/mpiexec"));
+        command.args(["-n", "2", "./codes"]).args(arguments).current_dir(folder.path());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().expect("the link is there").code()
+    };
+    assert_eq!(code(&["42"]), Some(42));
+    assert_eq!(code(&["256"]), Some(1), "a failure is never seen as none");
+    assert_eq!(code(&[]), Some(9));
+    // The rule of the tool is another one.
+    assert_eq!(run(&folder, "codes").code, 1);
+}
+
+/// Loops that never come back: they are told after a while, and ended where that is said.
+#[test]
+fn an_endless_loop_is_told() {
+    let folder = Folder::new("mpi-endless");
+    compile(
+        &folder,
+        "spin",
+        "volatile int flag = 0; if (rank == 1)\nwhile (!flag);\nMPI_Barrier(MPI_COMM_WORLD);",
+    );
+    let spin = folder.simurgh(&["run", "-n", "4", "--compute", "none", "--stuck-after", "1", "./spin"]);
+    says(
+        &spin,
+        3,
+        "simurgh: rank 1: spin.c:6: did not come any further for 1 s (--stuck-after)\n  meanwhile:\n  ranks 0, 2, 3: MPI_Barrier at spin.c:7\n",
+    );
+    compile(&folder, "clock", "if (rank == 1)\nwhile (MPI_Wtime() >= 0);\nMPI_Barrier(MPI_COMM_WORLD);");
+    let clock = folder.simurgh(&["run", "-n", "2", "--compute", "none", "--stuck-after", "1", "./clock"]);
+    assert_eq!(clock.code, 3, "{}", clock.told());
+    assert!(
+        clock.stderr.starts_with("simurgh: rank 1: clock.c:6: did not come any further for 1 s"),
+        "{}",
+        clock.told()
+    );
+    let wrong = folder.simurgh(&["run", "-n", "2", "--stuck-after", "0", "./clock"]);
+    says(&wrong, 2, "simurgh: --stuck-after 0: give a number of seconds, such as 60\n");
+}
+
+/// Without any option, somebody is told where it is, and nobody is ended.
+#[test]
+fn a_long_computation_is_told_and_goes_on() {
+    let folder = Folder::new("mpi-long");
+    compile(&folder, "long", "volatile int flag = 0; if (rank == 1)\nwhile (!flag);");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simurgh"));
+    command.args(["run", "-n", "2", "--compute", "none", "./long"]).current_dir(folder.path());
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+    let mut line = String::new();
+    let told = BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line);
+    let goes_on = child.try_wait();
+    child.kill().expect("it can be ended");
+    child.wait().expect("it ends");
+    assert!(told.is_ok() && matches!(goes_on, Ok(None)), "{line}");
+    assert!(
+        line.starts_with("simurgh: rank 1 has run for 10 s without a call of MPI at long.c:6; it goes on"),
+        "{line}"
+    );
+}
+
+/// Polling lets time pass, and never ends by itself.
+#[test]
+fn polling_for_what_never_comes_is_told() {
+    let folder = Folder::new("mpi-polling");
+    let probe = ran(
+        &folder,
+        "probe",
+        "3",
+        "MPI_Status status; if (rank == 1) MPI_Probe(0, 7, MPI_COMM_WORLD, &status);\nif (rank == 2) MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status);",
+    );
+    assert_eq!(probe.code, 1, "{}", probe.told());
+    assert!(
+        probe.stderr.starts_with("simurgh: rank 1: probe.c:5: polls for ever: since 0.0"),
+        "{}",
+        probe.told()
+    );
+    assert!(
+        probe.stderr.contains("  rank 2: MPI_Recv from rank 1, tag 0 at probe.c:6\n"),
+        "{}",
+        probe.told()
+    );
+    let test = ran(
+        &folder,
+        "test",
+        "2",
+        "MPI_Request request; int flag = 0; MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);\nwhile (!flag) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);",
+    );
+    assert_eq!(test.code, 1, "{}", test.told());
+    assert!(test.stderr.contains(": test.c:6: polls for ever"), "{}", test.told());
+    // Who sleeps will go on, and so will what waits for it.
+    let sleeps = ran(
+        &folder,
+        "sleeps",
+        "2",
+        "extern unsigned sleep(unsigned); int flag = 0; if (rank == 0) { sleep(1000000); MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD); } else {\nwhile (!flag) MPI_Iprobe(0, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }",
+    );
+    says(&sleeps, 0, "");
+}
+
+/// What is left undone is a warning, and no failure; what is right is not told.
+#[test]
+fn what_is_left_undone_is_told() {
+    let folder = Folder::new("mpi-leftovers");
+    let left = ran(
+        &folder,
+        "left",
+        "3",
+        "MPI_Request r; MPI_Irecv(&x, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &r); if (rank == 0) { MPI_Send(&x, 1, MPI_INT, 1, 5, MPI_COMM_WORLD); MPI_Send(&x, 1, MPI_INT, 1, 5, MPI_COMM_WORLD); }",
+    );
+    says(
+        &left,
+        0,
+        "simurgh: warning: at MPI_Finalize requests were neither completed nor freed: 3 of MPI_Irecv on ranks 0-2\n\
+         simurgh: warning: 2 messages were never received: 2 times from rank 0 to rank 1 with tag 5 (8 bytes)\n",
+    );
+    let quiet = folder.simurgh(&["run", "-q", "-n", "3", "--compute", "none", "./left"]);
+    says(&quiet, 0, "");
+    let fine = ran(
+        &folder,
+        "fine",
+        "2",
+        "MPI_Request r; MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 6, MPI_COMM_WORLD, &r); MPI_Cancel(&r); MPI_Wait(&r, MPI_STATUS_IGNORE); \
+         MPI_Isend(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &r); MPI_Request_free(&r); \
+         MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, &r); MPI_Cancel(&r); MPI_Request_free(&r); \
+         MPI_Recv(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); x = 0; \
+         MPI_Send_init(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &r); \
+         MPI_Win w; MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &argv, &w); MPI_Win_fence(0, w); MPI_Win_free(&w); \
+         MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, c); MPI_Comm_free(&c);",
+    );
+    says(&fine, 0, "");
+}
+
+/// Files and folders that are no programs of ours.
+#[test]
+fn what_is_no_program_of_ours_is_refused() {
+    let folder = Folder::new("mpi-no-programs");
+    compile(&folder, "good", "");
+    std::fs::create_dir_all(folder.path().join("folder")).expect("a folder can be made");
+    folder.write("text", "hello\n");
+    folder.write(
+        "comments",
+        "# the first rack\nnode-0 # the head\n\nnode-1:2\nnode-2 slots=1 max_slots=4\nnode-3:0\n",
+    );
+    folder.write("empty", "# nobody\nnode-0:0\n");
+    folder.write("near", "node_1\n");
+    let refused = |words: &[&str], line: &str| {
+        says(&folder.simurgh(words), 2, &format!("simurgh: {line}\n"));
+    };
+    refused(
+        &["run", "-n", "2", "folder"],
+        "-n goes with a compiled MPI program, and folder is a directory; name the program in it",
+    );
+    refused(&["run", "folder"], "folder: this is a directory; name a file in it");
+    refused(
+        &["run", "-n", "2", "text"],
+        "-n goes with a compiled MPI program, and text is none; compile it with simurgh cc",
+    );
+    refused(
+        &["check", "./good"],
+        "./good: `check` takes no compiled MPI programs yet; simulate it with `simurgh run -n 4 ./good`",
+    );
+    refused(
+        &["explore", "./good"],
+        "./good: `explore` takes no compiled MPI programs yet; simulate it with `simurgh run -n 4 ./good`",
+    );
+    refused(&["mpi", "wrappers", "text"], "text: this is a file; name a folder for the links");
+    refused(
+        &["run", "--hostfile", "empty", "./good"],
+        "empty: names no host for a process; write a host a line, HOST:4 for four processes",
+    );
+    refused(
+        &["run", "--hostfile", "near", "./good"],
+        "near:1: the platform has no host \"node_1\"; do you mean \"node-1\"?",
+    );
+    let hosts = folder.simurgh(&["run", "--hostfile", "comments", "--compute", "none", "./good"]);
+    assert_eq!(hosts.code, 0, "{}", hosts.told());
+    assert!(hosts.stdout.ends_with("4 actors, 0 messages\n"), "{}", hosts.told());
+    // One that needs the library of another MPI.
+    folder.write("other.c", "int MPI_Init(void) { return 0; }\n");
+    folder.write("main.c", "int MPI_Init(void); int main(void) { return MPI_Init(); }\n");
+    let gcc = |arguments: &[&str]| {
+        Command::new("gcc")
+            .args(arguments)
+            .current_dir(folder.path())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    assert!(gcc(&["-shared", "-fPIC", "other.c", "-Wl,-soname,libmpi.so.40", "-o", "libmpi.so"]));
+    assert!(gcc(&["main.c", "-L.", "-lmpi", "-o", "foreign"]));
+    refused(
+        &["run", "-n", "2", "./foreign"],
+        "./foreign: was built by the compiler of another MPI, whose library libmpi.so.40 it needs; build it again with simurgh cc (or cxx, fc), or with mpicc_abi",
+    );
+}
+
+/// Threads of a program's own are refused as a system without resources does; whoever does not look reads why.
+#[test]
+fn threads_are_refused_with_a_word() {
+    let folder = Folder::new("mpi-threads");
+    folder.write(
+        "threads.c",
+        "#include <mpi.h>\n#include <pthread.h>\nvoid *work(void *x) { return x; }\n\
+         int main(void) { MPI_Init(0, 0); pthread_t thread; int error = pthread_create(&thread, 0, work, 0); MPI_Finalize(); return error; }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-g", "threads.c", "-o", "threads"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let ran = folder.simurgh(&["run", "-n", "4", "--compute", "none", "./threads"]);
+    says(
+        &ran,
+        1,
+        "simurgh: rank 0: pthread_create gives EAGAIN: threads that a program makes itself cannot be simulated (std::thread neither); OpenMP can, or run the program without threads\n\
+         simurgh: ranks 0-3: exited with code 11\n",
+    );
+}
