@@ -119,7 +119,7 @@ fn a_deadlock_is_told_to_machines() {
     assert_eq!(object["end"], "deadlock");
     assert_eq!(object["blocked"][1]["actor"], "rank 1");
     assert_eq!(object["blocked"][1]["waits_for"], "in MPI_Recv from rank 0, tag 7 at tags.c:6");
-    let second = &object["mpi"]["ranks"][1];
+    let second = &object["mpi"]["report"]["ranks"][1];
     assert_eq!(second["ranks"], serde_json::json!([1]));
     assert_eq!(
         (&second["call"], &second["peer"], &second["tag"], &second["line"]),
@@ -410,7 +410,7 @@ fn what_is_no_program_of_ours_is_refused() {
     );
     let hosts = folder.simurgh(&["run", "--hostfile", "comments", "--compute", "none", "./good"]);
     assert_eq!(hosts.code, 0, "{}", hosts.told());
-    assert!(hosts.stdout.ends_with("4 actors, 0 messages\n"), "{}", hosts.told());
+    assert!(hosts.stdout.contains("4 actors, 0 messages\n"), "{}", hosts.told());
     // One that needs the library of another MPI.
     folder.write("other.c", "int MPI_Init(void) { return 0; }\n");
     folder.write("main.c", "int MPI_Init(void); int main(void) { return MPI_Init(); }\n");

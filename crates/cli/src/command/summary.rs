@@ -145,15 +145,13 @@ pub(crate) fn json(
     text
 }
 
-/// The keys of two objects in one.
-fn joined(one: Option<serde_json::Value>, other: Option<serde_json::Value>) -> Option<serde_json::Value> {
-    match (one, other) {
-        (Some(serde_json::Value::Object(mut one)), Some(serde_json::Value::Object(other))) => {
-            one.extend(other);
-            Some(serde_json::Value::Object(one))
-        }
-        (one, other) => one.or(other),
+/// What is said of MPI to machines: where the time went, and how it ended.
+fn joined(report: Option<serde_json::Value>, more: Option<serde_json::Value>) -> Option<serde_json::Value> {
+    let mut all = more.or_else(|| report.as_ref().map(|_| serde_json::json!({})))?;
+    if let Some(report) = report {
+        all["report"] = report;
     }
+    Some(all)
 }
 
 /// The outcome in a few lines.
