@@ -235,6 +235,7 @@ fn timelines_are_told_by_calls() {
     for file in ["out.svg", "out.json", "out.paje"] {
         let text = String::from_utf8(folder.read(file)).unwrap();
         assert!(text.contains("MPI_Allreduce") && text.contains("executing"), "{file}");
+        assert!(file != "out.svg" || text.contains("<title>app</title>"), "it has the name of the program");
         assert!(
             !text.contains("receiving from"),
             "{file}: what the kernel does is not what the program does"

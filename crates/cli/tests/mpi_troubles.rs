@@ -125,7 +125,7 @@ fn a_deadlock_is_told_to_machines() {
         (&second["call"], &second["peer"], &second["tag"], &second["line"]),
         (&"MPI_Recv".into(), &"from rank 0".into(), &"tag 7".into(), &"tags.c:6".into())
     );
-    assert!(object["mpi"]["advice"][0].as_str().is_some_and(|advice| advice.contains("tag 6")));
+    assert!(object["mpi"]["report"]["advice"][0].as_str().is_some_and(|advice| advice.contains("tag 6")));
 }
 
 /// A crash ends the run at once, and is told once.

@@ -14,7 +14,8 @@
 //!
 //! When all processes are numbers it is a trace of an MPI program, as SimGrid's SMPI records it: `send TO TAG BYTES`,
 //! `recv FROM TAG BYTES`, `isend`, `irecv` likewise, `wait FROM TO TAG`. Then every message has a header of 16 bytes,
-//! one of less than 65536 bytes does not hold up its sender, and the network model is SMPI unless another is set.
+//! one of less than 65536 bytes does not hold up its sender, and the network model is SMPI unless another is set. The command
+//! replays such traces with the whole of MPI where it can (`simurgh_mpi::traces`), and by these actions in deployments.
 
 #![forbid(unsafe_code)]
 

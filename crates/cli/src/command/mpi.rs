@@ -213,7 +213,7 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     super::gdb::stop_for_debugger(&run)?;
     let links = arguments.mpi.links.then(Busiest::default);
     let observers = links.iter().map(|links| Box::new(links.clone()) as Box<dyn Observer>).collect();
-    let more = OfMpi::new(run.clone(), links);
+    let more = OfMpi::new(&arguments.file, run.clone(), links);
     let lookout = Lookout::start(&run, patience, options.quiet);
     let teller = |outcome: &Outcome| {
         let stuck = patience.filter(|_| lookout.has_ended());

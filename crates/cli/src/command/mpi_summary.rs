@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::Serialize;
 use simurgh_actors::Outcome;
@@ -19,13 +20,16 @@ const LINKS: usize = 5;
 
 /// What is told of an MPI program beside what is told of any.
 pub(crate) struct OfMpi {
+    /// What the program is called.
+    name: Option<String>,
     run: Run,
     links: Option<Busiest>,
 }
 
 impl OfMpi {
-    pub(crate) fn new(run: Run, links: Option<Busiest>) -> Self {
-        Self { run, links }
+    pub(crate) fn new(file: &Path, run: Run, links: Option<Busiest>) -> Self {
+        let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        Self { name, run, links }
     }
 }
 
@@ -201,6 +205,7 @@ impl More for OfMpi {
     }
 
     fn adorn(&self, timeline: &mut Timeline) {
+        timeline.title.clone_from(&self.name);
         super::mpi_timeline::adorn(timeline, &self.run.tracked());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use simurgh_actors::scenario::file::read_text;
 use simurgh_actors::{Error, Result};
 
-use super::action::Action;
+use super::action::{Action, Verb};
 
 /// What each process does, by its number.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -67,17 +67,23 @@ impl Trace {
     pub fn most_bytes(&self) -> usize {
         let processes = self.processes.len() as f64;
         let needed = |action: &Action| {
-            let most = action.numbers.iter().copied().fold(0.0, f64::max);
+            let counts = match action.verb {
+                // What they compute is no count.
+                Verb::Reduce | Verb::Allreduce | Verb::Scan | Verb::Exscan => 1,
+                Verb::ReduceScatter => self.processes.len(),
+                _ => usize::MAX,
+            };
+            let most = action.numbers.iter().take(counts).copied().fold(0.0, f64::max);
             match action.verb {
-                super::Verb::Compute | super::Verb::Sleep | super::Verb::Wait | super::Verb::Test => 0.0,
+                Verb::Compute | Verb::Sleep | Verb::Wait | Verb::Test => 0.0,
                 // Tags may be large, and are none of these.
-                super::Verb::Send
-                | super::Verb::Ssend
-                | super::Verb::Bsend
-                | super::Verb::Isend
-                | super::Verb::Issend
-                | super::Verb::Recv
-                | super::Verb::Irecv => 8.0 * action.number(2, 0.0),
+                Verb::Send
+                | Verb::Ssend
+                | Verb::Bsend
+                | Verb::Isend
+                | Verb::Issend
+                | Verb::Recv
+                | Verb::Irecv => 8.0 * action.number(2, 0.0),
                 _ => 8.0 * most * processes,
             }
         };
@@ -121,6 +127,8 @@ mod tests {
         let trace = added("1 init\n0 init # first\n\n1 send 0 3 100 6\n").expect("it is well written");
         assert_eq!(trace.processes.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(trace.most_bytes(), 4096);
+        let trace = added("0 allreduce 1000 1e30 0\n0 send 0 2000000000 10 6\n").expect("it is well written");
+        assert_eq!(trace.most_bytes(), 8000, "neither flops nor tags are data");
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Scribe {
                 if waited { Asked::Begins(line, 0) } else { Asked::Nothing }
             }
             Simcall::Recv(request, follow) => {
-                let Some(context) = Some(request.criteria.context) else { return Asked::Nothing };
+                let context = request.criteria.context;
                 let blocks = matches!(follow, Follow::Wait(_));
                 let verb = if blocks { Verb::Recv } else { Verb::Irecv };
                 let line = self.write(Action::new(verb, [-1.0, -1.0, 0.0, BYTES]));
