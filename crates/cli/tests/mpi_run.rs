@@ -50,7 +50,7 @@ fn clock(ran: &Ran) -> f64 {
 /// Keeps all processors busy while something is done.
 fn under_load<T>(run: impl FnOnce() -> T) -> T {
     let stop = Arc::new(AtomicBool::new(false));
-    let result = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 0..3 {
             let stop = Arc::clone(&stop);
             scope.spawn(move || {
@@ -63,8 +63,7 @@ fn under_load<T>(run: impl FnOnce() -> T) -> T {
         let result = run();
         stop.store(true, Ordering::Relaxed);
         result
-    });
-    result
+    })
 }
 
 #[test]
