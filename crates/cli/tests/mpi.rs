@@ -270,7 +270,7 @@ pub(crate) fn run(folder: &Folder, name: &str) -> Ran {
 }
 
 /// Programs that come to a bad end: their names, their statements, and what is said of it; the exit code is 1.
-const BAD_ENDS: [(&str, &str, &[&str]); 14] = [
+const BAD_ENDS: [(&str, &str, &[&str]); 15] = [
     (
         "null",
         "if (rank == 2) *(volatile int *)0 = 1;",
@@ -326,11 +326,16 @@ const BAD_ENDS: [(&str, &str, &[&str]); 14] = [
         &["is accessed outside of any epoch", "(MPI_ERR_RMA_SYNC)"],
     ),
     (
-        "missing",
-        "char port[MPI_MAX_PORT_NAME]; MPI_Open_port(MPI_INFO_NULL, port);",
+        "absent",
+        "MPI_Comm children; MPI_Comm_spawn(\"./nothing\", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);",
         &[
-            "simurgh: rank 0: missing.c:5: MPI_Open_port is not implemented; `simurgh mpi coverage PROGRAM` lists all calls",
+            "simurgh: rank 0: absent.c:5: MPI_Comm_spawn on MPI_COMM_WORLD: there is no program \"./nothing\" (MPI_ERR_SPAWN)",
         ],
+    ),
+    (
+        "child",
+        "MPI_Comm other; MPI_Comm_get_parent(&other); if (other != MPI_COMM_NULL) *(volatile int *)0 = 1; MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);",
+        &["simurgh: rank 5: child.c:5: segmentation fault writing 0x0", "in main at "],
     ),
     (
         "receives",
@@ -474,18 +479,40 @@ fn what_cannot_be_copied_is_refused() {
 #[test]
 fn what_a_program_calls_is_listed() {
     let folder = Folder::new("mpi-coverage");
-    compile(&folder, "missing", "char port[MPI_MAX_PORT_NAME]; MPI_Open_port(MPI_INFO_NULL, port);");
-    let listed = folder.simurgh(&["mpi", "coverage", "missing"]);
+    compile(&folder, "known", "char port[MPI_MAX_PORT_NAME]; MPI_Open_port(MPI_INFO_NULL, port);");
+    let listed = folder.simurgh(&["mpi", "coverage", "known"]);
     assert_eq!(
         (listed.code, listed.stdout.as_str()),
         (
-            1,
-            "missing: 5 procedures of MPI are called\n  MPI_Comm_rank\n  MPI_Comm_size\n  MPI_Finalize\n  MPI_Init\n  \
-             MPI_Open_port: not implemented\n"
+            0,
+            "known: 5 procedures of MPI are called, all are implemented\n  MPI_Comm_rank\n  MPI_Comm_size\n  MPI_Finalize\n  \
+             MPI_Init\n  MPI_Open_port\n"
         ),
         "{}",
         listed.told()
     );
+    folder.write(
+        "other.c",
+        "int MPIX_Query_cuda_support(void);\nint f(void) { return MPIX_Query_cuda_support(); }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-c", "other.c", "-o", "other.o"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let listed = folder.simurgh(&["mpi", "coverage", "other.o"]);
+    assert_eq!(
+        (listed.code, listed.stdout.as_str()),
+        (1, "other.o: 0 procedures of MPI are called\n  MPIX_Query_cuda_support: not in MPI 5.0\n"),
+        "{}",
+        listed.told()
+    );
+}
+
+/// Every procedure of the table has something behind it.
+#[test]
+fn all_procedures_are_implemented() {
+    let folder = Folder::new("mpi-coverage-all");
+    let listed = folder.simurgh(&["mpi", "coverage", "--missing"]);
+    let expected = "MPI 5.0 and what it removed: 541 of 541 procedures are implemented\n";
+    assert_eq!((listed.code, listed.stdout.as_str()), (0, expected), "{}", listed.told());
 }
 
 /// What build systems call.

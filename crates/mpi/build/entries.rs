@@ -41,7 +41,7 @@ fn scalar(kind: &str) -> Option<String> {
             let name = other.strip_prefix("MPI_")?;
             if HANDLES.contains(&name) {
                 name.to_owned()
-            } else if name.starts_with("T_") && !name.ends_with("function") {
+            } else if name.starts_with("T_") && !name.ends_with("function") && !name.ends_with('*') {
                 "usize".to_owned()
             } else {
                 return None;

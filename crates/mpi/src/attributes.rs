@@ -175,15 +175,15 @@ pub struct Predefined {
 }
 
 impl Predefined {
-    /// Those of a run of so many processes.
-    pub fn new(size: usize) -> Self {
+    /// Those of a run that has room for so many processes, in one of these programs.
+    pub fn new(universe: usize, application: i32) -> Self {
         Self {
             tag_ub: Rc::new(crate::p2p::TAG_MAX),
             io: Rc::new(abi::ANY_SOURCE),
             host: Rc::new(abi::PROC_NULL),
             wtime_is_global: Rc::new(1),
-            appnum: Rc::new(0),
-            universe_size: Rc::new(size as i32),
+            appnum: Rc::new(application),
+            universe_size: Rc::new(universe as i32),
             last_used_code: RefCell::default(),
         }
     }

@@ -137,7 +137,7 @@ impl Rank {
                 }
             }
             Compute::Counted { flops, least } => {
-                let least = least * part * self.world.speeds[self.process as usize] / flops;
+                let least = least * part * self.world.speed(self.process) / flops;
                 if let Some(instructions) = self.clock.counted(simurgh_native::executed(), least) {
                     self.compute(instructions * flops);
                 }

@@ -55,7 +55,7 @@ extern "C" fn simurgh_sample_end(file: *const c_char, line: c_int, global: c_int
 
 /// So many seconds of computation, at the full speed of the host.
 extern "C" fn simurgh_execute(seconds: f64) {
-    called(|me| executes(me, seconds * me.world.speeds[me.process as usize]));
+    called(|me| executes(me, seconds * me.world.speed(me.process)));
 }
 
 extern "C" fn simurgh_execute_flops(flops: f64) {
@@ -71,7 +71,7 @@ fn executes(me: &Rank, flops: f64) {
 }
 
 extern "C" fn simurgh_host_speed() -> f64 {
-    called(|me| me.world.speeds[me.process as usize])
+    called(|me| me.world.speed(me.process))
 }
 
 extern "C" fn simurgh_shared_malloc(bytes: usize, file: *const c_char, line: c_int) -> *mut c_void {

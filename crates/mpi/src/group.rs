@@ -7,6 +7,7 @@ use crate::abi;
 use crate::error::{Result, fail};
 use crate::message::Data;
 use crate::rank::Rank;
+use crate::session::OpenSession;
 
 /// An ordered set of processes, each by its number in the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -215,6 +216,21 @@ impl Rank {
                     format!("no group has the handle {handle:#x}: it was freed, or never made"),
                 ),
             },
+        }
+    }
+
+    /// Keeps a group that was made of another, and gives its handle: it comes from the same session, if from any.
+    pub fn keep_group_of(&self, parent: abi::Group, group: Group) -> abi::Group {
+        let made = self.keep_group(group);
+        let session = self.sessions_of_groups.borrow().get(&parent.0).cloned();
+        self.comes_from(made, session.as_ref());
+        made
+    }
+
+    /// Notes which session a group comes from.
+    pub fn comes_from(&self, group: abi::Group, session: Option<&Rc<OpenSession>>) {
+        if let Some(session) = session.filter(|_| group != abi::GROUP_EMPTY) {
+            self.sessions_of_groups.borrow_mut().insert(group.0, Rc::clone(session));
         }
     }
 

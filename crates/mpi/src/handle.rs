@@ -17,6 +17,9 @@ pub enum Kind {
     Session,
     Win,
     Keyval,
+    ControlHandle,
+    PerformanceHandle,
+    ToolSession,
 }
 
 const INDEX_BITS: u32 = 20;

@@ -115,7 +115,7 @@ impl Rank {
             abi::THREAD_FUNNELED => "MPI_THREAD_FUNNELED",
             _ => "MPI_THREAD_SINGLE",
         };
-        let maxprocs = self.world.size().to_string();
+        let maxprocs = self.comm_world.size().to_string();
         let mut add = |key: &str, value: &str| {
             if value.len() < abi::MAX_INFO_VAL as usize {
                 info.entries.push((key.to_owned(), value.to_owned()));
@@ -127,9 +127,7 @@ impl Rank {
         }
         add("maxprocs", &maxprocs);
         add("soft", &maxprocs);
-        if let Some(host) = self.world.host_names.get(self.process as usize) {
-            add("host", host);
-        }
+        add("host", &self.world.host_name(self.process));
         add("arch", std::env::consts::ARCH);
         add("thread_level", level);
         info

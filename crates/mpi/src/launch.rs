@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use object::read::elf::{Dyn, FileHeader};
 use simurgh_actors::{Error, Program, Result};
 use simurgh_kernel::context::{Body, Ending};
-use simurgh_native::{End, Export, Image, Options, Personality, Processes};
+use simurgh_native::{End, Export, Frame, Image, Options, Personality, Processes};
 use simurgh_platform::{HostId, Platform};
 
+use crate::communicator::context::capacity;
 use crate::compute::Compute;
 use crate::costs;
 use crate::entry;
@@ -19,6 +20,8 @@ use crate::hostfile;
 use crate::os;
 use crate::progress::Progress;
 use crate::rank::{Rank, Stage};
+use crate::spawning::Spawner;
+use crate::started::Started;
 use crate::toolchain::Files;
 use crate::traces::play::Replay;
 use crate::traces::{Action, Trace};
@@ -57,6 +60,7 @@ pub struct Launch {
 pub struct Run {
     pub(crate) world: Arc<World>,
     pub(crate) processes: Arc<Processes>,
+    spawner: Arc<Spawner>,
 }
 
 impl std::fmt::Debug for Run {
@@ -73,12 +77,13 @@ impl Run {
 
     /// How a process ended, if it has.
     pub fn end(&self, process: usize) -> Option<End> {
-        self.processes.end(process)
+        if process < self.world.size() { self.processes.end(process) } else { self.spawner.end(process) }
     }
 
     /// What the library knows of a process, if it has begun.
     pub(crate) fn with_rank<T>(&self, process: usize, look: impl FnOnce(&Rank) -> T) -> Option<T> {
-        os::rank_of(&self.processes, process).map(look)
+        // SAFETY: it was made when the process began, and stays as long as the processes do; none runs now.
+        unsafe { self.local(process).as_ref() }.map(look)
     }
 
     /// A standard send of fewer bytes does not wait for its receiver.
@@ -117,10 +122,26 @@ impl Run {
         [0, 1].map(|stream| self.world.unterminated[stream].load(Ordering::Relaxed))
     }
 
+    /// Where a process is, the innermost function first.
+    pub(crate) fn place(&self, process: usize) -> Vec<Frame> {
+        match process < self.world.size() {
+            true => self.processes.place(process),
+            false => self.spawner.frames(process),
+        }
+    }
+
+    /// What the library knows of a process; null if it has not begun.
+    fn local(&self, process: usize) -> *const Rank {
+        match process < self.world.size() {
+            true => self.processes.local(process),
+            false => self.spawner.local(process),
+        }
+    }
+
     /// What is known of each process that has not come to a bad end, in order.
     pub fn tracked(&self) -> Vec<Option<Tracked>> {
         let tracked = |process| {
-            let rank = self.processes.local::<Rank>(process);
+            let rank = self.local(process);
             let is_sound = matches!(self.end(process), None | Some(End::Exited(_) | End::Killed));
             // SAFETY: it was made when the process began, stays as long as its memory does, and no process runs now.
             (is_sound && !rank.is_null()).then(|| unsafe { (*rank).tracked() })
@@ -131,7 +152,7 @@ impl Run {
     /// What each process did, as a time-independent trace, and the calls that such a trace cannot tell.
     pub fn actions(&self) -> Vec<(Vec<Action>, Vec<&'static str>)> {
         let actions = |process| {
-            let rank = self.processes.local::<Rank>(process);
+            let rank = self.local(process);
             // SAFETY: as above.
             if rank.is_null() { Default::default() } else { unsafe { (*rank).scribe.taken() } }
         };
@@ -140,7 +161,7 @@ impl Run {
 
     /// Commands for gdb that add the symbols of the copies of the first so many processes.
     pub fn gdb_script(&self, most: usize) -> String {
-        self.processes.gdb_script(0..self.size().min(most))
+        self.processes.gdb_script(0..self.world.size().min(most))
     }
 
     /// Tells a debugger where the processes are; nothing of the program has run.
@@ -148,9 +169,9 @@ impl Run {
         self.processes.show_to_debugger();
     }
 
-    /// How many processes there are.
+    /// How many processes there are, those that were started later too.
     pub fn size(&self) -> usize {
-        self.world.size()
+        self.world.size() + self.world.started.count()
     }
 }
 
@@ -161,7 +182,7 @@ impl Launch {
     /// If the executable cannot be run, or the hosts are not there.
     pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
         check_libraries(&self.executable)?;
-        let hosts = self.hosts(&platform)?;
+        let (hosts, listed) = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();
         let said = self.config.iter().map(|(key, value)| (key, value));
@@ -174,7 +195,7 @@ impl Launch {
         let costs::Keys { costs, selection, .. } = keys;
         let mut program = Program::with_seed(Arc::clone(&platform), self.seed);
         let start = program.barrier(hosts.len() as u32).id();
-        let mailboxes = program.mailboxes::<()>("rank ", hosts.len() as u32);
+        let mailboxes = program.mailboxes::<()>("rank ", capacity(hosts.len()) as u32);
         assert_eq!(mailboxes.at(0).id(), crate::p2p::mailbox(0), "the mailboxes of processes come first");
         let names: Vec<String> = hosts.iter().map(|host| platform.host(*host).name.to_owned()).collect();
         let world = Arc::new(World {
@@ -190,6 +211,7 @@ impl Launch {
             leftovers: Default::default(),
             unterminated: Default::default(),
             start,
+            started: Started::in_room_for(listed.len()),
             aborted: Mutex::new(None),
             output: self.output,
             wanted: self.wanted,
@@ -202,12 +224,12 @@ impl Launch {
             .chain(extras::OFFERED)
             .map(|offered| Export { name: offered.name, address: offered.address as usize })
             .collect();
-        let personality = Arc::new(Mpi { world: Arc::clone(&world), exports });
+        let personality: Arc<dyn Personality> = Arc::new(Mpi { world: Arc::clone(&world), exports });
         let executable = match &world.replay {
             Some(_) => replayer()?,
             None => self.executable.clone(),
         };
-        let image = Image::read(&executable, personality).map_err(refused)?;
+        let image = Arc::new(Image::read(&executable, Arc::clone(&personality)).map_err(refused)?);
         if let Compute::Counted { .. } = world.compute
             && image.imports("__sanitizer_cov_trace_pc").is_empty()
         {
@@ -216,23 +238,28 @@ impl Launch {
                 self.executable.display()
             )));
         }
+        let environment: Vec<(String, String)> = std::env::vars().collect();
+        let of_beginning = (&*executable, Arc::clone(&image));
+        let (shared, first, env) = (Arc::clone(&platform), world.size(), environment.clone());
+        let spawner = Arc::new(Spawner::new(shared, personality, listed, first, env, of_beginning));
+        let _ = world.started.spawner.set(Arc::downgrade(&spawner));
         let options = Options {
             args: std::iter::once(executable.display().to_string()).chain(self.arguments.clone()).collect(),
-            env: std::env::vars().collect(),
+            env: environment,
             hosts: names,
             stack: os::stack_limit(),
             ..Options::default()
         };
-        let processes = Arc::new(Processes::new(Arc::new(image), world.size(), options).map_err(refused)?);
+        let processes = Arc::new(Processes::new(image, world.size(), options).map_err(refused)?);
         for (process, host) in world.hosts.iter().enumerate() {
             let body = Body::Coroutine(processes.coroutine(process));
             program.actor(format!("rank {process}"), *host)?.code(body)?;
         }
-        Ok((program, Run { world, processes }))
+        Ok((program, Run { world, processes, spawner }))
     }
 
-    /// Where each process runs.
-    fn hosts(&self, platform: &Platform) -> Result<Vec<HostId>> {
+    /// Where each process runs, and where processes may run at all.
+    fn hosts(&self, platform: &Platform) -> Result<(Vec<HostId>, Vec<HostId>)> {
         let listed = match &self.hostfile {
             Some(path) => hostfile::read(path, platform)?,
             None => {
@@ -245,7 +272,8 @@ impl Launch {
             return Err(Error::input("there is no host to run processes on"));
         }
         if let Some(trace) = &self.replay {
-            return Ok((0..trace.processes.len()).map(|process| listed[process % listed.len()]).collect());
+            let places = 0..trace.processes.len();
+            return Ok((places.map(|process| listed[process % listed.len()]).collect(), listed));
         }
         let count = self.processes.filter(|count| *count > 0).unwrap_or(listed.len());
         if count > listed.len() && !self.oversubscribe && self.hostfile.is_none() {
@@ -254,7 +282,7 @@ impl Launch {
                 listed.len()
             )));
         }
-        Ok((0..count).map(|process| listed[process % listed.len()]).collect())
+        Ok(((0..count).map(|process| listed[process % listed.len()]).collect(), listed))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
-use simurgh_native::{End, Heap, Processes};
+use simurgh_native::{End, Heap};
 
 use crate::rank::Rank;
 use crate::world::Aborted;
@@ -58,13 +58,6 @@ pub fn rank() -> &'static Rank {
     unsafe { &*rank }
 }
 
-/// What the library knows of a process that does not run, if it has begun.
-pub fn rank_of(processes: &Processes, process: usize) -> Option<&Rank> {
-    let rank = processes.local::<Rank>(process);
-    // SAFETY: it was made when the process began, and stays as long as the processes do.
-    unsafe { rank.as_ref() }
-}
-
 /// The bytes of stack that a process may have: as many as this machine gives (`ulimit -s`), within reason.
 pub fn stack_limit() -> usize {
     const LEAST: u64 = 8 << 20;
@@ -106,7 +99,7 @@ pub fn abort(code: i32, message: &str) -> ! {
 
 /// Waits until all processes have begun.
 pub fn all_have_begun() {
-    ask(Simcall::Arrive { barrier: rank().world.start, told: false });
+    ask(Simcall::Arrive { barrier: rank().start, told: false });
 }
 
 /// Where a variable of the program is, in the memory of the process that runs.

@@ -85,6 +85,8 @@ pub enum Context {
     Collective,
     /// That in which other communicators are made.
     Internal,
+    /// That of partitions.
+    Partitioned,
 }
 
 /// What a post gave.
@@ -204,10 +206,11 @@ impl Rank {
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
         let detached = match mode {
-            Mode::Standard | Mode::Ready => bytes < costs.detached_below,
+            Mode::Standard | Mode::Ready => bytes < self.eager_limit(),
             Mode::Buffered => true,
             Mode::Synchronous => false,
         };
+        self.traffic.sends(bytes);
         match manner {
             Manner::Immediate => self.sleep(costs.immediate_send.of(bytes)),
             Manner::Blocking if detached || mode == Mode::Synchronous => self.sleep(costs.send.of(bytes)),
@@ -242,9 +245,11 @@ impl Rank {
         }
     }
 
-    /// The buffer of buffered sends: that of the communicator, if it has one.
+    /// The buffer of buffered sends: that of the communicator, if it has one, else that of its session (3.6).
     fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
-        if comm.buffered.is_attached() { &comm.buffered } else { &self.buffered }
+        let of_session = comm.session.get().map(|session| &session.buffered);
+        let own = [Some(&comm.buffered), of_session];
+        own.into_iter().flatten().find(|buffered| buffered.is_attached()).unwrap_or(&self.buffered)
     }
 
     /// What a receive asks for; nothing if it is from nobody.
@@ -323,6 +328,7 @@ impl Rank {
 
     /// What a receive costs after the message has come.
     pub fn has_received(&self, content: &Content) {
+        self.traffic.receives(content.data.len() as u64);
         if !content.waited {
             self.sleep(self.world.costs.receive.of(content.data.len() as u64));
         }

@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use simurgh_kernel::ids::BarrierId;
 use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
 
 use crate::abi::{self, Comm, Errhandler, Procedure, Request};
 use crate::attributes::{self, Keyval};
 use crate::buffered::Buffered;
 use crate::codes::Codes;
+use crate::communicator::inter::between;
 use crate::communicator::{Communicator, context};
 use crate::compute::Clock;
 use crate::datatype::{self, Type};
@@ -34,8 +36,10 @@ use crate::progress::{self, Vain};
 use crate::request::Pending;
 use crate::sampling::Sampling;
 use crate::session::OpenSession;
+use crate::tools::Tools;
 use crate::traces::Scribe;
 use crate::tracks::Tracks;
+use crate::traffic::Traffic;
 use crate::window::Window;
 use crate::world::World;
 
@@ -83,10 +87,16 @@ pub struct Rank {
     pub comm_world: Rc<Communicator>,
     /// This one alone.
     pub comm_self: Rc<Communicator>,
+    /// What leads to those who started it, until the program frees it.
+    pub parent: Cell<Comm>,
+    /// The barrier at which all of its world wait that have begun.
+    pub start: BarrierId,
     /// Communicators that were made.
     pub comms: RefCell<Table<Rc<Communicator>>>,
     /// Groups that were made.
     pub groups: RefCell<Table<Rc<Group>>>,
+    /// The sessions that groups come from, by the handles of the groups.
+    pub sessions_of_groups: RefCell<BTreeMap<usize, Rc<OpenSession>>>,
     /// Datatypes of the standard.
     pub predefined: datatype::Predefined,
     /// Whether the variant for large counts is called, where that makes a difference: types tell how they were made.
@@ -123,6 +133,14 @@ pub struct Rank {
     pub contexts: Cell<u32>,
     /// Whether it has used all names once.
     pub wrapped: Cell<bool>,
+    /// How many sends of partitions it has made.
+    pub channels: Cell<i32>,
+    /// What it has sent and received so far.
+    pub traffic: Traffic,
+    /// What it has of the tools interface.
+    pub tools: Tools,
+    /// A standard send of fewer bytes does not wait for its receiver, where the program has said so.
+    pub eager: Cell<Option<u64>>,
     /// What the program calls its errors.
     pub codes: RefCell<Codes>,
     /// The error handler of files that are opened.
@@ -136,13 +154,26 @@ pub struct Rank {
 impl Rank {
     /// A process that has just begun.
     pub fn new(process: u32, world: Arc<World>) -> Self {
-        let comm_world =
-            Rc::new(Communicator::new(context::WORLD, Group::all(world.size()), process as usize, None));
+        let birth = world.birth(process);
+        let (first, count) =
+            birth.as_ref().map_or((0, world.size() as u32), |birth| (birth.first, birth.count));
+        let everybody = Group::range(first, 1, count);
+        let own = (process - first) as usize;
+        let comm_world = Rc::new(Communicator::new(context::WORLD, everybody.clone(), own, None));
         let alone = Group::of(vec![process]);
         let comm_self = Rc::new(Communicator::new(context::SELF, alone, 0, None));
         *comm_world.name.borrow_mut() = "MPI_COMM_WORLD".to_owned();
         *comm_self.name.borrow_mut() = "MPI_COMM_SELF".to_owned();
-        let predefined_attributes = attributes::Predefined::new(world.size());
+        let application = birth.as_ref().map_or(0, |birth| birth.application);
+        let predefined_attributes = attributes::Predefined::new(world.universe(), application);
+        let mut comms = Table::new(Kind::Comm);
+        let parent = birth.as_ref().map_or(abi::COMM_NULL, |birth| {
+            let parents = Group::read(&mut &birth.parents[..]);
+            let parent = between(birth.context, everybody, own, parents);
+            *parent.name.borrow_mut() = "MPI_COMM_PARENT".to_owned();
+            Comm(comms.insert(Rc::new(parent)))
+        });
+        let start = birth.map_or(world.start, |birth| birth.start);
         Self {
             process,
             world,
@@ -159,8 +190,11 @@ impl Rank {
             sampling: Sampling::default(),
             comm_world,
             comm_self,
-            comms: RefCell::new(Table::new(Kind::Comm)),
+            comms: RefCell::new(comms),
+            parent: Cell::new(parent),
+            start,
             groups: RefCell::new(Table::new(Kind::Group)),
+            sessions_of_groups: RefCell::default(),
             predefined: datatype::Predefined::default(),
             large: Cell::new(false),
             types: RefCell::new(Table::new(Kind::Datatype)),
@@ -179,6 +213,10 @@ impl Rank {
             representations: RefCell::default(),
             contexts: Cell::new(0),
             wrapped: Cell::new(false),
+            channels: Cell::new(0),
+            traffic: Traffic::default(),
+            tools: Tools::default(),
+            eager: Cell::new(None),
             codes: RefCell::default(),
             file_errhandler: Cell::new(abi::ERRORS_RETURN),
             predefined_attributes,
@@ -262,6 +300,11 @@ impl Rank {
     /// If a function of the program gives one.
     pub fn ends(&self) -> Result {
         self.delete_attributes(&*self.comm_self, abi::COMM_SELF.0)
+    }
+
+    /// A standard send of fewer bytes does not wait for its receiver.
+    pub fn eager_limit(&self) -> u64 {
+        self.eager.get().unwrap_or(self.world.costs.detached_below)
     }
 
     /// Lets time pass.

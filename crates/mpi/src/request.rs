@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::message::Content;
 use crate::os;
 use crate::p2p::{Incoming, Outgoing};
+use crate::partitioned::{PartitionedReceive, PartitionedSend};
 use crate::rank::Rank;
 
 /// A request.
@@ -55,6 +56,10 @@ pub enum Persistent {
     Send(Outgoing),
     /// A receive.
     Receive(Incoming),
+    /// A send of partitions.
+    PartitionedSend(Rc<PartitionedSend>),
+    /// A receive of partitions.
+    PartitionedReceive(Rc<PartitionedReceive>),
     /// Anything else: what begins it.
     Other(Box<dyn Begin>),
 }
@@ -201,6 +206,11 @@ impl Pending {
         if self.activities.borrow().is_empty() {
             self.finish(me);
         }
+    }
+
+    /// It waits for one thing more.
+    pub fn adds(&self, activity: ActivityId) {
+        self.activities.borrow_mut().push((activity, 0));
     }
 
     /// What it waits for.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::abi::{self, Errhandler, Session};
+use crate::buffered::Buffered;
 use crate::error::{Result, fail};
 use crate::group::Group;
 use crate::info::Info;
@@ -19,6 +20,8 @@ pub struct OpenSession {
     pub errhandler: Cell<Errhandler>,
     /// Its hints.
     pub info: Info,
+    /// The buffer of buffered sends on communicators that come from it.
+    pub buffered: Buffered,
 }
 
 impl Rank {
@@ -43,7 +46,7 @@ impl Rank {
     /// If there is none of this name. Letters may be of either case.
     pub fn process_set(&self, name: &str) -> Result<Group> {
         match PROCESS_SETS.iter().position(|known| known.eq_ignore_ascii_case(name)) {
-            Some(0) => Ok(Group::all(self.world.size())),
+            Some(0) => Ok(self.comm_world.group.clone()),
             Some(_) => Ok(Group::of(vec![self.process])),
             None => fail(
                 abi::ERR_ARG,

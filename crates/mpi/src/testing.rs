@@ -159,6 +159,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         leftovers: Default::default(),
         unterminated: Default::default(),
         start: BarrierId(0),
+        started: Default::default(),
         aborted: Mutex::new(None),
         output: Default::default(),
         wanted: Default::default(),

@@ -12,6 +12,7 @@ use crate::compute::Compute;
 use crate::progress::Progress;
 use crate::sampling::Samples;
 use crate::shared_memory::SharedMemory;
+use crate::started::Started;
 use crate::traces::play::Replay;
 use crate::tracks::Wanted;
 
@@ -42,6 +43,8 @@ pub struct World {
     pub unterminated: [AtomicBool; 2],
     /// The barrier at which all wait that have begun.
     pub start: BarrierId,
+    /// Processes that were started later, and what they meet by.
+    pub started: Started,
     /// How it was ended, if one of them did.
     pub aborted: Mutex<Option<Aborted>>,
     /// Whether what programs print goes to standard error.
@@ -124,7 +127,7 @@ pub struct Polls {
 }
 
 impl World {
-    /// How many processes there are.
+    /// How many processes there are at the beginning.
     pub fn size(&self) -> usize {
         self.hosts.len()
     }
@@ -137,11 +140,6 @@ impl World {
     /// Memory that processes share.
     pub fn shared_memory(&self) -> MutexGuard<'_, SharedMemory> {
         self.shared_memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The disk that a process uses, if its host has one.
-    pub fn disk(&self, process: u32) -> Option<DiskId> {
-        self.disks.get(process as usize).copied().flatten()
     }
 }
 

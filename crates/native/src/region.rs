@@ -61,7 +61,7 @@ pub(crate) fn guard_bytes(count: usize) -> usize {
 /// Ranges in use: first address and length.
 static USED: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-const SLOTS: usize = 64;
+const SLOTS: usize = 1024;
 /// Regions, for those who ask whose an address is; read without a lock.
 static KNOWN: [AtomicPtr<Region>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 /// No region lies at or behind this place of the table.

@@ -14,6 +14,7 @@ use crate::error::{On, Result, fail};
 use crate::group;
 use crate::p2p::check_tag;
 use crate::rank::Rank;
+use crate::request::Pending;
 
 pub fn comm_size(me: &Rank, comm: Comm, size: *mut i32) -> Result {
     give(size, me.comm(comm)?.size() as i32)
@@ -169,6 +170,7 @@ fn create_from_group(
     errhandler: Errhandler,
     newcomm: *mut Comm,
 ) -> Result {
+    let session = me.sessions_of_groups.borrow().get(&group.0).cloned();
     let (group, tag) = (me.group(group)?, string_tag(stringtag)?);
     check_place(newcomm)?;
     if group.size() == 0 {
@@ -176,6 +178,7 @@ fn create_from_group(
     }
     check_member(me, &group)?;
     let made = me.make_intra(&me.boot(), &group, tag)?;
+    session.iter().for_each(|session| made.comes_from(session));
     me.set_errhandler(Sort::Comm, &made.errhandler, errhandler)?;
     *made.info.borrow_mut() = keep_known(&me.hints(info)?);
     give_made(me, newcomm, Some(made))
@@ -224,6 +227,8 @@ pub fn comm_split(me: &Rank, comm: Comm, color: i32, key: i32, newcomm: *mut Com
 /// The key under which a resource is named, and the one resource that there is: the memory of a host.
 const RESOURCE: &str = "mpi_hw_resource_type";
 const SHARED_MEMORY: &str = "mpi_shared_memory";
+/// The same, as what the library itself calls it (11.2.2).
+pub(super) const HOST: &str = "simurgh://host";
 
 pub fn comm_split_type(
     me: &Rank,
@@ -237,7 +242,7 @@ pub fn comm_split_type(
     check_place(newcomm)?;
     let everybody = group::Group::all(old.size());
     let here = me.on_this_host(&old);
-    let names_memory = hints.get(RESOURCE) == Some(SHARED_MEMORY);
+    let names_memory = hints.get(RESOURCE).is_some_and(|name| [SHARED_MEMORY, HOST].contains(&name));
     // Who must be asked, and what is asked for. Those who ask for nothing answer with the others, since some of them may ask.
     let (members, color) = match split_type {
         abi::COMM_TYPE_SHARED => (here, Some(0)),
@@ -287,6 +292,19 @@ fn free(me: &Rank, handle: Comm) -> Result {
 }
 
 pub fn comm_disconnect(me: &Rank, comm: *mut Comm) -> Result {
+    let handle = taken(comm)?;
+    // All that is under way on it is completed first (11.10.4).
+    if let Ok(found) = me.comm(handle) {
+        let on_it = |request: &&Rc<Pending>| {
+            request.active.get() && request.comm.as_ref().is_some_and(|comm| Rc::ptr_eq(comm, &found))
+        };
+        let requests: Vec<_> = me.requests.borrow().iter().filter(on_it).cloned().collect();
+        let orphans: Vec<_> = me.orphans.borrow().iter().filter(on_it).cloned().collect();
+        for request in requests.iter().chain(&orphans) {
+            me.wait_for(request);
+        }
+        me.flush_buffer(&found.buffered)?;
+    }
     comm_free(me, comm)
 }
 
@@ -380,7 +398,9 @@ fn inter_from_groups(
     } else {
         None
     };
-    me.make_inter(channel, &local, leads, peer)
+    let made = me.make_inter(channel, &local, leads, peer)?;
+    me.sessions_of_groups.borrow().get(&local_group.0).iter().for_each(|session| made.comes_from(session));
+    Ok(made)
 }
 
 pub fn intercomm_merge(me: &Rank, intercomm: Comm, high: i32, newintracomm: *mut Comm) -> Result {

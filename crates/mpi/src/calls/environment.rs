@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
+use super::communicators::HOST;
+use super::{check_place, give};
 use crate::abi::{self, Comm, Info, write_text};
 use crate::error::{Result, fail};
 use crate::os;
@@ -98,13 +100,21 @@ pub fn wtick(_me: &Rank) -> f64 {
 }
 
 pub fn get_processor_name(me: &Rank, name: *mut c_char, resultlen: *mut i32) -> Result {
-    let host = &me.world.host_names[me.process as usize];
+    let host = &me.world.host_name(me.process);
     // SAFETY: the program has room for so many letters.
     unsafe {
         let length = write_text(host, name, abi::MAX_PROCESSOR_NAME as usize);
         resultlen.write(length as i32);
     }
     Ok(())
+}
+
+pub fn get_hw_resource_info(me: &Rank, hw_info: *mut Info) -> Result {
+    check_place(hw_info)?;
+    // A process stays on its host, and may run on any of its cores.
+    let entries = [(HOST, "true"), ("simurgh://core", "false")];
+    let entries = entries.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    give(hw_info, me.keep_info(crate::info::Info { entries }))
 }
 
 pub fn get_version(_me: &Rank, version: *mut i32, subversion: *mut i32) -> Result {

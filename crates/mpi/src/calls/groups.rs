@@ -111,8 +111,10 @@ pub fn group_compare(me: &Rank, group1: Group, group2: Group, result: *mut i32) 
 }
 
 pub fn comm_group(me: &Rank, comm: Comm, group: *mut Group) -> Result {
-    let members = me.comm(comm)?.group.clone();
-    give(group, me.keep_group(members))
+    let found = me.comm(comm)?;
+    let made = me.keep_group(found.group.clone());
+    me.comes_from(made, found.session.get());
+    give(group, made)
 }
 
 pub fn comm_remote_group(me: &Rank, comm: Comm, group: *mut Group) -> Result {
@@ -123,27 +125,27 @@ pub fn comm_remote_group(me: &Rank, comm: Comm, group: *mut Group) -> Result {
 }
 
 pub fn group_union(me: &Rank, group1: Group, group2: Group, newgroup: *mut Group) -> Result {
-    give(newgroup, me.keep_group(me.group(group1)?.union(&*me.group(group2)?)))
+    give(newgroup, me.keep_group_of(group1, me.group(group1)?.union(&*me.group(group2)?)))
 }
 
 pub fn group_intersection(me: &Rank, group1: Group, group2: Group, newgroup: *mut Group) -> Result {
-    give(newgroup, me.keep_group(me.group(group1)?.intersection(&*me.group(group2)?)))
+    give(newgroup, me.keep_group_of(group1, me.group(group1)?.intersection(&*me.group(group2)?)))
 }
 
 pub fn group_difference(me: &Rank, group1: Group, group2: Group, newgroup: *mut Group) -> Result {
-    give(newgroup, me.keep_group(me.group(group1)?.difference(&*me.group(group2)?)))
+    give(newgroup, me.keep_group_of(group1, me.group(group1)?.difference(&*me.group(group2)?)))
 }
 
 pub fn group_incl(me: &Rank, group: Group, n: i32, ranks: *const i32, newgroup: *mut Group) -> Result {
-    let group = me.group(group)?;
+    let (parent, group) = (group, me.group(group)?);
     let ranks = ranks_of(&group, n, ranks)?;
-    give(newgroup, me.keep_group(group.select(&group::Group::of(ranks))))
+    give(newgroup, me.keep_group_of(parent, group.select(&group::Group::of(ranks))))
 }
 
 pub fn group_excl(me: &Rank, group: Group, n: i32, ranks: *const i32, newgroup: *mut Group) -> Result {
-    let group = me.group(group)?;
+    let (parent, group) = (group, me.group(group)?);
     let ranks = ranks_of(&group, n, ranks)?.into_iter().map(|rank| rank as usize).collect();
-    give(newgroup, me.keep_group(group.without(&ranks)))
+    give(newgroup, me.keep_group_of(parent, group.without(&ranks)))
 }
 
 pub fn group_range_incl(
@@ -153,9 +155,9 @@ pub fn group_range_incl(
     ranges: *const [i32; 3],
     newgroup: *mut Group,
 ) -> Result {
-    let group = me.group(group)?;
+    let (parent, group) = (group, me.group(group)?);
     let ranks = ranges_of(&group, n, ranges)?;
-    give(newgroup, me.keep_group(group.select(&group::Group::of(ranks))))
+    give(newgroup, me.keep_group_of(parent, group.select(&group::Group::of(ranks))))
 }
 
 pub fn group_range_excl(
@@ -165,14 +167,15 @@ pub fn group_range_excl(
     ranges: *const [i32; 3],
     newgroup: *mut Group,
 ) -> Result {
-    let group = me.group(group)?;
+    let (parent, group) = (group, me.group(group)?);
     let ranks = ranges_of(&group, n, ranges)?.into_iter().map(|rank| rank as usize).collect();
-    give(newgroup, me.keep_group(group.without(&ranks)))
+    give(newgroup, me.keep_group_of(parent, group.without(&ranks)))
 }
 
 pub fn group_free(me: &Rank, group: *mut Group) -> Result {
     let handle = taken(group)?;
     me.group(handle)?;
     me.groups.borrow_mut().remove(handle.0);
+    me.sessions_of_groups.borrow_mut().remove(&handle.0);
     give(group, abi::GROUP_NULL)
 }

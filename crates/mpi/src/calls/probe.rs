@@ -10,14 +10,14 @@ use crate::communicator::Communicator;
 use crate::error::{Result, fail};
 use crate::p2p::{Context, Found, HEADER, check_any_tag, mailbox};
 use crate::rank::Rank;
-use crate::request::{Landing, Pending, Work};
+use crate::request::{Landing, Pending, Persistent, Work};
 
 impl Rank {
     /// What a probe costs: work at full speed of a core of the host, which others may share.
     pub fn pays_probe(&self) {
         let seconds = f64::from(self.world.polls.probe.get()) * self.world.costs.probe;
         if seconds > 0.0 {
-            let flops = seconds * self.world.speeds[self.process as usize];
+            let flops = seconds * self.world.speed(self.process);
             let request = ExecRequest { flops, host: None, priority: None, bound: None, threads: 1 };
             self.ask(Simcall::Execute(request, Follow::Wait(None)));
         }
@@ -196,6 +196,9 @@ pub fn cancel(me: &Rank, request: *mut Request) -> Result {
     let Some(found) = me.request(unsafe { *request })? else {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
+    if matches!(found.persistent, Some(Persistent::PartitionedSend(_) | Persistent::PartitionedReceive(_))) {
+        return fail(abi::ERR_REQUEST, "a request of partitions cannot be cancelled");
+    }
     found.cancelled.set(true);
     if found.is_cancelled()? || matches!(&*found.work.borrow(), Work::Several(_)) {
         return Ok(());

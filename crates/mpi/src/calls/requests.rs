@@ -59,6 +59,8 @@ impl Rank {
                 let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
                 request.begins(posted, Work::Receive(landing.clone()), status);
             }
+            Persistent::PartitionedSend(send) => send.begin(request),
+            Persistent::PartitionedReceive(receive) => receive.begin(self, request)?,
             Persistent::Other(begin) => {
                 let (activities, work) = begin.begin(self)?;
                 request.begins(activities, work, Status::empty());

@@ -1,15 +1,17 @@
 //! Sessions (MPI 5.0, 11.3).
 
 use std::cell::Cell;
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::rc::Rc;
 
 use super::{check_place, give, taken};
-use crate::abi::{self, Errhandler, Group, Info, Session, text_of, write_text};
+use crate::abi::{self, Errhandler, Group, Info, Request, Session, text_of, write_text};
+use crate::buffered::Buffered;
 use crate::errhandler::Sort;
 use crate::error::{On, Result, fail};
 use crate::info;
 use crate::rank::Rank;
+use crate::request::{Pending, Work};
 use crate::session::{OpenSession, PROCESS_SETS};
 
 /// The levels of thread support, by name; there is no more than the last but one.
@@ -38,8 +40,12 @@ fn begin(me: &Rank, info: Info, errhandler: Errhandler, session: *mut Session) -
     let provided = if wanted.1 > abi::THREAD_SERIALIZED { LEVELS[2] } else { wanted };
     let mut used = info::Info::default();
     used.set("thread_level", provided.0)?;
-    used.set("mpi_size", &me.world.size().to_string())?;
-    let opened = OpenSession { errhandler: Cell::new(abi::ERRORS_ARE_FATAL), info: used };
+    used.set("mpi_size", &me.comm_world.size().to_string())?;
+    let opened = OpenSession {
+        errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
+        info: used,
+        buffered: Buffered::default(),
+    };
     me.set_errhandler(Sort::Session, &opened.errhandler, errhandler)?;
     give(session, Session(me.sessions.borrow_mut().insert(Rc::new(opened))))
 }
@@ -47,6 +53,7 @@ fn begin(me: &Rank, info: Info, errhandler: Errhandler, session: *mut Session) -
 pub fn session_finalize(me: &Rank, session: *mut Session) -> Result {
     let handle = taken(session)?;
     let found = me.session(handle)?;
+    me.flush_buffer(&found.buffered)?;
     me.release_errhandler(found.errhandler.get());
     me.sessions.borrow_mut().remove(handle.0);
     give(session, abi::SESSION_NULL)
@@ -116,8 +123,41 @@ pub fn group_from_session_pset(
     pset_name: *const c_char,
     newgroup: *mut Group,
 ) -> Result {
-    me.session(session)?;
+    let found = me.session(session)?;
     check_place(newgroup)?;
     let set = me.process_set(&name_of(pset_name)?)?;
-    give(newgroup, me.keep_group(set))
+    let group = me.keep_group(set);
+    me.comes_from(group, Some(&found));
+    give(newgroup, group)
+}
+
+pub fn session_attach_buffer(me: &Rank, session: Session, buffer: *mut c_void, size: i64) -> Result {
+    me.session(session)?.buffered.attach(buffer, size)
+}
+
+pub fn session_detach_buffer(
+    me: &Rank,
+    session: Session,
+    buffer_addr: *mut c_void,
+    size: abi::CountsOut,
+) -> Result {
+    let found = me.session(session)?;
+    check_place(buffer_addr)?;
+    let (buffer, length) = me.detach_buffer(&found.buffered)?;
+    // SAFETY: the program wants the address of its buffer there, and its length.
+    unsafe {
+        buffer_addr.cast::<*mut c_void>().write(buffer);
+        size.set(0, length);
+    }
+    Ok(())
+}
+
+pub fn session_flush_buffer(me: &Rank, session: Session) -> Result {
+    me.flush_buffer(&me.session(session)?.buffered)
+}
+
+pub fn session_iflush_buffer(me: &Rank, session: Session, request: *mut Request) -> Result {
+    let found = me.session(session)?;
+    check_place(request)?;
+    give(request, me.keep(Pending::new(found.buffered.under_way(), Work::Nothing, None)))
 }

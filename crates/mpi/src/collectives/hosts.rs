@@ -24,11 +24,11 @@ impl Hosts {
     }
 
     fn among(team: &Team<'_>) -> Self {
-        let all = &team.me.world.hosts;
+        let world = &team.me.world;
         let mut places = std::collections::BTreeMap::new();
         let (mut hosts, mut of) = (Vec::<Vec<usize>>::new(), Vec::new());
         for rank in 0..team.size {
-            let host = all[team.comm.group.process(team.in_comm(rank)) as usize];
+            let host = world.host(team.comm.group.process(team.in_comm(rank)));
             let place = *places.entry(host).or_insert(hosts.len());
             if place == hosts.len() {
                 hosts.push(Vec::new());

@@ -32,6 +32,10 @@ pub mod tags {
     pub const LEADERS: i32 = -3;
     /// Edges of a graph.
     pub const EDGES: i32 = -4;
+    /// What came of a start of processes, or of meeting others.
+    pub const SPAWN: i32 = -5;
+    /// Between those who meet at a port, or by a socket.
+    pub const MEET: i32 = -6;
     /// The first of those that go down, one for each copy that is made while the program goes on.
     pub const IDUP: i32 = -1000;
 }
@@ -44,7 +48,7 @@ impl Channel<'_> {
     pub fn send(&self, to: usize, data: &[u8], cost: usize, manner: Manner) -> Result {
         let Some(process) = self.comm.destination(to as i32)? else { return Ok(()) };
         let (costs, bytes) = (&self.me.world.costs, cost as u64);
-        let detached = manner == Manner::Immediate || bytes < costs.detached_below;
+        let detached = manner == Manner::Immediate || bytes < self.me.eager_limit();
         match manner {
             Manner::Immediate => self.me.sleep(costs.immediate_send.of(bytes)),
             Manner::Blocking => self.me.sleep(costs.send.of(bytes)),

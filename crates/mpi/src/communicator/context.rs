@@ -5,7 +5,7 @@
 
 use crate::rank::Rank;
 
-/// From one communicator to the next: the program's messages, collectives, the making of others, and one that is free.
+/// From one communicator to the next: the program's messages, collectives, the making of others, and partitions.
 pub const STEP: u32 = 4;
 
 /// The context of `MPI_COMM_WORLD`.
@@ -23,9 +23,14 @@ const RESERVED: u32 = 4;
 /// The bits of a context without those of [`STEP`].
 const BITS: u32 = 30;
 
-/// The bits of a count, in a run of so many processes; as many again may be started later.
+/// The bits of a count, in a run of so many processes; as many again may be started later, and some thousands in any case.
 fn count_bits(size: usize) -> u32 {
-    BITS - (usize::BITS - (2 * size).leading_zeros()).clamp(12, BITS - 4)
+    BITS - (usize::BITS - (2 * size).leading_zeros()).clamp(13, BITS - 4)
+}
+
+/// How many processes a run may have that begins with so many.
+pub fn capacity(size: usize) -> usize {
+    1 << (BITS - count_bits(size))
 }
 
 /// The context of this name.
@@ -78,6 +83,7 @@ mod tests {
             names.dedup();
             let processes = if last > 1 { 4 } else { 2 };
             assert_eq!(names.len(), 2 * processes, "of {size} processes");
+            assert!(capacity(size) > last as usize);
             assert!(names.iter().all(|name| name % STEP == 0 && *name > BOOT));
         }
     }

@@ -50,6 +50,9 @@ impl Rank {
         named.name.swap(&comm.name);
         named.errhandler.swap(&comm.errhandler);
         named.info.swap(&comm.info);
+        if let Some(session) = comm.session.get() {
+            named.comes_from(session);
+        }
         *comm = Rc::new(named);
     }
 

@@ -50,7 +50,7 @@ impl Proposals {
 }
 
 /// An intercommunicator of two groups.
-fn between(context: u32, group: Group, rank: usize, remote: Group) -> Communicator {
+pub(crate) fn between(context: u32, group: Group, rank: usize, remote: Group) -> Communicator {
     let remote = Remote { group: remote, local_context: context + STEP };
     Communicator::new(context, group, rank, Some(remote))
 }

@@ -49,10 +49,13 @@ impl Rank {
         Ok(made)
     }
 
-    /// Gives a new communicator the error handler of the one that it was made of (9.3).
+    /// Gives a new communicator the error handler of the one that it was made of (9.3), and its session.
     pub fn inherit(&self, made: &Communicator, parent: &Communicator) {
         self.hold_errhandler(parent.errhandler.get());
         made.errhandler.set(parent.errhandler.get());
+        if let Some(session) = parent.session.get() {
+            made.comes_from(session);
+        }
     }
 
     /// A communicator of the same processes in a context of its own, without attributes: what windows and files need for

@@ -14,7 +14,7 @@ pub mod inter;
 pub mod making;
 pub mod split;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -24,6 +24,7 @@ use crate::collectives::hosts::Hosts;
 use crate::error::{Result, fail};
 use crate::group::Group;
 use crate::info::Info;
+use crate::session::OpenSession;
 use crate::topology::Topology;
 use crate::{abi, attributes::Attributes};
 
@@ -31,7 +32,7 @@ use crate::{abi, attributes::Attributes};
 #[derive(Debug)]
 pub struct Communicator {
     /// The context of messages, a multiple of four; that of collectives is the next one, and the one after that is for
-    /// making other communicators of this one.
+    /// making other communicators of this one, and the last for partitions.
     pub context: u32,
     /// Those whom it connects; of an intercommunicator, the local group.
     pub group: Group,
@@ -53,6 +54,8 @@ pub struct Communicator {
     pub info: RefCell<BTreeMap<String, String>>,
     /// How many non-blocking collectives were begun on it: messages of one do not meet those of another.
     pub sequence: Cell<u32>,
+    /// The session that it comes from, if it does from one.
+    pub session: OnceCell<Rc<OpenSession>>,
     /// Which of its ranks share a host, once a collective has found out.
     pub hosts: RefCell<Option<Rc<Hosts>>>,
     /// Whether the program has freed it; it stays while something is under way.
@@ -83,6 +86,7 @@ impl Communicator {
             errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
             info: RefCell::default(),
             sequence: Cell::new(0),
+            session: OnceCell::new(),
             hosts: RefCell::new(None),
             freed: Cell::new(false),
         }
@@ -95,6 +99,11 @@ impl Communicator {
     pub fn local(&self) -> Communicator {
         let remote = self.remote.as_ref().expect("an intercommunicator has two sides");
         Communicator::new(remote.local_context, self.group.clone(), self.rank, None)
+    }
+
+    /// Notes the session that it comes from.
+    pub fn comes_from(&self, session: &Rc<OpenSession>) {
+        let _ = self.session.set(Rc::clone(session));
     }
 
     /// The same processes and contexts, without what programs attached.

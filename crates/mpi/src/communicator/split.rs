@@ -105,9 +105,8 @@ impl Rank {
 
     /// The ranks in a communicator of the processes that share a host with this one. They know each other without a message.
     pub fn on_this_host(&self, comm: &Communicator) -> Group {
-        let hosts = &self.world.hosts;
-        let here = hosts[self.process as usize];
-        let local = comm.group.iter().zip(0..).filter(|(process, _)| hosts[*process as usize] == here);
+        let here = self.world.host(self.process);
+        let local = comm.group.iter().zip(0..).filter(|(process, _)| self.world.host(*process) == here);
         Group::of(local.map(|(_, rank)| rank).collect())
     }
 }

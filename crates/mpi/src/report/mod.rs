@@ -82,7 +82,7 @@ impl Run {
                 Doing::ended(stage)
             }
             _ => {
-                let line = line_of(&self.processes.place(process));
+                let line = line_of(&self.place(process));
                 self.with_rank(process, |rank| Doing::of(rank, line.clone())).unwrap_or_else(Doing::not_begun)
             }
         }
@@ -92,7 +92,7 @@ impl Run {
         let mut failures: Vec<Failure> = Vec::new();
         let aborted = self.aborted();
         if let Some(Aborted { process, code, message }) = &aborted {
-            let place = self.processes.place(*process as usize);
+            let place = self.place(*process as usize);
             failures.push(Failure {
                 ranks: vec![*process],
                 line: line_of(&place),

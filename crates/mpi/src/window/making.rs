@@ -244,11 +244,9 @@ impl Rank {
             (at.size.get(), at.unit, at.base.get())
         };
         // Other windows are shared by chance: among processes of one host.
-        let hosts = &self.world.hosts;
-        let is_near = |rank: usize| {
-            let process = window.exposed(rank).process as usize;
-            !window.mine().is_dynamic && hosts[process] == hosts[self.process as usize]
-        };
+        let here = self.world.host(self.process);
+        let is_near =
+            |rank: usize| !window.mine().is_dynamic && self.world.host(window.exposed(rank).process) == here;
         let is_shared = |rank: usize| window.flavor == abi::WIN_FLAVOR_SHARED || is_near(rank);
         match window.target(rank)? {
             Some(rank) if is_shared(rank) => Ok(part(rank)),

@@ -29,6 +29,7 @@ use simurgh_kernel::simcall::Note;
 use crate::abi::{self, Errhandler};
 use crate::attributes::{Attributes, Value};
 use crate::communicator::Communicator;
+use crate::communicator::context::capacity;
 use crate::error::Result;
 use crate::rank::Rank;
 
@@ -120,13 +121,21 @@ pub(crate) struct Names {
 
 /// The lock number `which`, of three, of the window or file of this number of a process.
 pub(crate) fn lock_name(number: u32, process: u32, processes: usize, which: u32) -> MutexId {
-    MutexId((number * processes as u32 + process) * 3 + which)
+    MutexId(place_of(number, process, processes) * 3 + which)
+}
+
+/// Numbers that no two processes give: even ones are of the processes of the beginning, odd ones of those that were started later.
+fn place_of(number: u32, process: u32, processes: usize) -> u32 {
+    match process.checked_sub(processes as u32) {
+        None => 2 * (number * processes as u32 + process),
+        Some(later) => 2 * (number * (capacity(processes) - processes) as u32 + later) + 1,
+    }
 }
 
 impl Names {
     fn new(number: u32, process: u32, processes: usize) -> Self {
         let lock = |which| lock_name(number, process, processes, which);
-        let freed = ConditionId(number * processes as u32 + process);
+        let freed = ConditionId(place_of(number, process, processes));
         Self { pending: lock(0), atomic: lock(1), gate: lock(2), freed }
     }
 

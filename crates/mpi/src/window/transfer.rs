@@ -255,9 +255,9 @@ impl Rank {
 
     /// Lets data flow from one process to another.
     pub(super) fn flow(&self, from: u32, to: u32, bytes: u64) -> ActivityId {
-        let hosts = &self.world.hosts;
+        let host = |process| self.world.host(process);
         self.sleep(self.world.costs.immediate_send.of(bytes));
-        let flow = Transfer::new(hosts[from as usize], hosts[to as usize], bytes as f64 + HEADER);
+        let flow = Transfer::new(host(from), host(to), bytes as f64 + HEADER);
         match self.ask(Simcall::Flow(flow, Follow::Return)) {
             Answer::Activity(activity) => activity,
             other => unreachable!("a flow is not answered by {other:?}"),

@@ -1,0 +1,406 @@
+//! Partitioned communication: one message whose partitions are sent as they become ready (MPI 5.0, chapter 4).
+//!
+//! When a send is made it tells the receiver, in a message of its own, how its data are divided and which tag the partitions will
+//! have. These first messages carry the tag of the program, and meet the receives in the order in which both sides were made, as
+//! the standard wants it. Each partition that is ready is then a message. All of one round are sent before the next round
+//! begins, so that messages of two rounds are never mixed up, and who is ready first does not matter to the receiver.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Answer, Envelope, Follow, SendRequest, Simcall};
+
+use crate::abi::{self, Status};
+use crate::communicator::Communicator;
+use crate::datatype::Type;
+use crate::error::{Result, fail};
+use crate::message::{Content, Data};
+use crate::p2p::{Context, HEADER, Posted, mailbox};
+use crate::rank::Rank;
+use crate::request::{Pending, Several, Then, Work};
+
+/// The memory of one side, and how it is divided.
+#[derive(Clone, Debug)]
+pub struct Divided {
+    /// Where the first element lies.
+    pub buffer: *mut c_void,
+    /// How many partitions.
+    pub partitions: usize,
+    /// How many elements each has.
+    pub count: usize,
+    /// Of what.
+    pub datatype: Rc<Type>,
+}
+
+impl Divided {
+    /// The bytes of data of one partition.
+    fn part(&self) -> usize {
+        self.count * self.datatype.size
+    }
+
+    /// The bytes of data of all.
+    fn total(&self) -> usize {
+        self.partitions * self.part()
+    }
+}
+
+/// What a send tells its receiver before anything else.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+struct Announcement {
+    /// The tag of the messages that follow.
+    tag: i32,
+    /// How many there are in a round.
+    partitions: usize,
+    /// How many bytes each has.
+    part: usize,
+}
+
+impl Announcement {
+    const BYTES: usize = 20;
+
+    fn to_data(self) -> Data {
+        let mut data = Data::from_slice(&self.tag.to_le_bytes());
+        data.extend_from_slice(&(self.partitions as u64).to_le_bytes());
+        data.extend_from_slice(&(self.part as u64).to_le_bytes());
+        data
+    }
+
+    fn from_data(data: &[u8]) -> Self {
+        let number = |from: usize| u64::from_le_bytes(data[from..from + 8].try_into().expect("eight bytes"));
+        Self {
+            tag: i32::from_le_bytes(data[..4].try_into().expect("four bytes")),
+            partitions: number(4) as usize,
+            part: number(12) as usize,
+        }
+    }
+}
+
+/// A send of partitions.
+#[derive(Debug)]
+pub struct PartitionedSend {
+    memory: Divided,
+    destination: i32,
+    comm: Rc<Communicator>,
+    /// The tag of its messages.
+    tag: i32,
+    /// Which partitions are ready in this round.
+    ready: RefCell<Vec<bool>>,
+    /// How many are not.
+    left: Cell<usize>,
+}
+
+/// A receive of partitions.
+#[derive(Debug)]
+pub struct PartitionedReceive {
+    memory: Divided,
+    source: i32,
+    tag: i32,
+    comm: Rc<Communicator>,
+    /// The receive of the first message, until it is over.
+    announcement: Cell<Option<ActivityId>>,
+    /// What it said.
+    known: Cell<Option<Announcement>>,
+    /// Which messages of this round have come.
+    arrived: RefCell<Vec<bool>>,
+    /// How many have not.
+    left: Cell<usize>,
+}
+
+impl Rank {
+    /// A message of partitioned communication. What it is about is told apart by the tag on the envelope; the number in it is
+    /// that of the partition.
+    fn send_partition(
+        &self,
+        comm: &Communicator,
+        to: i32,
+        tag: i32,
+        number: i32,
+        data: Data,
+    ) -> Result<Posted> {
+        let Some(process) = comm.destination(to)? else { return Ok(Posted::Done) };
+        let bytes = data.len() as u64;
+        let detached = bytes < self.eager_limit();
+        self.sleep(self.world.costs.immediate_send.of(bytes));
+        self.traffic.sends(bytes);
+        let source = comm.rank;
+        let content =
+            Content { process: self.process, source: source as i32, tag: number, waited: !detached, data };
+        let request = SendRequest {
+            mailbox: mailbox(process),
+            bytes: bytes as f64 + HEADER,
+            rate: None,
+            envelope: Envelope { context: Context::Partitioned.of(comm), source: source as u32, tag },
+            payload: Some(self.for_others(|| Box::new(content))),
+        };
+        if detached {
+            self.post(request);
+            return Ok(Posted::Done);
+        }
+        match self.ask(Simcall::Send(request, Follow::Return)) {
+            Answer::Activity(activity) => Ok(Posted::UnderWay(activity)),
+            other => unreachable!("a send is not answered by {other:?}"),
+        }
+    }
+
+    /// Makes a send of partitions, and tells its receiver.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn partitioned_send(
+        &self,
+        memory: Divided,
+        destination: i32,
+        tag: i32,
+        comm: Rc<Communicator>,
+    ) -> Result<PartitionedSend> {
+        // Tags of programs are not negative: those of partitions are.
+        let number = self.channels.get();
+        self.channels.set((number + 1) & i32::MAX);
+        let own = -1 - number;
+        let told = Announcement { tag: own, partitions: memory.partitions, part: memory.part() };
+        self.send_partition(&comm, destination, tag, tag, told.to_data())?;
+        let ready = RefCell::new(vec![false; memory.partitions]);
+        let left = Cell::new(memory.partitions);
+        Ok(PartitionedSend { memory, destination, comm, tag: own, ready, left })
+    }
+
+    /// Makes a receive of partitions.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn partitioned_receive(
+        &self,
+        memory: Divided,
+        source: i32,
+        tag: i32,
+        comm: Rc<Communicator>,
+    ) -> Result<PartitionedReceive> {
+        let announcement = Cell::new(self.post_receive(&comm, Context::Partitioned, source, tag)?);
+        Ok(PartitionedReceive {
+            memory,
+            source,
+            tag,
+            comm,
+            announcement,
+            known: Cell::new(None),
+            arrived: RefCell::default(),
+            left: Cell::new(0),
+        })
+    }
+}
+
+impl PartitionedSend {
+    /// A round begins: no partition is ready.
+    pub fn begin(&self, request: &Pending) {
+        self.ready.borrow_mut().fill(false);
+        self.left.set(self.memory.partitions);
+        request.begins([], Work::Nothing, Status::empty());
+        let somebody = self.destination != abi::PROC_NULL;
+        request.open.set(somebody && self.memory.partitions > 0);
+    }
+
+    /// A partition is ready.
+    ///
+    /// # Errors
+    /// If there is none of this number, it is ready already, or no round has begun.
+    pub fn ready(&self, me: &Rank, request: &Pending, partition: i32) -> Result {
+        if !request.active.get() {
+            return fail(abi::ERR_REQUEST, "the request is not active: MPI_Start comes before MPI_Pready");
+        }
+        let number = number_of(partition, self.memory.partitions)?;
+        if std::mem::replace(&mut self.ready.borrow_mut()[number], true) {
+            return fail(abi::ERR_ARG, format!("partition {partition} is ready already"));
+        }
+        let (part, somebody) = (self.memory.part(), self.destination != abi::PROC_NULL);
+        // It is the receiver's in the end.
+        let data = me.for_others(|| {
+            let (mut data, memory) = (Data::new(), &self.memory);
+            if somebody {
+                // SAFETY: the program says that so many elements lie there, and that this partition does not change any more.
+                unsafe { memory.datatype.pack_range(memory.buffer, number * part, part, &mut data) };
+            }
+            data
+        });
+        match me.send_partition(&self.comm, self.destination, self.tag, partition, data)? {
+            Posted::Done => {}
+            Posted::UnderWay(activity) => request.adds(activity),
+        }
+        self.left.set(self.left.get() - 1);
+        if self.left.get() == 0 {
+            request.open.set(false);
+        }
+        Ok(())
+    }
+}
+
+/// Checks the number of a partition.
+fn number_of(partition: i32, partitions: usize) -> Result<usize> {
+    match usize::try_from(partition) {
+        Ok(number) if number < partitions => Ok(number),
+        _ => fail(abi::ERR_ARG, format!("there is no partition {partition}: there are {partitions}")),
+    }
+}
+
+impl PartitionedReceive {
+    /// A round begins.
+    ///
+    /// # Errors
+    /// If a receive cannot be posted.
+    pub fn begin(self: &Rc<Self>, me: &Rank, request: &Pending) -> Result {
+        if self.source == abi::PROC_NULL {
+            request.begins([], Work::Nothing, Status::of_nobody());
+            return Ok(());
+        }
+        self.arrived.borrow_mut().clear();
+        let first = match (self.known.get(), self.announcement.get()) {
+            (None, Some(activity)) => {
+                // It has come in most cases: then nothing is lost by waiting for it first.
+                let test = Simcall::TestAny { activities: [activity].into_iter().collect() };
+                match me.ask(test).into_over() {
+                    Ok((_, result)) => {
+                        self.announcement.set(None);
+                        let message = result.map_err(crate::request::gone)?;
+                        self.learn(&Content::of(message.expect("a receive brings something")));
+                        None
+                    }
+                    Err(_) => Some(activity),
+                }
+            }
+            _ => None,
+        };
+        let (activities, round) = match first {
+            Some(activity) => (vec![activity], Round { receive: Rc::clone(self), posted: false }),
+            None => (self.post(me)?, Round { receive: Rc::clone(self), posted: true }),
+        };
+        request.begins(activities, Work::Several(Box::new(round)), Status::empty());
+        request.settle(me);
+        Ok(())
+    }
+
+    /// What the send has told.
+    fn learn(&self, content: &Content) {
+        self.known.set(Some(Announcement::from_data(&content.data)));
+    }
+
+    fn known(&self) -> Announcement {
+        self.known.get().expect("the send has told how it is divided")
+    }
+
+    /// Posts the receives of a round.
+    fn post(&self, me: &Rank) -> Result<Vec<ActivityId>> {
+        let Announcement { tag, partitions, .. } = self.known();
+        *self.arrived.borrow_mut() = vec![false; partitions];
+        self.left.set(partitions);
+        let mut posted = Vec::with_capacity(partitions);
+        for _ in 0..partitions {
+            posted.extend(me.post_receive(&self.comm, Context::Partitioned, self.source, tag)?);
+        }
+        Ok(posted)
+    }
+
+    /// A partition of the sender has come.
+    fn put(&self, content: &Content) {
+        let number = content.tag as usize;
+        let from = number * self.known().part;
+        let room = self.memory.total().saturating_sub(from).min(content.data.len());
+        // SAFETY: the program gave room for so many elements, until the receive is complete.
+        unsafe { self.memory.datatype.unpack_from(&content.data[..room], from, self.memory.buffer) };
+        self.arrived.borrow_mut()[number] = true;
+        self.left.set(self.left.get() - 1);
+    }
+
+    /// Whether all of a partition of the receiver is there: whatever the sender's partitions have of it.
+    fn has(&self, number: usize) -> bool {
+        let (Some(told), part) = (self.known.get(), self.memory.part()) else { return false };
+        let arrived = self.arrived.borrow();
+        if arrived.len() != told.partitions {
+            return false;
+        }
+        let (from, to) = (number * part, (number + 1) * part);
+        if part == 0 || told.part == 0 || from >= told.part * told.partitions {
+            return self.left.get() == 0;
+        }
+        (from / told.part..to.div_ceil(told.part).min(told.partitions)).all(|sent| arrived[sent])
+    }
+
+    /// Looks whether a partition has come, at the cost of a test if it has not.
+    ///
+    /// # Errors
+    /// If there is none of this number.
+    pub fn has_arrived(&self, me: &Rank, request: &Pending, partition: i32) -> Result<bool> {
+        let number = number_of(partition, self.memory.partitions)?;
+        if !request.active.get() || self.source == abi::PROC_NULL {
+            return Ok(true);
+        }
+        if self.has(number) {
+            return Ok(true);
+        }
+        let polls = &me.world.polls.test;
+        me.sleep(f64::from(polls.get()) * me.world.costs.test);
+        me.test(request);
+        let found = self.has(number);
+        me.has_polled(polls, found);
+        Ok(found)
+    }
+}
+
+/// A round of a receive.
+#[derive(Debug)]
+struct Round {
+    receive: Rc<PartitionedReceive>,
+    /// Whether it waits for partitions, and not for what tells of them.
+    posted: bool,
+}
+
+impl Several for Round {
+    fn arrived(&mut self, _me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
+        let content = message.expect("a receive brings something");
+        if self.posted {
+            self.receive.put(&content);
+        } else {
+            self.receive.announcement.set(None);
+            self.receive.learn(&content);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, me: &Rank) -> Result<Then> {
+        if !self.posted {
+            self.posted = true;
+            return self.receive.post(me).map(Then::More);
+        }
+        let (told, room) = (self.receive.known(), self.receive.memory.total());
+        let sent = told.partitions * told.part;
+        if sent > room {
+            return fail(
+                abi::ERR_TRUNCATE,
+                format!(
+                    "{sent} bytes in {} partitions from rank {} with tag {} do not fit into a receive of {room} bytes",
+                    told.partitions, self.receive.source, self.receive.tag
+                ),
+            );
+        }
+        Ok(Then::Complete)
+    }
+
+    fn status(&self) -> Status {
+        let told = self.receive.known();
+        Status::new(self.receive.source, self.receive.tag, (told.partitions * told.part) as i64)
+    }
+}
+
+const _: () = assert!(Announcement::BYTES == 4 + 8 + 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announcements_travel_in_messages() {
+        let told = Announcement { tag: -7, partitions: 1 << 33, part: 12 };
+        assert_eq!(told.to_data().len(), Announcement::BYTES);
+        assert_eq!(Announcement::from_data(&told.to_data()), told);
+    }
+}
