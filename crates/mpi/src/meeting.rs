@@ -6,15 +6,18 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Answer, Failure, Follow, OnTimeout, Simcall};
+
 use crate::abi;
 use crate::communicator::Communicator;
 use crate::communicator::channel::{Channel, tags};
 use crate::error::{Result, fail};
 use crate::group::Group;
 use crate::message::Data;
-use crate::p2p::{Context, Manner, Mode};
+use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
-use simurgh_kernel::simcall::Follow;
+use crate::request::gone;
 
 /// What names of ports begin with.
 const PORT: &str = "simurgh:port:";
@@ -27,6 +30,9 @@ pub enum Side {
     /// `MPI_Comm_connect`.
     Connects,
 }
+
+/// How long one who connects waits to be accepted, in seconds of the simulation, if nothing else is said.
+pub const CONNECTING: f64 = 180.0;
 
 /// How long a process waits for another at the end of a socket, in seconds of the simulation.
 const PATIENCE: f64 = 3600.0;
@@ -72,22 +78,22 @@ impl Rank {
     }
 
     /// Meets others at a port, which all processes of a communicator do together: the communicator between both. The port is
-    /// named at the root alone.
+    /// named at the root alone, and how many seconds one who connects waits there.
     ///
     /// # Errors
-    /// If the port is not open: all are told.
+    /// If the port is not open, or nobody accepts: all are told.
     pub fn meet_at_port(
         &self,
         comm: &Rc<Communicator>,
         root: usize,
-        port: Option<Result<String>>,
+        port: Option<Result<(String, f64)>>,
         side: Side,
     ) -> Result<Communicator> {
         let boot = self.boot();
         let mut told = Data::new();
         let mut other = None;
         if let Some(port) = port {
-            match port.and_then(|name| self.find_other(&boot, &name, side)) {
+            match port.and_then(|port| self.find_other(&boot, &port, side)) {
                 Ok(process) => {
                     other = Some(process);
                     told.extend_from_slice(&abi::SUCCESS.to_le_bytes());
@@ -111,7 +117,8 @@ impl Rank {
     }
 
     /// The process at the other side.
-    fn find_other(&self, boot: &Communicator, name: &str, side: Side) -> Result<u32> {
+    fn find_other(&self, boot: &Communicator, (name, patience): &(String, f64), side: Side) -> Result<u32> {
+        let patience = *patience;
         match side {
             Side::Accepts => {
                 let port = self.own_port(name)?;
@@ -123,11 +130,38 @@ impl Rank {
                 if process == self.process {
                     return fail(abi::ERR_PORT, "a process cannot connect to a port of its own");
                 }
-                let (to, tag, mode) = (process as i32, port as i32, Mode::Standard);
-                let follow = Follow::Detach;
-                self.send_data(boot, Context::User, to, tag, Data::new(), mode, Manner::Immediate, follow)?;
-                Ok(process)
+                let (to, tag, mode) = (process as i32, port as i32, Mode::Synchronous);
+                let (manner, follow) = (Manner::Immediate, Follow::Return);
+                match self.send_data(boot, Context::User, to, tag, Data::new(), mode, manner, follow)? {
+                    Posted::Done => Ok(process),
+                    Posted::UnderWay(activity) => {
+                        self.is_accepted(activity, name, patience).map(|()| process)
+                    }
+                }
             }
+        }
+    }
+
+    /// Waits until one who connects is accepted, for so many seconds.
+    fn is_accepted(&self, activity: ActivityId, name: &str, patience: f64) -> Result {
+        let wait = |timeout| Simcall::WaitAny {
+            activities: [activity].into_iter().collect(),
+            timeout,
+            on_timeout: OnTimeout::Keep,
+            release: true,
+        };
+        match self.ask(wait(Some(patience))) {
+            Answer::Failed { failure: Failure::Timeout, .. } => {}
+            Answer::Failed { failure, .. } => return Err(gone(failure)),
+            _ => return Ok(()),
+        }
+        if let Answer::Flag(true) = self.ask(Simcall::Withdraw(activity)) {
+            return fail(abi::ERR_PORT, format!("nobody accepts at the port {name:?} within {patience} s"));
+        }
+        // It was accepted at the last moment.
+        match self.ask(wait(None)) {
+            Answer::Failed { failure, .. } => Err(gone(failure)),
+            _ => Ok(()),
         }
     }
 

@@ -155,10 +155,10 @@ impl Rank {
         tag: i32,
         comm: Rc<Communicator>,
     ) -> Result<PartitionedSend> {
-        // Tags of programs are not negative: those of partitions are.
+        // Tags of programs are not negative, and wildcards are just below 0: those of partitions are far below.
         let number = self.channels.get();
-        self.channels.set((number + 1) & i32::MAX);
-        let own = -1 - number;
+        self.channels.set((number + 1) & (i32::MAX >> 1));
+        let own = i32::MIN + number;
         let told = Announcement { tag: own, partitions: memory.partitions, part: memory.part() };
         self.send_partition(&comm, destination, tag, tag, told.to_data())?;
         let ready = RefCell::new(vec![false; memory.partitions]);

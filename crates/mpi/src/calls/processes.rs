@@ -7,7 +7,7 @@ use super::{check_place, elements, give};
 use crate::abi::{self, Comm, Info, text_of, write_text};
 use crate::communicator::Communicator;
 use crate::error::{Result, fail};
-use crate::meeting::Side;
+use crate::meeting::{CONNECTING, Side};
 use crate::rank::Rank;
 use crate::spawning::Command;
 
@@ -193,8 +193,10 @@ fn meet(
     let (comm, root, is_root) = callers(me, comm, root)?;
     check_place(newcomm)?;
     let port = is_root.then(|| {
-        me.hints(info)?;
-        text(port_name, "the name of the port")
+        let hints = me.hints(info)?;
+        let seconds = hints.get("timeout").and_then(|value| value.trim().parse::<f64>().ok());
+        let patience = seconds.filter(|seconds| (0.0..1e12).contains(seconds)).unwrap_or(CONNECTING);
+        Ok((text(port_name, "the name of the port")?, patience))
     });
     let made = me.meet_at_port(&comm, root, port, side)?;
     give(newcomm, me.keep_comm(made))

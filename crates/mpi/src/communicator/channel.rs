@@ -22,12 +22,12 @@ pub struct Channel<'a> {
     pub tag: i32,
 }
 
-/// Tags of what communicators are made by. Those that programs give are not negative.
+/// Tags of what communicators are made by. Those that programs give are not negative; -2 is `MPI_ANY_TAG`.
 pub mod tags {
     /// The context of a new communicator.
     pub const CONTEXT: i32 = -1;
     /// Colours and keys, and what follows from them.
-    pub const SPLIT: i32 = -2;
+    pub const SPLIT: i32 = -7;
     /// Between the two sides of an intercommunicator, and what leaders tell their side.
     pub const LEADERS: i32 = -3;
     /// Edges of a graph.

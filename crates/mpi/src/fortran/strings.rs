@@ -65,8 +65,9 @@ impl Texts {
         let mut texts = Vec::new();
         let mut next = first;
         loop {
+            // Blanks on both sides are no part of an argument (11.8.2).
             // SAFETY: a blank text is still to come, or this is it.
-            let text = unsafe { Text::new(next, length, false) };
+            let text = unsafe { Text::new(next, length, true) };
             if text.is_empty() {
                 return Self::new(texts);
             }
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_array_of_texts_ends_with_a_blank_one() {
-        let array = "one two     x   ";
+        let array = "one  two    x   ";
         // SAFETY: the third text is blank.
         let mut texts = unsafe { Texts::until_blank(array.as_ptr().cast(), 4, 4) };
         assert_eq!(texts.pointers.len(), 3);

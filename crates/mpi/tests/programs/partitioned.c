@@ -78,6 +78,33 @@ static void order(void) {
     MPI_Request_free(&requests[1]);
 }
 
+/* Several of one tag, the last of which is started first by the sender. */
+static void backwards(void) {
+    enum { MANY = 5 };
+    int data[MANY][6], which, index;
+    MPI_Request requests[MANY];
+    for (which = 0; which < MANY; which++) {
+        for (index = 0; index < 6; index++)
+            data[which][index] = rank == 0 ? 10 * which + index : -1;
+        if (rank == 0)
+            MPI_Psend_init(data[which], 3, 2, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[which]);
+        else
+            MPI_Precv_init(data[which], 2, 3, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[which]);
+    }
+    for (which = MANY - 1; rank == 0 && which >= 0; which--) {
+        MPI_Start(&requests[which]);
+        MPI_Pready_range(0, 2, requests[which]);
+    }
+    if (rank == 1)
+        MPI_Startall(MANY, requests);
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+    for (which = 0; which < MANY; which++) {
+        for (index = 0; index < 6; index++)
+            CHECK(data[which][index] == 10 * which + index);
+        MPI_Request_free(&requests[which]);
+    }
+}
+
 /* Every other integer of the sender becomes a block of the receiver. Ordinary messages of the same tag are others. */
 static void strided(void) {
     int from[24], to[12], plain = rank, index;
@@ -192,6 +219,7 @@ int main(int argc, char **argv) {
         divided(15, 2, 60, 2);
         divided(2, 5, 100000, 2);
         order();
+        backwards();
         strided();
     }
     alone();

@@ -85,6 +85,35 @@ static void many(void) {
     }
 }
 
+/* Nobody accepts: who connects is told after some time, and who comes later is not hindered. */
+static void in_vain(void) {
+    MPI_Comm both;
+    MPI_Info info;
+    char port[MPI_MAX_PORT_NAME] = "";
+    double before;
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "timeout", "5");
+        before = MPI_Wtime();
+        CHECK(class_of(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &both)) == MPI_ERR_PORT);
+        CHECK(MPI_Wtime() - before > 4.99 && MPI_Wtime() - before < 5.01);
+        MPI_Info_free(&info);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank < 2) {
+        if (rank == 0)
+            MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &both);
+        else
+            MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &both);
+        MPI_Comm_disconnect(&both);
+    }
+    if (rank == 0)
+        MPI_Close_port(port);
+}
+
 /* Two processes that share a socket. */
 static void joined(void) {
     int ends[2], theirs;
@@ -113,6 +142,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     halves();
     many();
+    in_vain();
     joined();
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all == 0)
