@@ -55,6 +55,9 @@ pub fn answer<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
 /// The program calls: its computation counts, memory is taken from the library's heap, and the time that it takes is noted. A
 /// function of the program that is called from here may call again.
 fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
+    if os::is_worker() {
+        return os::on_process(&mut || within(procedure, call));
+    }
     let me = os::rank();
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));

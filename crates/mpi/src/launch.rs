@@ -1,6 +1,9 @@
 //! A compiled MPI program becomes a program of actors, one for each process, on the hosts of a platform.
 
-use std::io::Write;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -238,7 +241,7 @@ impl Launch {
                 self.executable.display()
             )));
         }
-        let environment: Vec<(String, String)> = std::env::vars().collect();
+        let environment = environment();
         let of_beginning = (&*executable, Arc::clone(&image));
         let (shared, first, env) = (Arc::clone(&platform), world.size(), environment.clone());
         let spawner = Arc::new(Spawner::new(shared, personality, listed, first, env, of_beginning));
@@ -290,6 +293,19 @@ impl Launch {
 fn replayer() -> Result<PathBuf> {
     let files = Files::ready().map_err(|error| Error::input(error.to_string()))?;
     files.replayer().map_err(|error| Error::input(error.to_string()))
+}
+
+/// Numbers of threads that libraries would make by themselves, which they do without if these say so.
+const THREADS: [&str; 2] = ["OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"];
+
+/// What programs are given of the environment. What is no text is left out.
+fn environment() -> Vec<(String, String)> {
+    let text = |word: OsString| word.into_string().ok();
+    let mut all: Vec<(String, String)> =
+        std::env::vars_os().filter_map(|(name, value)| text(name).zip(text(value))).collect();
+    let missing = THREADS.iter().filter(|name| std::env::var_os(name).is_none());
+    all.extend(missing.map(|name| ((*name).to_owned(), "1".to_owned())));
+    all
 }
 
 fn refused(error: simurgh_native::Error) -> Error {
@@ -383,6 +399,23 @@ impl Personality for Mpi {
 
     fn sleep(&self, _rank: usize, seconds: f64) {
         outside_of_calls(|me| self.world.progress.while_busy(|| me.spend(seconds)));
+    }
+
+    /// The first process has our input, and no other has one.
+    fn input(&self, rank: usize, bytes: &mut [u8]) -> usize {
+        if rank != 0 {
+            return 0;
+        }
+        // Not more than is asked for: commands that the program starts may read the rest.
+        let Ok(input) = std::io::stdin().as_fd().try_clone_to_owned() else { return 0 };
+        let mut input = File::from(input);
+        loop {
+            match input.read(bytes) {
+                Ok(count) => return count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return 0,
+            }
+        }
     }
 
     fn leaves(&self, _rank: usize, how: &End) {

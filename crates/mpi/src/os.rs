@@ -68,6 +68,22 @@ pub fn stack_limit() -> usize {
     limit.rlim_cur.clamp(LEAST, MOST) as usize
 }
 
+/// Whether a worker of OpenMP calls, which cannot wait for others itself.
+#[inline]
+pub fn is_worker() -> bool {
+    simurgh_native::is_worker()
+}
+
+/// Lets the process of a worker do something.
+pub fn on_process(call: &mut dyn FnMut()) {
+    simurgh_native::on_process(call);
+}
+
+/// Whether a worker has called what runs now.
+pub fn is_for_worker() -> bool {
+    simurgh_native::is_for_worker()
+}
+
 /// A process begins: what the library knows of it is made.
 pub fn begins(make: impl FnOnce() -> Rank) {
     let rank = in_heap_of_library(|| Box::into_raw(Box::new(make())));

@@ -67,6 +67,21 @@ int unsetenv(const char *name) {
   return 0;
 }
 int clearenv(void) { return environ = 0, 0; }
+extern char **libc_environ;
+char **simurgh_environment_lend(void) {
+  char **before = libc_environ;
+  libc_environ = environ;
+  return before;
+}
+void simurgh_environment_back(char **before) { libc_environ = before; }
+LIBC(system);
+int system(const char *command) {
+  char **before = simurgh_environment_lend();
+  int heap = simurgh_heap(0), answer = libc_system(command);
+  simurgh_heap(heap);
+  simurgh_environment_back(before);
+  return answer;
+}
 
 /* Directories. */
 int chdir(const char *path) { return simurgh_chdir(path); }
@@ -80,29 +95,37 @@ mode_t umask(mode_t mask) { return (mode_t)simurgh_umask((int)mask); }
 /* Locale: of the process alone. */
 static locale_t locale;
 static char names[LC_ALL + 1][64] = {"C", "C", "C", "C", "C", "C", "C"};
-static char all[64];
+static const char *const variables[] = {"LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LC_MONETARY", "LC_MESSAGES"};
+static const int masks[] = {LC_CTYPE_MASK, LC_NUMERIC_MASK, LC_TIME_MASK, LC_COLLATE_MASK, LC_MONETARY_MASK,
+                            LC_MESSAGES_MASK};
+/* What the environment says of a category. */
+static const char *preferred(int category) {
+  const char *of[] = {getenv("LC_ALL"), getenv(variables[category]), getenv("LANG")};
+  for (int i = 0; i < 3; i++)
+    if (of[i] && *of[i]) return of[i];
+  return "C";
+}
 char *setlocale(int category, const char *name) {
-  static const int masks[] = {LC_CTYPE_MASK, LC_NUMERIC_MASK, LC_TIME_MASK, LC_COLLATE_MASK, LC_MONETARY_MASK,
-                              LC_MESSAGES_MASK, LC_ALL_MASK};
+  int first = category == LC_ALL ? 0 : category, last = category == LC_ALL ? LC_ALL - 1 : category, error = errno;
   locale_t made;
-  int heap, error = errno;
   if (category < 0 || category > LC_ALL) return 0;
   if (!name) return names[category];
-  if (!*name) {
-    name = getenv("LC_ALL");
-    if (!*name) name = getenv("LANG");
-    if (!*name) name = "C";
+  /* Those of other processes, and what was before if one of the categories is not there, stay as they are. */
+  made = locale ? duplocale(locale) : (locale_t)0;
+  for (int i = first; i <= last; i++) {
+    locale_t next = newlocale(masks[i], *name ? name : preferred(i), made);
+    if (!next) {
+      if (made) freelocale(made);
+      return 0;
+    }
+    made = next;
   }
-  heap = simurgh_heap(0);
-  made = newlocale(masks[category], name, locale);
-  simurgh_heap(heap);
-  if (!made) return 0;
   errno = error;
+  simurgh_locale(made);
+  /* The one before stays: who is put back to what it was needs it. */
   locale = made;
-  simurgh_locale(locale);
-  for (int i = 0; i <= LC_ALL; i++)
-    if (category == LC_ALL || i == category) strncpy(names[i], name, sizeof names[i] - 1);
-  strncpy(all, name, sizeof all - 1);
+  for (int i = first; i <= last; i++) snprintf(names[i], sizeof names[i], "%s", *name ? name : preferred(i));
+  snprintf(names[LC_ALL], sizeof names[LC_ALL], "%s", names[LC_CTYPE]);
   return names[category];
 }
 

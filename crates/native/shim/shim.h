@@ -30,10 +30,15 @@ int simurgh_umask(int mask);
 void simurgh_hostname(char *name, size_t bytes);
 void simurgh_locale(void *locale);
 void simurgh_stream(void *stream, int is_open);
+void simurgh_handler(int signal, void (*handler)(int), int flags);
 
 /* Whether this is a child made by fork, which is alone in its process. */
 extern int simurgh_is_child;
 void simurgh_streams_start(void);
 void simurgh_streams_end(void);
 void simurgh_environment_start(char **envp);
+/* Lets libc start commands with the environment of this process; what was there before is to be given back. */
+char **simurgh_environment_lend(void);
+void simurgh_environment_back(char **before);
+void simurgh_descriptors_of_child(void);
 void simurgh_say(const char *text);

@@ -1,6 +1,7 @@
 /* Beginning and end of a process. */
 #include "shim.h"
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 LIBC(_exit);
@@ -115,7 +116,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
   exit(main(argc, argv, envp));
 }
 
-/* Signals: handlers are a process's own, and called for what it raises itself. */
+/* Signals: handlers are a process's own, and called for what it raises itself; the host calls them for faults. */
 static struct sigaction actions[65];
 LIBC(raise);
 
@@ -146,7 +147,10 @@ void __fortify_fail(const char *text) { simurgh_die(SIGABRT, text); }
 int sigaction(int signal, const struct sigaction *new, struct sigaction *old) {
   if (signal < 1 || signal > 64) return errno = EINVAL, -1;
   if (old) *old = actions[signal];
-  if (new) actions[signal] = *new;
+  if (new) {
+    actions[signal] = *new;
+    simurgh_handler(signal, new->sa_handler, new->sa_flags);
+  }
   return 0;
 }
 static void (*set(int signal, void (*handler)(int)))(int) {
@@ -181,12 +185,22 @@ int raise(int signal) {
 LIBC(kill);
 int kill(pid_t pid, int signal) { return pid == getpid() && signal ? raise(signal) : libc_kill(pid, signal); }
 int pthread_kill(unsigned long thread, int signal) { return (void)thread, signal ? raise(signal) : 0; }
+/* Signals that come by themselves would come to all processes: there are none. */
 unsigned alarm(unsigned seconds) { return (void)seconds, 0; }
+int setitimer(__itimer_which_t which, const struct itimerval *new, struct itimerval *old) {
+  (void)which, (void)new;
+  if (old) memset(old, 0, sizeof *old);
+  return 0;
+}
 
 pid_t getpid(void) { return simurgh_is_child ? libc_getpid() : 1000 + simurgh_rank(); }
 pid_t fork(void) {
   pid_t child = libc_fork();
-  if (child == 0) simurgh_is_child = 1;
+  if (child == 0) {
+    simurgh_descriptors_of_child();
+    simurgh_is_child = 1;
+    simurgh_environment_lend();
+  }
   return child;
 }
 pid_t vfork(void) { return fork(); }

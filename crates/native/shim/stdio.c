@@ -19,13 +19,13 @@ LIBC(fopencookie); LIBC(fclose); LIBC(fopen); LIBC(fopen64); LIBC(fdopen); LIBC(
 LIBC(fmemopen); LIBC(open_memstream); LIBC(vfprintf); LIBC(vfwprintf); LIBC(fputs); LIBC(fputc); LIBC(fwrite); LIBC(fflush);
 LIBC(setvbuf); LIBC(fileno); LIBC(ferror); LIBC(feof); LIBC(clearerr); LIBC(fgetc); LIBC(fgets); LIBC(fread); LIBC(ungetc);
 LIBC(vfscanf); LIBC(getdelim); LIBC(fseek); LIBC(fseeko); LIBC(ftell); LIBC(ftello); LIBC(rewind); LIBC(fputwc); LIBC(fputws);
-LIBC(fgetwc); LIBC(fgetws); LIBC(ungetwc); LIBC(flockfile); LIBC(funlockfile); LIBC(ftrylockfile); LIBC(fwide); LIBC(write); LIBC(writev);
-LIBC(read); LIBC(isatty); LIBC(fstat); LIBC(vdprintf); LIBC(close); LIBC(fgetpos); LIBC(fsetpos);
+LIBC(fgetwc); LIBC(fgetws); LIBC(ungetwc); LIBC(flockfile); LIBC(funlockfile); LIBC(ftrylockfile); LIBC(fwide);
+LIBC(vdprintf); LIBC(fgetpos); LIBC(fsetpos);
 extern int libc___overflow(FILE *, int);
 extern int libc___uflow(FILE *);
 extern int libc___isoc99_vfscanf(FILE *, const char *, va_list);
 
-static ssize_t read_input(void *cookie, char *bytes, size_t count) { return (void)cookie, simurgh_read(bytes, count); }
+static ssize_t read_input(void *cookie, char *bytes, size_t count) { return (void)cookie, read(0, bytes, count); }
 
 static FILE *made(FILE *stream, int heap) {
   if (stream) simurgh_stream(stream, 1);
@@ -47,7 +47,7 @@ static FILE *real(FILE *f) {
 }
 
 static int put(FILE *f, const void *bytes, size_t count) {
-  simurgh_write(((struct stream *)f)->fd, bytes, count);
+  write(((struct stream *)f)->fd, bytes, count);
   return 0;
 }
 void simurgh_say(const char *text) { put((FILE *)&errors, text, strlen(text)), put((FILE *)&errors, "\n", 1); }
@@ -254,11 +254,18 @@ void rewind(FILE *f) { FILE *r = real(f); if (r) libc_rewind(r); }
 FILE *fopen(const char *path, const char *mode) { MADE(libc_fopen(path, mode)); }
 FILE *fopen64(const char *path, const char *mode) { MADE(libc_fopen64(path, mode)); }
 FILE *fdopen(int fd, const char *mode) {
+  if (fd == 0) return stdin;
   if (fd == 1) return stdout;
   if (fd == 2) return stderr;
   MADE(libc_fdopen(fd, mode));
 }
-FILE *popen(const char *command, const char *mode) { MADE(libc_popen(command, mode)); }
+FILE *popen(const char *command, const char *mode) {
+  int heap = simurgh_heap(0);
+  char **before = simurgh_environment_lend();
+  FILE *stream = libc_popen(command, mode);
+  simurgh_environment_back(before);
+  return made(stream, heap);
+}
 FILE *tmpfile(void) { MADE(libc_tmpfile()); }
 FILE *tmpfile64(void) { return tmpfile(); }
 FILE *fmemopen(void *bytes, size_t size, const char *mode) { MADE(libc_fmemopen(bytes, size, mode)); }
@@ -299,28 +306,3 @@ FILE *freopen(const char *path, const char *mode, FILE *f) {
   return r;
 }
 FILE *freopen64(const char *path, const char *mode, FILE *f) { return freopen(path, mode, f); }
-
-/* Descriptors. */
-ssize_t write(int fd, const void *bytes, size_t count) {
-  return (fd == 1 || fd == 2) && !simurgh_is_child ? simurgh_write(fd, bytes, count) : libc_write(fd, bytes, count);
-}
-ssize_t __write(int fd, const void *bytes, size_t count) { return write(fd, bytes, count); }
-ssize_t writev(int fd, const struct iovec *parts, int count) {
-  ssize_t all = 0;
-  if ((fd != 1 && fd != 2) || simurgh_is_child) return libc_writev(fd, parts, count);
-  for (int i = 0; i < count; i++) all += simurgh_write(fd, parts[i].iov_base, parts[i].iov_len);
-  return all;
-}
-ssize_t read(int fd, void *bytes, size_t count) { return fd == 0 && !simurgh_is_child ? simurgh_read(bytes, count) : libc_read(fd, bytes, count); }
-ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room) { return (void)room, read(fd, bytes, count); }
-int close(int fd) { return fd >= 0 && fd <= 2 && !simurgh_is_child ? 0 : libc_close(fd); }
-int isatty(int fd) { return fd >= 0 && fd <= 2 ? (errno = ENOTTY, 0) : libc_isatty(fd); }
-int fstat(int fd, struct stat *about) {
-  if (fd < 0 || fd > 2) return libc_fstat(fd, about);
-  memset(about, 0, sizeof *about);
-  about->st_mode = S_IFIFO | 0600, about->st_nlink = 1, about->st_blksize = 4096, about->st_ino = (ino_t)fd + 1;
-  return 0;
-}
-int fstat64(int fd, struct stat64 *about) { return fstat(fd, (struct stat *)about); }
-int __fxstat(int version, int fd, struct stat *about) { return (void)version, fstat(fd, about); }
-int __fxstat64(int version, int fd, struct stat64 *about) { return (void)version, fstat(fd, (struct stat *)about); }

@@ -13,6 +13,8 @@ use simurgh_kernel::context::Port;
 use simurgh_kernel::simcall::{Answer, Simcall};
 
 use crate::arena::Arena;
+use crate::handlers::Handler;
+use crate::lending::Asked;
 use crate::personality::End;
 use crate::processes::Shared;
 use crate::signals::Cause;
@@ -69,6 +71,11 @@ pub(crate) struct Rank {
     pub lines: [Vec<u8>; 2],
     /// Streams of libc that it has open.
     pub streams: Vec<usize>,
+    /// What its workers ask of it, and whether it does that now.
+    pub asked: Asked,
+    pub serves: bool,
+    /// What it does itself about faults, in the order of [`SIGNALS`](crate::signals::SIGNALS).
+    pub handlers: [Handler; 5],
     /// How it left, by itself.
     pub left: Option<End>,
     /// The signal that it ended itself by.

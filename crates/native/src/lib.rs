@@ -11,9 +11,9 @@
 //! - `relocation`, `tls`, `image`, `place`: names looked up once, copies made many times.
 //! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
-//! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`]: what they find in the place of parts of libc; OpenMP.
+//! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`], `lending`: what they find in the place of parts of libc; OpenMP.
 //! - `counting`: what programs execute, block by block.
-//! - `signals`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
+//! - `signals`, `handlers`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
 //!
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
 
@@ -27,7 +27,9 @@ mod error;
 mod fiber;
 mod find_object;
 mod group;
+mod handlers;
 mod image;
+mod lending;
 mod libgomp;
 mod libraries;
 mod lines;
@@ -52,6 +54,7 @@ pub use current::{
 };
 pub use error::Error;
 pub use image::Image;
+pub use lending::{is_for_worker, is_worker, on_process};
 pub use personality::{Crash, End, Export, Frame, Personality, SourceLine};
 pub use processes::{Options, Processes};
 pub use snapshot::Snapshot;

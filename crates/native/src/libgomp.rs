@@ -3,6 +3,7 @@
 //! So each process has a team, settings and workers of its own.
 
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 
 /// The thread-local block of libgomp.
 #[derive(Copy, Clone, Debug)]
@@ -49,6 +50,10 @@ extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -
         }
         for number in 0..(*info).dlpi_phnum {
             let header = &*(*info).dlpi_phdr.add(number as usize);
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
+                let first = (*info).dlpi_addr as usize + header.p_vaddr as usize;
+                let _ = CODE.set((first, header.p_memsz as usize));
+            }
             if header.p_type == libc::PT_TLS {
                 let found =
                     Libgomp { module: (*info).dlpi_tls_modid, bytes: header.p_memsz as usize, pause: None };
@@ -57,6 +62,14 @@ extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -
         }
     }
     1
+}
+
+/// Where the code of libgomp lies: first address and length.
+static CODE: OnceLock<(usize, usize)> = OnceLock::new();
+
+/// Whether an address is one of libgomp's code.
+pub(crate) fn is_code(address: usize) -> bool {
+    CODE.get().is_some_and(|(first, length)| address.wrapping_sub(*first) < *length)
 }
 
 impl Libgomp {

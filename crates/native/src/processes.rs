@@ -28,7 +28,7 @@ pub struct Options {
     pub args: Vec<String>,
     /// The environment of each process.
     pub env: Vec<(String, String)>,
-    /// Bytes of stack; only what is touched costs.
+    /// Bytes of stack; only what is touched costs. What the system allows programs, if it is not said.
     pub stack: usize,
     /// Bytes of addresses for the heap of a process; only what is touched costs. Less where processes are many.
     pub heap: usize,
@@ -45,13 +45,21 @@ impl Default for Options {
         Self {
             args: Vec::new(),
             env: Vec::new(),
-            stack: 8 << 20,
+            stack: stack_limit(),
             heap: 64 << 30,
             directory: None,
             hosts: Vec::new(),
             first: 0,
         }
     }
+}
+
+/// How large a stack `ulimit -s` allows: 8 MiB at least, 1 GiB where it is unlimited.
+fn stack_limit() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: fills in what it is given.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+    usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX).clamp(8 << 20, 1 << 30)
 }
 
 /// Addresses for the heaps of all processes together.
@@ -124,6 +132,9 @@ impl Processes {
                 caller: 0,
                 lines: Default::default(),
                 streams: Vec::new(),
+                asked: Default::default(),
+                serves: false,
+                handlers: Default::default(),
                 left: None,
                 died_of: libc::SIGABRT,
                 cause: None,

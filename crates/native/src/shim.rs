@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
+use crate::handlers::Handler;
 use crate::personality::Personality;
 use crate::{counting, dl, fiber, find_object, malloc, signals, tls};
 
@@ -38,6 +39,7 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_locale" => set_locale,
         "simurgh_stream" => note_stream,
         counting::HOOK => counting::simurgh_count,
+        "simurgh_handler" => set_handler,
         "__tls_get_addr" => tls::tls_get_addr,
         "_dl_find_object" => find_object::find_object,
         "dl_iterate_phdr" => find_object::iterate_headers,
@@ -223,6 +225,13 @@ extern "C" fn set_locale(locale: *mut c_void) {
     rank().locale = locale as usize;
     // SAFETY: the shim has just made it.
     unsafe { libc::uselocale(locale.cast()) };
+}
+
+/// What the process does itself about a signal.
+extern "C" fn set_handler(signal: c_int, function: usize, flags: c_int) {
+    if let Some(place) = signals::SIGNALS.iter().position(|other| *other == signal) {
+        rank().handlers[place] = Handler { function, flags };
+    }
 }
 
 /// A stream of libc was opened or is about to be closed; all are to be closed if none is named.

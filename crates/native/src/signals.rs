@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::current::{self, Heap, Rank};
 use crate::error::Error;
+use crate::handlers;
 use crate::personality::{Crash, End};
 use crate::processes::Shared;
 use crate::unwind::{self, Registers};
@@ -28,7 +29,7 @@ pub(crate) struct Cause {
     pub interrupted: bool,
 }
 
-const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
+pub(crate) const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
 
 /// What was done with the signals before us, in the order of [`SIGNALS`].
 static BEFORE: OnceLock<Vec<libc::sigaction>> = OnceLock::new();
@@ -103,6 +104,7 @@ pub(crate) fn install() -> Result<(), Error> {
         before.push(handle(signal)?);
     }
     handle(interrupt_signal())?;
+    crate::lending::install()?;
     let _ = BEFORE.set(before);
     Ok(())
 }
@@ -182,19 +184,19 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
             writing: general[libc::REG_ERR as usize] & 2 != 0,
             interrupted,
         };
+        let handler = if owner.is_null() && !interrupted { handlers::find(rank, &cause) } else { None };
         // What a worker did is noted already.
         if !of_worker && let Ok(mut place) = CAUSE.try_lock() {
             *place = Some(cause);
         }
+        if let Some(handler) = handler {
+            handlers::call(handler, signal, info, context, simurgh_crashed as *const () as usize);
+            return;
+        }
         if !owner.is_null() {
             // The thread that runs the process leaves it; this one has nothing left to do.
             IS_OF_WORKER.store(true, Ordering::Release);
-            libc::syscall(
-                libc::SYS_tgkill,
-                libc::getpid(),
-                RUNNER.load(Ordering::Acquire),
-                interrupt_signal(),
-            );
+            send_to_runner(interrupt_signal());
             park();
         }
         general[libc::REG_RIP as usize] = simurgh_crashed as *const () as i64;
@@ -203,7 +205,7 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
 }
 
 /// Waits for ever: this thread has nothing left to do.
-fn park() -> ! {
+pub(crate) fn park() -> ! {
     loop {
         // SAFETY: only waits.
         unsafe { libc::pause() };
@@ -280,6 +282,12 @@ pub(crate) fn die(signal: i32) -> ! {
     crate::fiber::finish()
 }
 
+/// Sends a signal to the thread that runs a process.
+pub(crate) fn send_to_runner(signal: i32) {
+    // SAFETY: sends a signal that we handle to a thread of ours.
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), RUNNER.load(Ordering::Acquire), signal) };
+}
+
 /// Ends the process that runs, from another thread.
 pub(crate) fn interrupt() -> Option<usize> {
     let rank = current::rank_anywhere();
@@ -289,10 +297,7 @@ pub(crate) fn interrupt() -> Option<usize> {
     // SAFETY: processes stay; its number does not change.
     let number = unsafe { (*rank).number };
     IS_INTERRUPTED.store(true, Ordering::Release);
-    // SAFETY: sends a signal that we handle to a thread of ours.
-    unsafe {
-        libc::syscall(libc::SYS_tgkill, libc::getpid(), RUNNER.load(Ordering::Acquire), interrupt_signal())
-    };
+    send_to_runner(interrupt_signal());
     Some(number)
 }
 

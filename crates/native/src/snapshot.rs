@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 
 use crate::current::{GATE, Heap, Rank, Stage};
 use crate::elf::{PAGE, pages};
+use crate::handlers::Handler;
 use crate::processes::{Processes, Shared};
 
 /// Segments up to this size are copied whole: finding out which of their pages were written takes longer.
@@ -74,6 +75,7 @@ struct Kept {
     caller: usize,
     lines: [Vec<u8>; 2],
     streams: Vec<usize>,
+    handlers: [Handler; 5],
     died_of: i32,
 }
 
@@ -179,6 +181,7 @@ unsafe fn keep(shared: &Shared, rank: &Rank) -> Kept {
         caller: rank.caller,
         lines: rank.lines.clone(),
         streams: rank.streams.clone(),
+        handlers: rank.handlers,
         died_of: rank.died_of,
     }
 }
@@ -220,6 +223,8 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
     rank.caller = kept.caller;
     rank.lines.clone_from(&kept.lines);
     rank.streams.clone_from(&kept.streams);
+    rank.handlers = kept.handlers;
+    rank.serves = false;
     rank.died_of = kept.died_of;
     (rank.port, rank.left, rank.cause, rank.end) = (std::ptr::null_mut(), None, None, None);
     // SAFETY: what processes share stays as long as they do.

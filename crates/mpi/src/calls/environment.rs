@@ -80,7 +80,7 @@ pub fn query_thread(me: &Rank, provided: *mut i32) -> Result {
 
 pub fn is_thread_main(_me: &Rank, flag: *mut i32) -> Result {
     // SAFETY: the program wants the answer there.
-    unsafe { flag.write(1) };
+    unsafe { flag.write(i32::from(!os::is_for_worker())) };
     Ok(())
 }
 

@@ -156,3 +156,32 @@ fn a_smaller_stack() {
     assert!(program.run_with(1, options).crash(0).contains("stack overflow: more than 256 KiB"));
     assert_eq!(program.run(1).end(0), End::Exited(0));
 }
+
+#[test]
+fn a_program_handles_its_own_faults() {
+    let run = c(r#"#include <setjmp.h>
+        #include <signal.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int my_rank(void); void yield_now(void);
+        static sigjmp_buf back; static volatile int *nowhere; static volatile int none;
+        static void jump(int signal) { siglongjmp(back, signal); }
+        static void told(int signal, siginfo_t *info, void *context) {
+          (void)context; printf("%d at %p\n", signal, info->si_addr); yield_now(); exit(0); }
+        static void returns(int signal) { printf("seen %d\n", signal); }
+        int main(void) {
+          struct sigaction action = {.sa_sigaction = told, .sa_flags = SA_SIGINFO};
+          signal(SIGSEGV, jump); signal(SIGFPE, jump); yield_now();
+          for (int i = 0; i < 3; i++) { int s = sigsetjmp(back, 1); if (!s) *nowhere = 1; yield_now(); printf("%d ", s); }
+          int s = sigsetjmp(back, 1); if (!s) none = 1 / none; printf("%d\n", s); yield_now();
+          nowhere = (int *)8; if (my_rank() == 1) signal(SIGSEGV, returns); else sigaction(SIGSEGV, &action, 0);
+          *nowhere = 1; return 1; }"#)
+    .run(3);
+    for rank in [0, 2] {
+        assert_eq!(run.end(rank), End::Exited(0), "{}", run.err(rank));
+        assert_eq!(run.out(rank), "11 11 11 8\n11 at 0x8\n");
+    }
+    assert_eq!(run.out(1), "11 11 11 8\nseen 11\n");
+    let crash = run.end(1).crash().cloned().expect("it returned to what failed");
+    assert!(crash.message.contains("writing 0x8"), "{}", crash.message);
+}

@@ -221,3 +221,45 @@ fn names_are_found_by_the_program() {
     );
     assert_eq!(out, ["1 1 1 1\n"; 3]);
 }
+
+#[test]
+fn a_locale_that_the_environment_does_not_say_is_c() {
+    let out = outputs(
+        r#"printf("%s ", setlocale(LC_ALL, "")); setenv("LC_NUMERIC", "C.UTF-8", 1); yield_now();
+        printf("%s ", setlocale(LC_NUMERIC, "")); printf("%s %d ", setlocale(LC_TIME, 0), setlocale(LC_ALL, "no such") != 0);
+        setenv("LANG", "C.UTF-8", 1); unsetenv("LC_NUMERIC"); yield_now(); printf("%s\n", setlocale(LC_ALL, ""));"#,
+    );
+    assert_eq!(out, ["C C.UTF-8 C 0 C.UTF-8\n"; 3]);
+}
+
+#[test]
+fn commands_see_the_environment_of_their_process() {
+    let out = outputs(
+        r#"char v[9], line[99] = "", p[64], command[128]; sprintf(v, "%d", r); setenv("MINE", v, 1); yield_now();
+        FILE *f = popen("echo p$MINE", "r"); fgets(line, 99, f); pclose(f); printf("%s", line);
+        sprintf(p, "/tmp/simurgh-native-environment-%d", r); sprintf(command, "echo s$MINE > %s", p); yield_now();
+        printf("%d ", system(command)); f = fopen(p, "r"); fgets(line, 99, f); fclose(f); printf("%s", line);
+        pid_t child = fork(); if (!child) execl("/bin/sh", "sh", "-c", "test \"$MINE\" = $0", v, (char *)0), _exit(9);
+        int status; waitpid(child, &status, 0); printf("%d\n", status); unlink(p);"#,
+    );
+    assert_eq!(out, [0, 1, 2].map(|rank| format!("p{rank}\n0 s{rank}\n0\n")));
+}
+
+#[test]
+fn descriptors_are_redirected_for_one_process() {
+    let out = outputs(
+        r#"char p[64], line[99] = ""; sprintf(p, "/tmp/simurgh-native-descriptor-%d", r); puts("before"); fflush(stdout);
+        int saved = dup(1), fd = open(p, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        if (r) { dup2(fd, 1); close(fd); } yield_now();
+        printf("kept %d\n", r); yield_now(); fflush(stdout); write(1, "too\n", 4); if (!fork()) { puts("child"); exit(0); } wait(0);
+        if (r) { dup2(open("/dev/null", O_WRONLY), 1); puts("lost"); FILE *f = fopen(p, "r");
+          while (fgets(line, 99, f)) fprintf(stderr, "%s", line); } (void)saved; unlink(p);"#,
+    );
+    assert!(out[0].starts_with("before\nkept 0\ntoo\n"), "{}", out[0]);
+    assert_eq!(out[1..], ["before\n", "before\n"]);
+}
+
+#[test]
+fn a_stack_is_as_large_as_the_system_allows() {
+    assert!((8 << 20..=1 << 30).contains(&Options::default().stack));
+}
