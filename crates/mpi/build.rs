@@ -45,6 +45,7 @@ fn main() {
         ("libmpi_abi.S", stub::stub(&names.into_iter().chain(extras()).collect::<Vec<_>>())),
         ("simurgh.h", own("include/simurgh.h")),
         ("smpi.h", own("include/smpi/smpi.h")),
+        ("alone.c", include_str!("build/alone.c").to_owned()),
     ];
     println!("cargo:rustc-env=SIMURGH_CONTENTS={:016x}", hash(&for_programs));
     for (name, text) in for_programs {

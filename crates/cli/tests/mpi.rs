@@ -535,3 +535,82 @@ fn links_compile_and_run() {
     let printed = call("mpiexec", &["-n", "3", "./hello", "us"]);
     assert!(printed.starts_with("3 of us\nfinished at "), "{printed}");
 }
+
+#[test]
+fn programs_start_themselves_where_nobody_does() {
+    let folder = Folder::new("mpi-alone");
+    assert_eq!(folder.simurgh(&["mpi", "wrappers", "bin"]).code, 0);
+    compile(
+        &folder,
+        "tells",
+        "printf(\"%d of %d: %s, %d\\n\", rank, size, argv[1], argc); if (argc > 3) x = 1;",
+    );
+    folder.write("script", "#!/bin/sh\nexport WORD=\"two words\"\nexec ./tells \"$WORD\" \"$@\"\n");
+    let script = folder.path().join("script");
+    let mut may = std::fs::metadata(&script).expect("it is there").permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut may, 0o755);
+    std::fs::set_permissions(&script, may).expect("it is ours");
+    let call = |name: &str, arguments: &[&str]| {
+        let mut command = Command::new(folder.path().join(name));
+        let output = command.args(arguments).current_dir(folder.path()).output().expect("it is there");
+        (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+    };
+    assert_eq!(call("tells", &["alone"]), (Some(0), "0 of 1: alone, 2\n".to_owned()));
+    assert_eq!(call("tells", &["a", "b", "c"]).0, Some(1));
+    let (code, printed) = call("bin/mpiexec", &["-n", "2", "./script", "-x"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.starts_with("0 of 2: two words, 3\n1 of 2: two words, 3\nfinished at "), "{printed}");
+}
+
+#[test]
+fn workers_of_openmp_call() {
+    let folder = Folder::new("mpi-workers");
+    // Each thread sends to the thread of the same number in the next process, and says whether it is the one that began.
+    folder.write(
+        "workers.c",
+        "#include <mpi.h>\n#include <omp.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n\
+         int rank, size, level, sum = 0, mains = 0; MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);\n\
+         MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size);\n\
+         for (int round = 0; round < 20; round++)\n\
+         #pragma omp parallel num_threads(3) reduction(+ : sum, mains)\n\
+         { int me = omp_get_thread_num(), got = 0, flag, word = 100 * rank + me; MPI_Request request;\n\
+         for (int turn = 0; turn < 3; turn++) {\n\
+         if (turn == me) {\n\
+         MPI_Irecv(&got, 1, MPI_INT, (rank + size - 1) % size, me, MPI_COMM_WORLD, &request);\n\
+         MPI_Send(&word, 1, MPI_INT, (rank + 1) % size, me, MPI_COMM_WORLD);\n\
+         MPI_Wait(&request, MPI_STATUS_IGNORE); MPI_Is_thread_main(&flag); mains += flag; sum += got; }\n\
+         _Pragma(\"omp barrier\") } }\n\
+         for (int i = 0; i < size; i++) { MPI_Barrier(MPI_COMM_WORLD);\n\
+         if (i == rank) printf(\"%d %d %d %d\\n\", rank, sum, mains, level == MPI_THREAD_SERIALIZED); }\n\
+         MPI_Finalize(); return 0; }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-fopenmp", "workers.c", "-o", "workers"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let ran = folder.simurgh(&["run", "-q", "-n", "4", "--compute", "none", "workers"]);
+    // 20 rounds of three words: 100 times the process before, and 0, 1, 2.
+    assert_eq!(ran.stdout, "0 18060 20 1\n1 60 20 1\n2 6060 20 1\n3 12060 20 1\n", "{}", ran.told());
+}
+
+#[test]
+fn the_first_process_reads_our_input() {
+    let folder = Folder::new("mpi-input");
+    folder.write(
+        "reads.c",
+        &format!(
+            "{BEGINNING}char line[64] = \"-\"; int number = 0;\nfgets(line, sizeof line, stdin); scanf(\"%d\", &number);\n\
+             for (int i = 0; i < size; i++) {{ if (i == rank) printf(\"%d %d %s\\n\", rank, number, line); MPI_Barrier(MPI_COMM_WORLD); }}\n\
+             MPI_Finalize(); return x; }}\n"
+        ),
+    );
+    folder.write("input", "some words\n42\n");
+    let compiled = folder.simurgh(&["cc", "reads.c", "-o", "reads"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let input = std::fs::File::open(folder.path().join("input")).expect("it was just written");
+    let output = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+        .args(["run", "-q", "-n", "3", "reads"])
+        .current_dir(folder.path())
+        .stdin(input)
+        .output()
+        .expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 42 some words\n\n1 0 -\n2 0 -\n");
+}

@@ -1,6 +1,7 @@
 //! The library that programs are linked with: all names, and nothing behind them.
 //!
-//! When Simurgh runs a program it puts its own functions in their places. Run by itself, a program says how to run it.
+//! When Simurgh runs a program it puts its own functions in their places. Run by itself, a program starts itself again as
+//! one process of a simulation (`alone.c`), as MPI wants it (11.8.2): configure scripts run what they have compiled.
 
 use std::fmt::Write;
 
@@ -11,29 +12,13 @@ const OPENING: &str = "/* The names of MPI. Made from the tables of Simurgh. */
     .text
 .Lalone:
 #if defined(__x86_64__)
-    movl $1, %eax
-    movl $2, %edi
-    leaq .Lmessage(%rip), %rsi
-    movl $.Lend - .Lmessage, %edx
-    syscall
-    movl $231, %eax
-    movl $2, %edi
-    syscall
+    jmp simurgh_alone
 #elif defined(__aarch64__)
-    mov x8, #64
-    mov x0, #2
-    adr x1, .Lmessage
-    mov x2, #.Lend - .Lmessage
-    svc #0
-    mov x8, #94
-    mov x0, #2
-    svc #0
+    b simurgh_alone
 #else
 #error \"programs can be built for x86-64 and aarch64\"
 #endif
-.Lmessage:
-    .ascii \"this program calls MPI as Simurgh has it: run it with `simurgh run -n 4 PROGRAM`\\n\"
-.Lend:
+    .hidden simurgh_alone
     .balign 8
 ";
 

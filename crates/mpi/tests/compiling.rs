@@ -241,7 +241,8 @@ fn a_program_that_is_run_by_itself_says_how_to_run_it() {
         .arg(&library)
         .arg("-lmpi_abi");
     works(call.output());
-    let output = Command::new(&program).env("LD_LIBRARY_PATH", &library).output().expect("it runs");
+    let mut run = Command::new(&program);
+    let output = run.env("LD_LIBRARY_PATH", &library).env("PATH", "").output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("simurgh run -n"));
 }
@@ -264,6 +265,7 @@ fn command_lines_gain_what_is_needed_and_no_more() {
     );
     let linking = made("a.o -o a");
     assert_eq!(linking.last().map(String::as_str), Some("-lmpi_abi"));
+    assert!(linking.iter().any(|word| word.starts_with("-Wl,-rpath,/")), "{linking:?}");
     let asking = CommandLine::read(Language::C, words("-showme:libs"));
     assert_eq!(asking.asked, Asked::Showing(Shown::Libraries));
     assert_eq!(shown(&asking, Shown::Libraries, "mpicc", &files()).expect("there is a compiler"), "mpi_abi");

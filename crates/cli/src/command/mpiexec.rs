@@ -1,6 +1,8 @@
 //! `mpiexec -n 4 ./app`: what it means in the words of `simurgh run`.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::process::{Command, ExitCode};
 
 use simurgh_actors::{Error, Exit, Result};
@@ -41,11 +43,16 @@ const IGNORED: [(&str, bool); 29] = [
     ("timeout", true),
 ];
 
+/// How a program that a script starts is to be run: a line a word (crates/mpi/build/alone.c).
+const FOR_PROGRAMS: &str = "SIMURGH_MPIEXEC";
+
 /// What a command line of `mpiexec` means.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Meaning {
     /// What `simurgh run` is called with.
     words: Vec<OsString>,
+    /// Where the program is among them.
+    program: usize,
     /// Variables for the processes.
     variables: Vec<(OsString, OsString)>,
     /// A folder to run in.
@@ -67,12 +74,43 @@ pub(crate) fn run(called: &str, words: &[OsString]) -> Result<ExitCode> {
         return Ok(Exit::Fine.into());
     }
     let own = std::env::current_exe().map_err(|error| Error::input(format!("simurgh: {error}")))?;
-    let mut command = Command::new(own);
-    command.args(&meaning.words).envs(meaning.variables);
+    let mut command = match meaning.script() {
+        None => {
+            let mut command = Command::new(own);
+            command.args(&meaning.words);
+            command
+        }
+        Some((script, arguments)) => {
+            // The program that it starts finds there how it is to be started.
+            let words =
+                std::iter::once(own.as_os_str()).chain(meaning.options().iter().map(OsString::as_os_str));
+            let mut command = Command::new(script);
+            command.args(arguments).env(FOR_PROGRAMS, words.collect::<Vec<_>>().join(OsStr::new("\n")));
+            command
+        }
+    };
+    command.envs(meaning.variables);
     if let Some(folder) = meaning.folder {
         command.current_dir(folder);
     }
     Ok(instead(command))
+}
+
+impl Meaning {
+    /// The options that come before the program.
+    fn options(&self) -> &[OsString] {
+        &self.words[..self.program]
+    }
+
+    /// A script that is to start the program, and its arguments: build systems have them (libtool makes one of each program
+    /// that is linked with libraries of its own).
+    fn script(&self) -> Option<(&OsStr, &[OsString])> {
+        let (program, rest) = self.words.get(self.program..)?.split_first()?;
+        let mut first = [0; 2];
+        let is_script =
+            File::open(program).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *b"#!";
+        is_script.then(|| (program.as_os_str(), rest.strip_prefix(&["--".into()]).unwrap_or(rest)))
+    }
 }
 
 fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
@@ -88,6 +126,7 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
                     "{called}: several programs (with a colon between them) cannot be run together yet; run one"
                 )));
             }
+            meaning.program = meaning.words.len();
             meaning.words.push(found(word));
             if program.len() > 1 {
                 meaning.words.push("--".into());

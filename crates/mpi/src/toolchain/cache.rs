@@ -22,6 +22,7 @@ const REPLAYER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.so"));
 const HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpi.h"));
 const FORTRAN_HEADER: &str = include_str!(concat!(env!("OUT_DIR"), "/mpif.h"));
 const STUB: &str = include_str!(concat!(env!("OUT_DIR"), "/libmpi_abi.S"));
+const ALONE: &str = include_str!(concat!(env!("OUT_DIR"), "/alone.c"));
 /// In the order in which they are compiled.
 const MODULES: [(&str, &str); 4] = [
     ("simurgh_types", include_str!(concat!(env!("OUT_DIR"), "/simurgh_types.F90"))),
@@ -113,15 +114,22 @@ impl Files {
     pub fn library(&self, compiler: &Compiler) -> Result<PathBuf, Error> {
         let folder = self.root.join("lib");
         self.made(&folder, |place| {
-            let source = place.join("libmpi_abi.S");
-            fs::write(&source, STUB)?;
+            let sources =
+                [("libmpi_abi.S", STUB), ("alone.c", ALONE)].map(|(name, text)| (place.join(name), text));
+            for (source, text) in &sources {
+                fs::write(source, text)?;
+            }
             let library = place.join("libmpi_abi.so.1");
             let mut call = assembler(compiler).call();
-            call.args(["-shared", "-nostdlib", "-Wl,-soname,libmpi_abi.so.1", "-o"])
+            call.args(["-shared", "-nostdlib", "-fPIC", "-O1", "-w", "-fno-stack-protector"])
+                .arg(format!("-DSIMURGH={:?}", command()))
+                .args(["-Wl,-soname,libmpi_abi.so.1", "-o"])
                 .arg(&library)
-                .arg(&source);
+                .args(sources.iter().map(|(source, _)| source));
             run(call)?;
-            fs::remove_file(source)?;
+            for (source, _) in &sources {
+                fs::remove_file(source)?;
+            }
             std::os::unix::fs::symlink("libmpi_abi.so.1", place.join("libmpi_abi.so"))
         })
         .map_err(|cause| self.told(compiler, &folder, cause))?;
@@ -229,6 +237,12 @@ pub fn places() -> Vec<PathBuf> {
 
 fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
+}
+
+/// Where programs find the command. If it is gone when they look, they look in PATH.
+fn command() -> String {
+    let own = env::current_exe().ok().filter(|own| own.file_stem().is_some_and(|name| name == "simurgh"));
+    own.map_or_else(|| "simurgh".to_owned(), |own| own.display().to_string())
 }
 
 /// What assembles: compilers of Fortran other than GNU's do not.

@@ -157,6 +157,8 @@ struct Flags {
     includes: Vec<PathBuf>,
     folders: Vec<PathBuf>,
     libraries: Vec<&'static str>,
+    /// Where the program finds our library when it is run by itself.
+    run_path: Option<PathBuf>,
     /// Whether the compiler makes programs that can be put anywhere only if told to.
     tell_pie: bool,
     /// Whether the compiler is told to let arguments of one procedure have several types.
@@ -172,6 +174,7 @@ impl Flags {
             includes: vec![files.include()],
             folders: Vec::new(),
             libraries: Vec::new(),
+            run_path: None,
             tell_pie: !line.says_pie() && !habits.makes_pie,
             tell_lenient: habits.is_strict,
             sweep: false,
@@ -188,7 +191,9 @@ impl Flags {
             flags.includes.push(modules);
         }
         if line.links() || shows {
-            flags.folders.push(files.library(compiler)?);
+            let library = files.library(compiler)?;
+            flags.run_path = Some(library.clone()).filter(|path| !path.to_string_lossy().contains(','));
+            flags.folders.push(library);
             flags.libraries.push(cache::LIBRARY);
         }
         Ok(flags)
@@ -217,6 +222,7 @@ impl Flags {
         if self.sweep {
             words.push("-Wl,--gc-sections,--gc-keep-exported".into());
         }
+        words.extend(self.run_path.iter().map(|path| with("-Wl,-rpath,", path)));
         words.extend(self.folders.iter().map(|path| with("-L", path)));
         words.extend(self.libraries.iter().map(|library| OsString::from(format!("-l{library}"))));
         words
