@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn every_variable_is_in_one_category() {
         let sorted = |of: fn(&Category) -> &'static [i32]| {
-            let mut all: Vec<i32> = CATEGORIES.iter().flat_map(|category| of(category)).copied().collect();
+            let mut all: Vec<i32> = CATEGORIES.iter().flat_map(&of).copied().collect();
             all.sort_unstable();
             all
         };
