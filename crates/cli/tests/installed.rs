@@ -9,6 +9,7 @@ const VERBS: [&str; 13] = [
     "cxx",
     "explore",
     "fc",
+    "gdb",
     "man",
     "mpi",
     "platform",

@@ -335,7 +335,7 @@ const BAD_ENDS: [(&str, &str, &[&str]); 15] = [
     (
         "child",
         "MPI_Comm other; MPI_Comm_get_parent(&other); if (other != MPI_COMM_NULL) *(volatile int *)0 = 1; MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);",
-        &["simurgh: rank 5: child.c:5: segmentation fault writing 0x0", "in main at "],
+        &["simurgh: ranks 4, 5: child.c:5: segmentation fault writing 0x0"],
     ),
     (
         "receives",
@@ -559,7 +559,10 @@ fn programs_start_themselves_where_nobody_does() {
     assert_eq!(call("tells", &["a", "b", "c"]).0, Some(1));
     let (code, printed) = call("bin/mpiexec", &["-n", "2", "./script", "-x"]);
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.starts_with("0 of 2: two words, 3\n1 of 2: two words, 3\nfinished at "), "{printed}");
+    // Who is first depends on what computing takes.
+    for line in ["0 of 2: two words, 3\n", "1 of 2: two words, 3\n", "finished at "] {
+        assert!(printed.contains(line), "{printed}");
+    }
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn a_program_handles_its_own_faults() {
           struct sigaction action = {.sa_sigaction = told, .sa_flags = SA_SIGINFO};
           signal(SIGSEGV, jump); signal(SIGFPE, jump); yield_now();
           for (int i = 0; i < 3; i++) { int s = sigsetjmp(back, 1); if (!s) *nowhere = 1; yield_now(); printf("%d ", s); }
-          int s = sigsetjmp(back, 1); if (!s) none = 1 / none; printf("%d\n", s); yield_now();
+          int s = sigsetjmp(back, 1); if (!s) none = 100 / none; printf("%d\n", s); yield_now();
           nowhere = (int *)8; if (my_rank() == 1) signal(SIGSEGV, returns); else sigaction(SIGSEGV, &action, 0);
           *nowhere = 1; return 1; }"#)
     .run(3);
