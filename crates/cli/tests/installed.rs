@@ -2,7 +2,7 @@
 
 use crate::support::command::{Folder, Ran};
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "cc",
     "check",
     "completions",
