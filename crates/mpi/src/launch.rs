@@ -136,7 +136,7 @@ impl Run {
     /// What the library knows of a process; null if it has not begun.
     fn local(&self, process: usize) -> *const Rank {
         match process < self.world.size() {
-            true => self.processes.local(process),
+            true => self.processes.local::<Rank>(process).cast_const(),
             false => self.spawner.local(process),
         }
     }
