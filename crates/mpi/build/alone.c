@@ -16,8 +16,8 @@ static const char message[] = "this program calls MPI as Simurgh has it, and sim
 static char options[65536], own[4096];
 static char *words[65536];
 
-static void give_up(const char *text, size_t bytes) {
-  while (write(2, text, bytes) < 0 && 0) continue;
+static void give_up(void) {
+  if (write(2, message, sizeof message - 1) < 0) _exit(3);
   _exit(2);
 }
 
@@ -44,7 +44,7 @@ void simurgh_alone(void) {
   size_t count = 0, length = 0, word = 0;
   ssize_t name = readlink("/proc/self/exe", own, sizeof own - 1);
   char *line = contents("/proc/self/cmdline", &length);
-  if (name <= 0 || !line) give_up(message, sizeof message - 1);
+  if (name <= 0 || !line) give_up();
   /* A line a word: the command, and what it is called with. */
   strncpy(options, said && *said ? said : SIMURGH "\nrun\n-q\n-n\n1", sizeof options - 1);
   for (char *at = options; at && count < most;) {
@@ -62,6 +62,6 @@ void simurgh_alone(void) {
   execve(words[0], words, environ);
   words[0] = (char *)"simurgh";
   execvp(words[0], words);
-  give_up(message, sizeof message - 1);
+  give_up();
   for (;;) _exit(2);
 }

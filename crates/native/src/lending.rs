@@ -99,6 +99,9 @@ fn wait(owner: *mut Rank, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The instruction that calls the kernel.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
 /// Does what a worker of the process that runs here asks for.
 extern "C" fn serve(_signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
     let rank = current::rank();
@@ -107,11 +110,15 @@ extern "C" fn serve(_signal: i32, _info: *mut libc::siginfo_t, context: *mut c_v
     }
     // SAFETY: the process runs on this thread; the kernel gives the registers.
     let is_free = unsafe {
-        let at = (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+        let general = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let at = general[libc::REG_RIP as usize] as usize;
+        // About to wait again, for a lock or a team: it holds nothing that the host needs.
+        let is_waiting =
+            general[libc::REG_RAX as usize] == libc::SYS_futex && *(at as *const [u8; 2]) == SYSCALL;
         let shared = &*(*rank).shared;
         let image = shared.region.image_of((*rank).index);
         let is_own = at.wrapping_sub(image) < shared.region.span;
-        (*rank).heap == Heap::Program && (is_own || libgomp::is_code(at))
+        (*rank).heap == Heap::Program && (is_own || is_waiting || libgomp::is_code(at))
     };
     if !is_free {
         return;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use simurgh_actors::{Error, Exit, Result};
@@ -84,7 +85,7 @@ pub(crate) fn run(called: &str, words: &[OsString]) -> Result<ExitCode> {
             // The program that it starts finds there how it is to be started.
             let words =
                 std::iter::once(own.as_os_str()).chain(meaning.options().iter().map(OsString::as_os_str));
-            let mut command = Command::new(script);
+            let mut command = Command::new(Path::new(".").join(script));
             command.args(arguments).env(FOR_PROGRAMS, words.collect::<Vec<_>>().join(OsStr::new("\n")));
             command
         }
@@ -181,7 +182,7 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
 
 /// A program as it is found: `mpiexec` looks in the present folder and in PATH.
 fn found(program: &OsStr) -> OsString {
-    let path = std::path::Path::new(program);
+    let path = Path::new(program);
     if path.components().count() > 1 || path.is_file() {
         return program.to_owned();
     }
