@@ -63,3 +63,18 @@ fn tools_see_variables() {
 fn sessions_have_buffers() {
     is_right("sessions.c", &["2", "5"]);
 }
+
+#[test]
+fn files_are_read_and_written() {
+    is_right("files.c", &["3"]);
+}
+
+#[test]
+fn objects_are_what_they_should_be() {
+    is_right("objects.c", &["3"]);
+}
+
+#[test]
+fn windows_are_reached() {
+    is_right("windows.c", &["3"]);
+}

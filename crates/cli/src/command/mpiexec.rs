@@ -12,7 +12,8 @@ use super::compile::instead;
 use super::print;
 
 /// Options that say where real processes are to run, or how: a simulation has its platform for that. With a value, or without.
-const IGNORED: [(&str, bool); 29] = [
+const IGNORED: [(&str, bool); 30] = [
+    ("oversubscribe", false),
     ("ppn", true),
     ("npernode", true),
     ("perhost", true),
@@ -43,6 +44,9 @@ const IGNORED: [(&str, bool); 29] = [
     ("hosts", true),
     ("timeout", true),
 ];
+
+/// As other launchers do: what the program prints and no more, its own code, any number of processes.
+const STARTS: [&str; 4] = ["run", "--quiet", "--oversubscribe", "--exit-as-processes"];
 
 /// How a program that a script starts is to be run: a line a word (crates/mpi/build/alone.c).
 const FOR_PROGRAMS: &str = "SIMURGH_MPIEXEC";
@@ -116,7 +120,7 @@ impl Meaning {
 
 fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
     let mut meaning =
-        Meaning { words: vec!["run".into(), "--exit-as-processes".into()], ..Meaning::default() };
+        Meaning { words: STARTS.map(OsString::from).to_vec(), ..Meaning::default() };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
@@ -155,7 +159,6 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
                     meaning.variables.push((name.into(), value.into()));
                 }
             }
-            "oversubscribe" => meaning.words.push("--oversubscribe".into()),
             "wdir" | "wd" => meaning.folder = Some(value()?),
             "version" | "V" | "info" => {
                 meaning.version = true;
@@ -206,15 +209,15 @@ mod tests {
 
     #[test]
     fn usual_command_lines_are_understood() {
-        assert_eq!(run_words("-n 4 ./app a -n b"), "run --exit-as-processes -n 4 ./app -- a -n b");
-        assert_eq!(run_words("-np 2 ./app"), "run --exit-as-processes -n 2 ./app");
+        assert_eq!(run_words("-n 4 ./app a -n b"), "run --quiet --oversubscribe --exit-as-processes -n 4 ./app -- a -n b");
+        assert_eq!(run_words("-np 2 ./app"), "run --quiet --oversubscribe --exit-as-processes -n 2 ./app");
         assert_eq!(
             run_words("--hostfile h -np 2 -ppn 1 ./app"),
-            "run --exit-as-processes --hostfile h -n 2 ./app"
+            "run --quiet --oversubscribe --exit-as-processes --hostfile h -n 2 ./app"
         );
         assert_eq!(
             run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"),
-            "run --exit-as-processes --oversubscribe -n 2 ./app -- x"
+            "run --quiet --oversubscribe --exit-as-processes -n 2 ./app -- x"
         );
         let with = meaning("-genv A 1 -x B=2 -x C -wdir /tmp -n 1 ./app").expect("it means something");
         assert_eq!(with.variables, [("A".into(), "1".into()), ("B".into(), "2".into())]);
