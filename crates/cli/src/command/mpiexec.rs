@@ -119,8 +119,7 @@ impl Meaning {
 }
 
 fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
-    let mut meaning =
-        Meaning { words: STARTS.map(OsString::from).to_vec(), ..Meaning::default() };
+    let mut meaning = Meaning { words: STARTS.map(OsString::from).to_vec(), ..Meaning::default() };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
@@ -209,7 +208,10 @@ mod tests {
 
     #[test]
     fn usual_command_lines_are_understood() {
-        assert_eq!(run_words("-n 4 ./app a -n b"), "run --quiet --oversubscribe --exit-as-processes -n 4 ./app -- a -n b");
+        assert_eq!(
+            run_words("-n 4 ./app a -n b"),
+            "run --quiet --oversubscribe --exit-as-processes -n 4 ./app -- a -n b"
+        );
         assert_eq!(run_words("-np 2 ./app"), "run --quiet --oversubscribe --exit-as-processes -n 2 ./app");
         assert_eq!(
             run_words("--hostfile h -np 2 -ppn 1 ./app"),
