@@ -5,6 +5,7 @@ mod errors;
 mod explore;
 mod installed;
 mod mpi;
+mod mpi_check;
 mod mpi_programs;
 mod mpi_run;
 mod mpi_troubles;

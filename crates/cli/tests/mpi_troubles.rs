@@ -393,7 +393,7 @@ fn what_is_no_program_of_ours_is_refused() {
     );
     refused(
         &["check", "./good"],
-        "./good: `check` takes no compiled MPI programs yet; simulate it with `simurgh run -n 4 ./good`",
+        "./good: say how many processes there are, as in `simurgh check -n 3 ./good`",
     );
     refused(
         &["explore", "./good"],

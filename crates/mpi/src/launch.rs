@@ -18,6 +18,7 @@ use crate::communicator::context::capacity;
 use crate::compute::Compute;
 use crate::costs;
 use crate::entry;
+use crate::explored::Buffering;
 use crate::extras;
 use crate::hostfile;
 use crate::os;
@@ -29,7 +30,7 @@ use crate::toolchain::Files;
 use crate::traces::play::Replay;
 use crate::traces::{Action, Trace};
 use crate::tracks::{Tracked, Wanted};
-use crate::world::{Aborted, Output, World};
+use crate::world::{Aborted, Costs, Output, World};
 
 /// What is run, and where.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,8 @@ pub struct Launch {
     pub seed: u64,
     /// What is written down of each process.
     pub wanted: Wanted,
+    /// What standard sends do, where executions are explored; calls cost nothing then.
+    pub explored: Option<Buffering>,
     /// A trace that is replayed in the place of an executable.
     pub replay: Option<Arc<Trace>>,
 }
@@ -190,12 +193,19 @@ impl Launch {
         let of_platform = platform.config().iter();
         let said = self.config.iter().map(|(key, value)| (key, value));
         let keys = costs::read(of_platform.chain(said).map(|(key, value)| (key.as_str(), value.as_str())))?;
-        let compute = if self.replay.is_some() { Compute::Nothing } else { keys.compute(self.compute) };
+        let compute = if self.replay.is_some() || self.explored.is_some() {
+            Compute::Nothing
+        } else {
+            keys.compute(self.compute)
+        };
         let replay = self.replay.clone().map(|trace| {
             Replay::new(trace).ok_or_else(|| Error::input("there is no memory for the messages of the trace"))
         });
         let replay = replay.transpose()?;
-        let costs::Keys { costs, selection, .. } = keys;
+        let costs::Keys { mut costs, selection, .. } = keys;
+        if let Some(buffering) = self.explored {
+            costs = Costs::nothing(buffering.detached_below());
+        }
         let mut program = Program::with_seed(Arc::clone(&platform), self.seed);
         let start = program.barrier(hosts.len() as u32).id();
         let mailboxes = program.mailboxes::<()>("rank ", capacity(hosts.len()) as u32);
@@ -215,6 +225,7 @@ impl Launch {
             unterminated: Default::default(),
             start,
             started: Started::in_room_for(listed.len()),
+            explored: self.explored.is_some(),
             aborted: Mutex::new(None),
             output: self.output,
             wanted: self.wanted,
@@ -431,7 +442,7 @@ impl Personality for Mpi {
 
     fn ends_all(&self, _rank: usize, how: &End) -> bool {
         // The others would wait for it, or go on as if nothing had happened.
-        how.crash().is_some()
+        how.crash().is_some() && !self.world.explored
     }
 
     fn ending(&self, rank: usize, how: &End) -> Ending {

@@ -25,6 +25,7 @@ pub mod doing;
 pub mod entry;
 pub mod errhandler;
 pub mod error;
+pub mod explored;
 pub mod extras;
 pub mod file;
 #[allow(clippy::too_many_arguments)]

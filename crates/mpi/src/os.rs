@@ -109,7 +109,9 @@ pub fn abort(code: i32, message: &str) -> ! {
             *aborted = Some(Aborted { process: me.process, code, message: message.to_owned() });
         }
     });
-    ask(Simcall::KillAll);
+    if !me.world.explored {
+        ask(Simcall::KillAll);
+    }
     simurgh_native::leave(End::Exited(code))
 }
 

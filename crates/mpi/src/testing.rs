@@ -160,6 +160,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         unterminated: Default::default(),
         start: BarrierId(0),
         started: Default::default(),
+        explored: false,
         aborted: Mutex::new(None),
         output: Default::default(),
         wanted: Default::default(),

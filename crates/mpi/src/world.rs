@@ -45,6 +45,8 @@ pub struct World {
     pub start: BarrierId,
     /// Processes that were started later, and what they meet by.
     pub started: Started,
+    /// Whether executions of it are explored: whoever ends the run fails, and is no reason to end the others.
+    pub explored: bool,
     /// How it was ended, if one of them did.
     pub aborted: Mutex<Option<Aborted>>,
     /// Whether what programs print goes to standard error.
@@ -127,6 +129,16 @@ pub struct Polls {
 }
 
 impl World {
+    /// Another execution begins.
+    pub fn begins_again(&self) {
+        for counter in [&self.polls.test, &self.polls.test_any, &self.polls.probe] {
+            counter.set(1);
+        }
+        self.leftovers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.aborted.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.samples.lock().unwrap_or_else(PoisonError::into_inner) = Samples::default();
+    }
+
     /// How many processes there are at the beginning.
     pub fn size(&self) -> usize {
         self.hosts.len()
@@ -166,6 +178,13 @@ pub struct Costs {
     pub polling_grows: bool,
     /// Whether `MPI_Finalize` waits for all (`smpi/finalization-barrier`).
     pub finalize_waits: bool,
+}
+
+impl Costs {
+    /// Nothing costs anything; standard sends of fewer bytes go on.
+    pub fn nothing(detached_below: u64) -> Self {
+        Self { detached_below, wtime: 0.0, test: 0.0, probe: 0.0, ..Self::default() }
+    }
 }
 
 impl Default for Costs {

@@ -124,7 +124,7 @@ pub(crate) fn refuse_compiled(verb: &str, file: &Path) -> Result<()> {
 /// What follows a compiled program on the command line are its own arguments, whatever they look like: they are marked by `--`.
 pub(crate) fn mark_arguments(mut words: Vec<OsString>, cli: &Command) -> Vec<OsString> {
     let verb = words.get(1).and_then(|word| word.to_str()).and_then(|word| cli.find_subcommand(word));
-    let Some(verb) = verb.filter(|verb| verb.get_name() == "run") else { return words };
+    let Some(verb) = verb.filter(|verb| ["run", "check"].contains(&verb.get_name())) else { return words };
     let takes_value = |word: &str| {
         verb.get_arguments().filter(|argument| argument.get_action().takes_values()).any(|argument| {
             let long = argument.get_long_and_visible_aliases().unwrap_or_default();
@@ -202,6 +202,7 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
         seed: options.seed,
         wanted: Wanted { states: options.wants_timeline(), actions: record.is_some() },
         replay: trace,
+        explored: None,
     };
     // The processes share one libc, which knows one of them at a time.
     options.workers = Some(1);

@@ -51,6 +51,10 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
             let subject = subject(scenario.check())?;
             replay(&subject, &schedule, options)
         }
+        // A compiled MPI program.
+        Origin::Program { name, arguments } if base(name) == "simurgh" => {
+            super::check::mpi::again(arguments, |check| replay(&subject(check)?, &schedule, options))
+        }
         Origin::Program { name, .. } => {
             let (file, program) = (options.file.display(), base(name));
             Err(Error::input(format!(

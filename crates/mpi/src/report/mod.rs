@@ -1,7 +1,7 @@
 //! What is told of a run that went wrong: who failed, where, and what the others were doing.
 //!
-//! - [`doing`]: what one process was doing, in words.
-//! - [`advice`]: what may be the reason that nobody goes on.
+//! - `doing`: what one process was doing, in words.
+//! - `advice`: what may be the reason that nobody goes on.
 //!
 //! It is put together when the run is over. The processes are gone then, but their stacks and what the library knew of them are
 //! still there to be looked at.

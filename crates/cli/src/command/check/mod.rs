@@ -3,6 +3,7 @@
 //! The command makes a [`Check`] of its arguments, and prints the report.
 
 mod guard;
+pub(crate) mod mpi;
 mod report;
 mod saved;
 
@@ -26,8 +27,14 @@ pub(crate) use saved::draw;
 /// The arguments of `simurgh check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArguments {
-    /// The scenario (.toml)
+    /// The scenario (.toml), or a compiled MPI program
     pub file: PathBuf,
+    /// What an MPI program is called with: all that follows it
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+    /// What can be said of MPI programs.
+    #[command(flatten)]
+    mpi: mpi::MpiOptions,
     #[command(flatten)]
     options: CheckOptions,
 }
@@ -38,9 +45,9 @@ pub struct CheckOptions {
     /// How the orders are explored
     #[arg(long, value_enum, default_value_t = Engine::Receives)]
     pub engine: Engine,
-    /// What may arrive before what
-    #[arg(long, value_enum, default_value_t = NetworkName::Mailbox)]
-    pub network: NetworkName,
+    /// What may arrive before what [default: mailbox; of MPI programs: pairwise]
+    #[arg(long, value_enum, value_name = "NETWORK")]
+    pub network: Option<NetworkName>,
     /// At most so many messages of an execution are lost (with `--network unordered`)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub loss: u32,
@@ -96,7 +103,7 @@ impl CheckOptions {
     fn apply<'a>(&self, check: Check<'a>) -> Result<Check<'a>> {
         let mut check = spelled_as_arguments(check)
             .engine(self.engine.into())
-            .network(self.network.into())
+            .network(self.network.unwrap_or(NetworkName::Mailbox).into())
             .losses(self.loss)
             .duplications(self.duplication)
             .workers(self.workers)
@@ -234,7 +241,10 @@ impl std::fmt::Display for NetworkName {
 
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
-    super::mpi::refuse_compiled("check", &arguments.file)?;
+    if super::mpi::is_compiled(&arguments.file) {
+        return mpi::run(arguments);
+    }
+    arguments.mpi.refuse(&arguments.file)?;
     check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
 }
 

@@ -1,0 +1,137 @@
+//! `simurgh check -n 3 ./app`: every way in which the messages of a compiled MPI program can be received.
+
+use std::path::Path;
+
+use clap::{Args, Parser, ValueEnum};
+use simurgh_actors::{Check, Error, Exit, Result};
+use simurgh_mpi::explored::{Buffering, Explored};
+use simurgh_mpi::launch::Launch;
+use simurgh_mpi::world::Output;
+
+use super::super::print;
+use super::super::run::load;
+use super::{CheckArguments, NetworkName, check};
+
+/// What can be said of MPI programs.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "MPI programs")]
+pub(super) struct MpiOptions {
+    /// How many processes
+    #[arg(long = "processes", short = 'n', visible_alias = "np", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    processes: Option<u32>,
+    /// Whether a standard send waits for its receiver [default: both]
+    #[arg(long, value_enum, value_name = "HOW")]
+    buffering: Option<BufferingName>,
+}
+
+/// What a standard send does that finds nobody who receives.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(super) enum BufferingName {
+    /// It waits
+    Zero,
+    /// It goes on
+    Infinite,
+    /// Either: one search for each
+    #[default]
+    Both,
+}
+
+impl MpiOptions {
+    /// Refuses them where no MPI program is checked.
+    pub(super) fn refuse(&self, file: &Path) -> Result<()> {
+        let given = [(self.processes.is_some(), "-n"), (self.buffering.is_some(), "--buffering")];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) if file.exists() => Err(Error::input(format!(
+                "{option} goes with a compiled MPI program, and {} is none; compile it with simurgh cc",
+                file.display()
+            ))),
+            Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks a compiled MPI program.
+pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    let Some(processes) = arguments.mpi.processes else {
+        return Err(Error::input(format!(
+            "{0}: say how many processes there are, as in `simurgh check -n 3 {0}`",
+            arguments.file.display()
+        )));
+    };
+    let mut options = arguments.options.clone();
+    if options.workers > 1 {
+        return Err(Error::input(
+            "--workers: the processes of an MPI program share one memory; one core explores them",
+        ));
+    }
+    options.network.get_or_insert(NetworkName::Pairwise);
+    let searches: &[(Buffering, &str)] = match arguments.mpi.buffering.unwrap_or_default() {
+        BufferingName::Zero => &[(Buffering::Zero, "zero")],
+        BufferingName::Infinite => &[(Buffering::Infinite, "infinite")],
+        BufferingName::Both => &[(Buffering::Infinite, "infinite"), (Buffering::Zero, "zero")],
+    };
+    for (buffering, name) in searches {
+        let program = launch(arguments, processes, *buffering).explored(load(None)?)?;
+        if !options.json {
+            print(&format!("--buffering {name}: "));
+        }
+        let exit = check(checked(&program, arguments, processes, name)?, &options)?;
+        if exit != Exit::Fine {
+            return Ok(exit);
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> Launch {
+    Launch {
+        executable: arguments.file.clone(),
+        arguments: arguments.arguments.clone(),
+        processes: Some(processes as usize),
+        oversubscribe: true,
+        output: Output::Nowhere,
+        explored: Some(buffering),
+        ..Launch::default()
+    }
+}
+
+/// The check of a program, and what it is called in the file of a schedule.
+fn checked<'a>(
+    program: &'a Explored,
+    arguments: &CheckArguments,
+    processes: u32,
+    buffering: &str,
+) -> Result<Check<'a>> {
+    let mut words = vec!["check".to_owned(), "-n".to_owned(), processes.to_string()];
+    words.extend(["--buffering", buffering].map(str::to_owned));
+    words.push(arguments.file.display().to_string());
+    if !arguments.arguments.is_empty() {
+        words.push("--".to_owned());
+        words.extend(arguments.arguments.iter().cloned());
+    }
+    Ok(simurgh_actors::check(|made| program.fill(made)).platform(load(None)?).program("simurgh", words))
+}
+
+/// Calls a function with the check that a schedule of `simurgh check` is of.
+///
+/// # Errors
+/// If it was not called so.
+pub(crate) fn again<T>(words: &[String], with: impl FnOnce(Check<'_>) -> Result<T>) -> Result<T> {
+    let given = Again::try_parse_from(words).map_err(|error| Error::input(error.to_string()))?.given;
+    let missing = || Error::input("it is no schedule of a compiled MPI program");
+    let processes = given.mpi.processes.ok_or_else(missing)?;
+    let (buffering, name) = match given.mpi.buffering.ok_or_else(missing)? {
+        BufferingName::Zero => (Buffering::Zero, "zero"),
+        BufferingName::Infinite | BufferingName::Both => (Buffering::Infinite, "infinite"),
+    };
+    let program = launch(&given, processes, buffering).explored(load(None)?)?;
+    with(checked(&program, &given, processes, name)?)
+}
+
+/// The command line of a check.
+#[derive(Parser)]
+struct Again {
+    #[command(flatten)]
+    given: CheckArguments,
+}

@@ -1,0 +1,128 @@
+//! `check` on compiled MPI programs: every way to receive, deadlocks, assertions, replays.
+
+use crate::support::command::Folder;
+
+/// A program of MPI with these statements in its main function.
+fn compile(folder: &Folder, name: &str, statements: &str) {
+    let text = format!(
+        "#include <mpi.h>\n#include <assert.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         int main(int argc, char **argv) {{ int rank, size, x = 1, y, all[64], more[64]; MPI_Status status; MPI_Request request;\n\
+         MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size);\n\
+         (void)x; (void)y; (void)all; (void)more; (void)status; (void)request;\n{statements}\n MPI_Finalize(); return 0; }}\n"
+    );
+    folder.write(&format!("{name}.c"), &text);
+    let compiled = folder.simurgh(&["cc", "-g", "-O1", &format!("{name}.c"), "-o", name]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+}
+
+const FAN_IN: &str = "if (rank == 0) for (int i = 1; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status);
+ else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);";
+
+/// A static variable, a block of the heap and a stream that are not what they were would be seen.
+const STATE: &str = "static int count; static char *text; if (count++) abort(); text = calloc(1, 100); if (text[50]) abort(); text[50] = 1;
+ FILE *file = fopen(\"/dev/null\", \"w\"); fprintf(file, \"%d\", rank);
+ if (rank == 0) for (int i = 1; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status);
+ else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);";
+
+/// Programs, how many processes, the option, and what they say.
+const HOLD: [(&str, &str, &str, &str, &str); 7] = [
+    ("fan4", FAN_IN, "4", "infinite", "holds: 6 executions,"),
+    ("fan5", FAN_IN, "5", "infinite", "holds: 24 executions,"),
+    ("state", STATE, "4", "infinite", "holds: 6 executions,"),
+    (
+        "named",
+        "if (rank == 0) for (int i = 1; i < size; i++) MPI_Recv(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, &status);
+         else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);",
+        "5",
+        "infinite",
+        "holds: 1 execution,",
+    ),
+    (
+        "one",
+        "if (rank == 0) { MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); for (int i = 1; i < size; i++)
+           if (i != status.MPI_SOURCE) MPI_Recv(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+         else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);",
+        "5",
+        "infinite",
+        "holds: 4 executions,",
+    ),
+    (
+        "collectives",
+        "MPI_Barrier(MPI_COMM_WORLD); MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); assert(y == size);
+         MPI_Reduce(&x, &y, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+         MPI_Alltoall(all, 1, MPI_INT, more, 1, MPI_INT, MPI_COMM_WORLD);",
+        "5",
+        "both",
+        "--buffering zero: holds: 1 execution,",
+    ),
+    (
+        "overtakes",
+        // What rank 1 sends first to rank 0 may come after what rank 2 sends because of rank 1: not if sends wait.
+        "if (rank == 1) { MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); MPI_Send(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD); }
+         if (rank == 2) { MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status); x = 2; MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+         if (rank == 0) { MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); assert(x == 1);
+           MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); }",
+        "3",
+        "zero",
+        "holds: 1 execution,",
+    ),
+];
+
+#[test]
+fn programs_hold_in_as_many_executions_as_there_are_ways_to_receive() {
+    let folder = Folder::new("mpi-check-holds");
+    for (name, statements, processes, buffering, told) in HOLD {
+        compile(&folder, name, statements);
+        let program = format!("./{name}");
+        let ran = folder.simurgh(&["check", "-n", processes, "--buffering", buffering, &program]);
+        assert!(ran.code == 0 && ran.stdout.contains(told), "{name}: {}", ran.told());
+    }
+    // With room for all messages it does not.
+    let ran = folder.simurgh(&["check", "-n", "3", "--buffering", "infinite", "./overtakes"]);
+    assert!(ran.code == 1 && ran.stdout.contains("assertion `x == 1' failed"), "{}", ran.told());
+}
+
+#[test]
+fn what_is_found_is_found_by_all_engines_and_replayed() {
+    let folder = Folder::new("mpi-check-finds");
+    compile(
+        &folder,
+        "order",
+        "if (rank == 0) { MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); assert(x == 1);
+           MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); }
+         else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);",
+    );
+    for engine in ["receives", "optimal", "source", "dpor", "dfs", "states", "bfs", "random"] {
+        let words = ["check", "-n", "3", "--engine", engine, "--save", "order.schedule", "./order"];
+        let ran = folder.simurgh(&words);
+        assert!(
+            ran.code == 1 && ran.stdout.contains("assertion `x == 1' failed"),
+            "{engine}: {}",
+            ran.told()
+        );
+        let replayed = folder.simurgh(&["replay", "order.schedule"]);
+        assert!(
+            replayed.code == 1 && replayed.stdout.contains("assertion `x == 1' failed"),
+            "{engine}: {}",
+            replayed.told()
+        );
+    }
+    // Both send first: fine if somebody keeps the messages.
+    compile(
+        &folder,
+        "heads",
+        "MPI_Send(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD); MPI_Recv(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &status);",
+    );
+    let ran = folder.simurgh(&["check", "-n", "2", "./heads"]);
+    let told = "--buffering zero: deadlock: rank 0 and rank 1 wait for ever";
+    assert!(ran.code == 1 && ran.stdout.contains(told), "{}", ran.told());
+    assert!(ran.stdout.starts_with("--buffering infinite: holds: 1 execution,"), "{}", ran.told());
+    compile(&folder, "crashes", "if (rank == 1) *(volatile int *)0 = 1; MPI_Barrier(MPI_COMM_WORLD);");
+    let ran = folder.simurgh(&["check", "-n", "2", "./crashes"]);
+    let told = "rank 1 failed: ";
+    assert!(ran.code == 1 && ran.stdout.contains(told), "{}", ran.told());
+    assert!(ran.stdout.contains("segmentation fault writing 0x0"), "{}", ran.told());
+    compile(&folder, "aborts", "if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3); MPI_Barrier(MPI_COMM_WORLD);");
+    let ran = folder.simurgh(&["check", "-n", "2", "./aborts"]);
+    assert!(ran.code == 1 && ran.stdout.contains("rank 1 failed: "), "{}", ran.told());
+}

@@ -1,0 +1,153 @@
+//! An MPI program whose executions begin again and again, for those who explore them.
+//!
+//! Its processes run once, to where they wait for each other in `MPI_Init`, and a snapshot is taken of them there; each execution begins with
+//! putting it back. Where a process asks for something else before, or ends, executions begin with processes that have not begun.
+//!
+//! The snapshot is put back when the first process of an execution runs: programs may be made that are never run, but no two are run at
+//! the same time, since there is one memory for all of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use simurgh_actors::{Program, Result};
+use simurgh_kernel::context::{Body, Coroutine, Door, Ending, Port, Resumed};
+use simurgh_kernel::ids::ActorId;
+use simurgh_kernel::simcall::Simcall;
+use simurgh_models::SimTime;
+use simurgh_native::{Processes, Snapshot};
+use simurgh_platform::Platform;
+
+use crate::communicator::context::capacity;
+use crate::launch::{Launch, Run};
+use crate::world::World;
+
+/// What a standard send does that finds nobody who receives (MPI 5.0, 3.4: an implementation may do either).
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Buffering {
+    /// It waits for the receive.
+    Zero,
+    /// It goes on: there is room for all messages.
+    Infinite,
+}
+
+impl Buffering {
+    /// Standard sends of fewer bytes go on.
+    pub(crate) fn detached_below(self) -> u64 {
+        match self {
+            Buffering::Zero => 0,
+            Buffering::Infinite => u64::MAX,
+        }
+    }
+}
+
+/// A program that can be begun again and again.
+#[derive(Clone)]
+pub struct Explored(Arc<Inner>);
+
+struct Inner {
+    run: Run,
+    snapshot: Snapshot,
+    /// Whether it is of processes that wait in `MPI_Init`, and not of such that have not begun.
+    waits: bool,
+    /// How many programs were made.
+    made: AtomicU64,
+    /// Which of them runs.
+    running: Mutex<u64>,
+}
+
+impl std::fmt::Debug for Explored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Explored").field("snapshot", &self.0.snapshot).finish_non_exhaustive()
+    }
+}
+
+impl Launch {
+    /// The program for those who explore it: time is abstract, and calls cost nothing.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn explored(&self, platform: Arc<Platform>) -> Result<Explored> {
+        let (program, run) = self.prepare(platform)?;
+        let before = run.processes.snapshot();
+        drop(program);
+        run.processes.restore(&before);
+        let waiting = run_to_init(&run.processes, &run.world);
+        let waits = waiting.is_some();
+        let snapshot = waiting.unwrap_or(before);
+        let (made, running) = (AtomicU64::new(0), Mutex::new(0));
+        Ok(Explored(Arc::new(Inner { run, snapshot, waits, made, running })))
+    }
+}
+
+/// Runs all processes to where they wait in `MPI_Init`; nothing if one of them does not come there first.
+fn run_to_init(processes: &Processes, world: &World) -> Option<Snapshot> {
+    let mut bodies: Vec<Body> =
+        (0..world.size()).map(|process| Body::Coroutine(processes.coroutine(process))).collect();
+    let mut door = Door::new();
+    for (process, body) in bodies.iter_mut().enumerate() {
+        door.prepare(ActorId(process as u32), world.hosts[process], SimTime::ZERO, None);
+        let asked = matches!(body.resume(&mut door), Resumed::Asked).then(|| door.simcall.take()).flatten();
+        let waits = matches!(asked, Some(Simcall::Arrive { barrier, .. }) if barrier == world.start);
+        if !waits || !door.notes.is_empty() || !door.detached_sends.is_empty() {
+            return None;
+        }
+    }
+    Some(processes.snapshot())
+}
+
+impl Explored {
+    /// Adds the processes to a program.
+    ///
+    /// # Errors
+    /// If the platform does not have the hosts.
+    pub fn fill(&self, program: &mut Program) -> Result {
+        let world = &self.0.run.world;
+        let start = program.barrier(world.size() as u32).id();
+        assert_eq!(start, world.start, "the barrier of the start comes first");
+        let _ = program.mailboxes::<()>("rank ", capacity(world.size()) as u32);
+        let execution = self.0.made.fetch_add(1, Ordering::Relaxed) + 1;
+        for (process, host) in world.hosts.iter().enumerate() {
+            let code = Begun { inner: Arc::clone(&self.0), process, execution, code: None };
+            program.actor(format!("rank {process}"), *host)?.code(Body::Coroutine(Box::new(code)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The code of a process in one execution.
+struct Begun {
+    inner: Arc<Inner>,
+    process: usize,
+    execution: u64,
+    code: Option<Box<dyn Coroutine>>,
+}
+
+impl Coroutine for Begun {
+    fn resume(&mut self, port: &mut Port) -> Option<Ending> {
+        let Self { inner, process, execution, code } = self;
+        code.get_or_insert_with(|| inner.begins(*process, *execution)).resume(port)
+    }
+
+    fn prefetch(&self) {
+        if let Some(code) = &self.code {
+            code.prefetch();
+        }
+    }
+}
+
+impl Inner {
+    fn begins(&self, process: usize, execution: u64) -> Box<dyn Coroutine> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if *running != execution {
+            self.run.processes.restore(&self.snapshot);
+            self.run.world.begins_again();
+            *running = execution;
+        }
+        if self.waits {
+            let wait = Simcall::Arrive { barrier: self.run.world.start, told: false };
+            self.run.processes.asking(process, wait)
+        } else {
+            self.run.processes.coroutine(process)
+        }
+    }
+}
