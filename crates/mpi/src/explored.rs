@@ -127,12 +127,6 @@ impl Coroutine for Begun {
         let Self { inner, process, execution, code } = self;
         code.get_or_insert_with(|| inner.begins(*process, *execution)).resume(port)
     }
-
-    fn prefetch(&self) {
-        if let Some(code) = &self.code {
-            code.prefetch();
-        }
-    }
 }
 
 impl Inner {

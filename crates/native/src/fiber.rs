@@ -81,38 +81,6 @@ impl Coroutine for Fiber {
             Some(ending)
         }
     }
-
-    /// What is needed first: what the host knows of it, the frames at the end of its stack, what its personality knows of it, and
-    /// the heads of its heaps.
-    fn prefetch(&self) {
-        let rank = self.rank();
-        // SAFETY: whoever drives a process is the only one to look at it between two turns; nothing is read of where the
-        // pointers lead.
-        let (stack, local, arenas) = unsafe { ((*rank).stack, (*rank).local, (*rank).arenas) };
-        for line in 0..6 {
-            ask_for(stack.wrapping_add(line * LINE));
-        }
-        for line in 0..3 {
-            ask_for((local as usize).wrapping_add(line * LINE));
-        }
-        arenas.into_iter().for_each(|arena| ask_for(arena as usize));
-    }
-}
-
-/// The bytes that a processor fetches at once.
-const LINE: usize = 64;
-
-/// Asks the processor for the line around an address, which need not be one.
-#[inline]
-fn ask_for(address: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint, which does nothing where there is nothing.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 impl Drop for Fiber {

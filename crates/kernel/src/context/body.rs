@@ -26,10 +26,6 @@ pub type Begin = Box<dyn FnOnce(ActorId) -> ActorFuture + Send>;
 pub trait Coroutine: Send {
     /// Runs until the next simcall, which is left in the port, or to the end.
     fn resume(&mut self, port: &mut Port) -> Option<Ending>;
-
-    /// Asks the processor for what it will need when it goes on.
-    #[inline]
-    fn prefetch(&self) {}
 }
 
 /// The code of an actor, between two simcalls.
@@ -119,7 +115,7 @@ impl Body {
         match self {
             Body::New(begin) => begin.iter().for_each(|begin| prefetch(&**begin)),
             Body::Future(future) => prefetch(&**future),
-            Body::Coroutine(coroutine) => coroutine.prefetch(),
+            Body::Coroutine(coroutine) => prefetch(&**coroutine),
         }
     }
 
