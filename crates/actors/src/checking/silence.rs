@@ -13,6 +13,17 @@ type Payload = Box<dyn Any + Send>;
 /// The panic of what a caller gave us to call, on its way to the caller.
 struct OfTheCaller(Payload);
 
+/// A program could not be made again, on its way out of a search.
+struct NotMade(Error);
+
+/// Ends the search that is under way: its program was made before, and cannot be made now. What was explored since says nothing.
+pub(crate) fn not_made(error: &Error) -> ! {
+    let error = Error::input(format!(
+        "{error}; it was made before: what makes a program has to do the same each time it is called"
+    ));
+    resume_unwind(Box::new(NotMade(error)))
+}
+
 /// Runs actors of which some may panic: that is a finding, told once, and not a message each time.
 ///
 /// # Errors
@@ -25,6 +36,10 @@ pub fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
     result.map_err(|panic| {
         let panic = match panic.downcast::<OfTheCaller>() {
             Ok(panic) => resume_unwind(panic.0),
+            Err(panic) => panic,
+        };
+        let panic = match panic.downcast::<NotMade>() {
+            Ok(not_made) => return not_made.0,
             Err(panic) => panic,
         };
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));

@@ -13,7 +13,7 @@ use simurgh_kernel::watchdog::Watchdog;
 use simurgh_platform::Platform;
 
 use super::schedule::base;
-use super::silence::making;
+use super::silence::{making, not_made};
 use crate::api::Registry;
 use crate::error::Result;
 use crate::program::Program;
@@ -126,7 +126,7 @@ impl<'a> Subject<'a> {
     pub fn actors(&self, network: Network) -> Actors<impl FnMut(&mut Kernel)> {
         let registry = Arc::clone(&self.registry);
         Actors::with_pulse(network, self.watchdog.pulse(), move |kernel: &mut Kernel| {
-            let Ok(mut program) = self.fresh() else { return };
+            let mut program = self.fresh().unwrap_or_else(|error| not_made(&error));
             let (exposed, _) = program.take_exposed();
             let (spawned, notes) = program.into_parts();
             for (name, value) in exposed {
@@ -159,8 +159,7 @@ impl<'a> Subject<'a> {
 
 impl Factory for &Subject<'_> {
     fn make(&mut self, actors: &mut Vec<SpawnRequest>, notes: &mut Vec<Note>) {
-        if let Ok(program) = self.fresh() {
-            program.hand_over(actors, notes);
-        }
+        let program = self.fresh().unwrap_or_else(|error| not_made(&error));
+        program.hand_over(actors, notes);
     }
 }

@@ -465,3 +465,42 @@ fn what_is_behind_a_loop_that_is_cut() {
         assert!(found.what.contains("it came"), "{engine}: {found}");
     }
 }
+
+/// It was taken for a program without actors, and held.
+#[test]
+fn a_program_that_cannot_be_made_again_is_told() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    for engine in
+        [Engine::Receives, Engine::Optimal, Engine::Dfs, Engine::States, Engine::Bfs, Engine::Random]
+    {
+        for panics in [false, true] {
+            let calls = AtomicU32::new(0);
+            let app = |program: &mut Program| {
+                if calls.fetch_add(1, Ordering::Relaxed) >= 4 {
+                    assert!(!panics, "not again");
+                    return Err(simurgh::Error::other("not again"));
+                }
+                program.spawn("judge", "node-0", |ctx: Ctx| async move {
+                    for _ in 0..3 {
+                        ctx.mailbox::<u8>("line").recv().await?;
+                    }
+                    Ok(())
+                })?;
+                for name in ["ann", "bob", "cid"] {
+                    program.spawn(name, "node-1", |ctx: Ctx| async move {
+                        ctx.mailbox("line").send(1_u8, 1.0).await
+                    })?;
+                }
+                Ok(())
+            };
+            let report = simurgh::check(app).engine(engine).run();
+            let error = report.error.as_ref().map(ToString::to_string).unwrap_or_default();
+            assert!(
+                error.contains(
+                    "not again; it was made before: what makes a program has to do the same each time"
+                ),
+                "{engine:?}: {report:?}"
+            );
+        }
+    }
+}
