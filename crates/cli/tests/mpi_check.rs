@@ -126,3 +126,41 @@ fn what_is_found_is_found_by_all_engines_and_replayed() {
     let ran = folder.simurgh(&["check", "-n", "2", "./aborts"]);
     assert!(ran.code == 1 && ran.stdout.contains("rank 1 failed: "), "{}", ran.told());
 }
+
+#[test]
+fn what_cannot_be_said_of_mpi_programs_is_refused() {
+    let folder = Folder::new("mpi-check-refused");
+    compile(&folder, "fan", FAN_IN);
+    folder.write("one.toml", "[[actor]]\nname = \"a\"\ndo = [\"sleep 1\"]\n");
+    let of_memory = "--workers: the processes of an MPI program share one memory; one core explores them";
+    let table: [(&[&str], &str); 5] = [
+        (&["-n", "3", "--workers", "2", "./fan"], of_memory),
+        // All cores.
+        (&["-n", "3", "--workers", "0", "./fan"], of_memory),
+        (
+            &["-n", "3", "--resume", "kept", "./fan"],
+            "--resume: searches of MPI programs cannot be gone on with yet; leave it out",
+        ),
+        (
+            &["-n", "3", "one.toml"],
+            "-n goes with a compiled MPI program, and one.toml is none; compile it with simurgh cc",
+        ),
+        (&["--buffering", "zero", "nothing"], "nothing: there is no such file"),
+    ];
+    for (words, line) in table {
+        let ran = folder.simurgh(&[&["check"], words].concat());
+        assert_eq!((ran.code, ran.stderr), (2, format!("simurgh: {line}\n")), "{words:?}");
+        assert_eq!(ran.stdout, "");
+    }
+    // Two searches are one object.
+    let ran = folder.simurgh(&["check", "-n", "3", "--json", "./fan"]);
+    let object: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one object");
+    assert_eq!((ran.code, &object["executions"]), (0, &2.into()), "{}", ran.told());
+    compile(
+        &folder,
+        "starts",
+        "MPI_Comm other; MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other, MPI_ERRCODES_IGNORE);",
+    );
+    let ran = folder.simurgh(&["check", "-n", "1", "./starts"]);
+    assert!(ran.stdout.contains("processes that are started later cannot be explored yet"), "{}", ran.told());
+}

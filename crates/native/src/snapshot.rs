@@ -6,7 +6,8 @@
 //! moment shortly after their start is a good one. Pages of large segments that were not written before the snapshot are not
 //! copied: they are given back to the system, which reads the template again.
 //!
-//! What a process did to the world stays: files that it wrote are not put back.
+//! What a process did to the world stays: files that it wrote are not put back, descriptors that it opened by `open` stay open, and
+//! memory that it mapped itself by `mmap` keeps what is in it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

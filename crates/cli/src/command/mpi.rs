@@ -77,15 +77,20 @@ impl MpiOptions {
             (self.record.is_some(), "--record"),
             (self.stuck_after.is_some(), "--stuck-after"),
         ];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) if file.exists() => Err(Error::input(format!(
-                "{option} goes with a compiled MPI program, and {} is {}",
-                file.display(),
-                what_it_is(file)
-            ))),
-            Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
-            None => Ok(()),
-        }
+        refuse_options(&given, file)
+    }
+}
+
+/// Refuses options of MPI programs that were given, where the file is none.
+pub(crate) fn refuse_options(given: &[(bool, &str)], file: &Path) -> Result<()> {
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, option)) if file.exists() => Err(Error::input(format!(
+            "{option} goes with a compiled MPI program, and {} is {}",
+            file.display(),
+            what_it_is(file)
+        ))),
+        Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
+        None => Ok(()),
     }
 }
 

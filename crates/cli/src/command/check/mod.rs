@@ -250,6 +250,13 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
+    let (text, exit) = examined(check, options)?;
+    print(&text);
+    Ok(exit)
+}
+
+/// Checks a program: what is to be said of it.
+fn examined(check: Check<'_>, options: &CheckOptions) -> Result<(String, Exit)> {
     options.saved.check_places()?;
     options.resume.iter().try_for_each(|path| check_twice(path))?;
     let guard = Guard::start(watchdog(&check), options)?;
@@ -265,6 +272,6 @@ pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     let (report, subject) = checked(check)?;
     guard.search_is_over();
     let hint = options.saved.save(&subject, &report.counterexamples)?;
-    print(&if options.json { report::json(&report, None) } else { in_words(&report, &view(), &hint) });
-    Ok(report.verdict.into())
+    let text = if options.json { report::json(&report, None) } else { in_words(&report, &view(), &hint) };
+    Ok((text, report.verdict.into()))
 }

@@ -8,9 +8,10 @@ use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
 use simurgh_mpi::world::Output;
 
+use super::super::mpi::refuse_options;
 use super::super::print;
 use super::super::run::load;
-use super::{CheckArguments, NetworkName, check};
+use super::{CheckArguments, NetworkName, examined};
 
 /// What can be said of MPI programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -39,15 +40,7 @@ pub(super) enum BufferingName {
 impl MpiOptions {
     /// Refuses them where no MPI program is checked.
     pub(super) fn refuse(&self, file: &Path) -> Result<()> {
-        let given = [(self.processes.is_some(), "-n"), (self.buffering.is_some(), "--buffering")];
-        match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) if file.exists() => Err(Error::input(format!(
-                "{option} goes with a compiled MPI program, and {} is none; compile it with simurgh cc",
-                file.display()
-            ))),
-            Some(_) => Err(Error::input(format!("{}: there is no such file", file.display()))),
-            None => Ok(()),
-        }
+        refuse_options(&[(self.processes.is_some(), "-n"), (self.buffering.is_some(), "--buffering")], file)
     }
 }
 
@@ -60,9 +53,15 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         )));
     };
     let mut options = arguments.options.clone();
-    if options.workers > 1 {
+    if options.workers != 1 {
         return Err(Error::input(
             "--workers: the processes of an MPI program share one memory; one core explores them",
+        ));
+    }
+    // Whether the program was compiled anew in the meantime, and which of two searches it was, is not kept.
+    if options.resume.is_some() {
+        return Err(Error::input(
+            "--resume: searches of MPI programs cannot be gone on with yet; leave it out",
         ));
     }
     options.network.get_or_insert(NetworkName::Pairwise);
@@ -71,17 +70,22 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         BufferingName::Infinite => &[(Buffering::Infinite, "infinite")],
         BufferingName::Both => &[(Buffering::Infinite, "infinite"), (Buffering::Zero, "zero")],
     };
+    let mut last = (String::new(), Exit::Fine);
     for (buffering, name) in searches {
         let program = launch(arguments, processes, *buffering).explored(load(None)?)?;
+        last = examined(checked(&program, arguments, processes, name)?, &options)?;
         if !options.json {
-            print(&format!("--buffering {name}: "));
+            print(&format!("--buffering {name}: {}", last.0));
         }
-        let exit = check(checked(&program, arguments, processes, name)?, &options)?;
-        if exit != Exit::Fine {
-            return Ok(exit);
+        if last.1 != Exit::Fine {
+            break;
         }
     }
-    Ok(Exit::Fine)
+    if options.json {
+        // The search that found something, or else the last.
+        print(&last.0);
+    }
+    Ok(last.1)
 }
 
 fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> Launch {
