@@ -160,6 +160,8 @@ unsafe fn keep(shared: &Shared, rank: &Rank) -> Kept {
     }
     if rank.stage == Stage::Suspended {
         keep_range(rank.stack, shared.region.stack(rank.index).end);
+        // SAFETY: the process does not run.
+        unsafe { clear_below(rank, rank.stack) };
     }
     // SAFETY: the heaps are alive.
     let used = rank.arenas.map(|arena| unsafe { (*arena).used() });
@@ -208,8 +210,7 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
             (range.at as *mut u8).copy_from_nonoverlapping(range.bytes.as_ptr(), range.bytes.len());
         }
         if kept.stage == Stage::Suspended {
-            let low = (kept.stack - CLEARED).max((*rank.shared).region.stack(rank.index).start);
-            (low as *mut u8).write_bytes(0, kept.stack - low);
+            clear_below(rank, kept.stack);
         }
     }
     rank.stage = kept.stage;
@@ -231,6 +232,18 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
     // SAFETY: what processes share stays as long as they do.
     let options = unsafe { &(*rank.shared).options };
     rank.directory = crate::processes::directory(options).ok().flatten();
+}
+
+/// Clears what calls have left on a stack below where it is.
+///
+/// # Safety
+/// The process does not run, and its stack was left there.
+unsafe fn clear_below(rank: &Rank, stack: usize) {
+    // SAFETY: as the caller says; the stack is mapped whole.
+    unsafe {
+        let low = (stack - CLEARED).max((*rank.shared).region.stack(rank.index).start);
+        (low as *mut u8).write_bytes(0, stack - low);
+    }
 }
 
 /// Makes bytes zero: in place if they are few, else by giving their pages back.
