@@ -6,6 +6,7 @@ mod explore;
 mod installed;
 mod mpi;
 mod mpi_check;
+mod mpi_findings;
 mod mpi_programs;
 mod mpi_run;
 mod mpi_troubles;

@@ -8,6 +8,7 @@ use crate::errhandler::Raised;
 use crate::error::{Error, On, Result};
 use crate::os;
 use crate::rank::{Rank, Stage};
+use crate::verify::Kind;
 
 include!(concat!(env!("OUT_DIR"), "/entries.rs"));
 
@@ -33,7 +34,11 @@ pub fn enter(procedure: Procedure, on: On, call: impl FnOnce(&Rank) -> Result) -
 fn entered(procedure: Procedure, on: On, call: &mut dyn FnMut(&Rank) -> Result) -> i32 {
     let mut code = SUCCESS;
     within(procedure, &mut |me| {
-        if let Err(error) = is_allowed(me, procedure).and_then(|()| call(me)) {
+        let allowed = is_allowed(me, procedure);
+        if let (true, Ok(()), On::Comm(comm)) = (me.world.explored, &allowed, on) {
+            me.check_together(comm, procedure);
+        }
+        if let Err(error) = allowed.and_then(|()| call(me)) {
             // What the tools interface has to say is nobody's error (15.3.2).
             code = match procedure.name().starts_with("MPI_T_") {
                 true => error.class,
@@ -61,6 +66,7 @@ fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
     let me = os::rank();
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));
+        let caller = me.caller.replace(os::caller());
         if outer.is_none() {
             me.doing.begins();
             me.has_computed();
@@ -71,6 +77,10 @@ fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
         let before = os::now();
         guarded(procedure, || call(me));
         me.procedure.set(outer);
+        me.caller.set(caller);
+        if outer.is_some() {
+            os::set_caller(caller);
+        }
         if outer.is_none() {
             me.has_called(procedure, before, os::now());
             me.goes_on();
@@ -89,6 +99,7 @@ fn large<T>(me: &Rank, call: impl FnOnce(&Rank) -> T) -> T {
 /// A call of what is not there.
 pub fn missing(name: &str) -> ! {
     os::abort(
+        Kind::Unsupported,
         1,
         &format!(
             "{name} is not implemented; `simurgh mpi coverage PROGRAM` lists all calls of a program that are not"
@@ -104,7 +115,7 @@ fn guarded<T>(procedure: Procedure, call: impl FnOnce() -> T) -> T {
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_default();
-        os::abort(1, &format!("{}: internal error: {message}", procedure.name()))
+        os::abort(Kind::Unsupported, 1, &format!("{}: internal error: {message}", procedure.name()))
     })
 }
 

@@ -9,7 +9,8 @@ use crate::communicator::Communicator;
 use crate::error::{On, Result, fail};
 use crate::file::OpenFile;
 use crate::os;
-use crate::rank::Rank;
+use crate::rank::{Rank, Stage};
+use crate::verify::Kind;
 use crate::window::Window;
 
 /// Of which objects it handles the errors.
@@ -229,7 +230,11 @@ impl Rank {
             Some(name) => name.to_owned(),
             None => format!("error {code}"),
         };
-        os::abort(*code, &format!("{procedure}{}: {message} ({class})", place.unwrap_or_default()))
+        let kind = match (self.stage.get(), Kind::of_class(*code)) {
+            (Stage::Within, kind) => kind,
+            (_, _) => Kind::CallOrder,
+        };
+        os::abort(kind, *code, &format!("{procedure}{}: {message} ({class})", place.unwrap_or_default()))
     }
 }
 

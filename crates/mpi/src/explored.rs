@@ -96,6 +96,16 @@ fn run_to_init(processes: &Processes, world: &World) -> Option<Snapshot> {
 }
 
 impl Explored {
+    /// Whether it turned out how windows of the program are held, which changes what is to be explored: once more then.
+    pub fn has_learned(&self) -> bool {
+        self.0.run.world.holds.has_learned()
+    }
+
+    /// Whether all that was asked so far is answered in the same way in every order.
+    pub fn is_deterministic(&self) -> bool {
+        !self.0.run.world.has_choices.load(Ordering::Relaxed)
+    }
+
     /// Adds the processes to a program.
     ///
     /// # Errors

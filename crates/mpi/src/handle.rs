@@ -37,6 +37,8 @@ pub struct Table<T> {
 #[derive(Debug)]
 struct Place<T> {
     generation: u8,
+    /// Where the program went on after it was made, if that is noted.
+    made: usize,
     object: Option<T>,
 }
 
@@ -59,12 +61,13 @@ impl<T> Table<T> {
                     self.places.len() < 1 << INDEX_BITS,
                     "a process has more than a million objects of MPI"
                 );
-                self.places.push(Place { generation: 0, object: None });
+                self.places.push(Place { generation: 0, made: 0, object: None });
                 self.places.len() as u32 - 1
             }
         };
         let place = &mut self.places[index as usize];
         place.object = Some(object);
+        place.made = simurgh_native::caller();
         let generation = place.generation;
         self.number(generation, index)
     }
@@ -121,6 +124,15 @@ impl<T> Table<T> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// All of them with their handles, and where the program went on after each was made.
+    pub fn with_origins(&self) -> impl Iterator<Item = (usize, &T, usize)> {
+        let all = self.places.iter().enumerate();
+        all.filter_map(|(index, place)| {
+            let handle = self.number(place.generation, index as u32);
+            place.object.as_ref().map(|object| (handle, object, place.made))
+        })
     }
 
     /// All of them, in the order of their places.

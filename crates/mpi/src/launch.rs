@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use object::read::elf::{Dyn, FileHeader};
 use simurgh_actors::{Error, Program, Result};
 use simurgh_kernel::context::{Body, Ending};
-use simurgh_native::{End, Export, Frame, Image, Options, Personality, Processes};
+use simurgh_native::{End, Export, Frame, Image, Options, Personality, Processes, Touch, noting_callers};
 use simurgh_platform::{HostId, Platform};
 
 use crate::communicator::context::capacity;
@@ -30,6 +30,7 @@ use crate::toolchain::Files;
 use crate::traces::play::Replay;
 use crate::traces::{Action, Trace};
 use crate::tracks::{Tracked, Wanted};
+use crate::verify::Kind;
 use crate::world::{Aborted, Costs, Output, World};
 
 /// What is run, and where.
@@ -226,6 +227,12 @@ impl Launch {
             start,
             started: Started::in_room_for(listed.len()),
             explored: self.explored.is_some(),
+            has_choices: Default::default(),
+            holds: Default::default(),
+            executions: Default::default(),
+            close: Default::default(),
+            common: Mutex::default(),
+            lines: Default::default(),
             aborted: Mutex::new(None),
             output: self.output,
             wanted: self.wanted,
@@ -233,11 +240,7 @@ impl Launch {
             samples: Mutex::default(),
             shared_memory: Mutex::default(),
         });
-        let exports = entry::OFFERED
-            .iter()
-            .chain(extras::OFFERED)
-            .map(|offered| Export { name: offered.name, address: offered.address as usize })
-            .collect();
+        let exports = exports(self.explored.is_some())?;
         let personality: Arc<dyn Personality> = Arc::new(Mpi { world: Arc::clone(&world), exports });
         let executable = match &world.replay {
             Some(_) => replayer()?,
@@ -265,6 +268,12 @@ impl Launch {
             ..Options::default()
         };
         let processes = Arc::new(Processes::new(image, world.size(), options).map_err(refused)?);
+        if self.explored.is_some() {
+            let known = Arc::downgrade(&processes);
+            world.lines.are_found_by(move |address| {
+                known.upgrade()?.line(address).map(|line| crate::report::shown_line(&line))
+            });
+        }
         for (process, host) in world.hosts.iter().enumerate() {
             let body = Body::Coroutine(processes.coroutine(process));
             program.actor(format!("rank {process}"), *host)?.code(body)?;
@@ -298,6 +307,19 @@ impl Launch {
         }
         Ok(((0..count).map(|process| listed[process % listed.len()]).collect(), listed))
     }
+}
+
+/// What programs find here. Where executions are explored, calls note where the program goes on after them.
+fn exports(note_callers: bool) -> Result<Vec<Export>> {
+    let offered = entry::OFFERED.iter().map(|offered| (offered, note_callers));
+    let offered: Vec<_> = offered.chain(extras::OFFERED.iter().map(|offered| (offered, false))).collect();
+    let functions: Vec<usize> = offered.iter().map(|(offered, _)| offered.address as usize).collect();
+    let noting = if note_callers { noting_callers(&functions).map_err(refused)? } else { Vec::new() };
+    let address = |number: usize, notes: bool| if notes { noting[number] } else { functions[number] };
+    let exports = offered.iter().enumerate();
+    Ok(exports
+        .map(|(number, (offered, notes))| Export { name: offered.name, address: address(number, *notes) })
+        .collect())
 }
 
 /// The program whose processes replay traces, as a file.
@@ -429,13 +451,21 @@ impl Personality for Mpi {
         }
     }
 
+    fn touched(&self, _rank: usize, touch: &Touch) -> bool {
+        os::rank().is_touched(touch)
+    }
+
     fn leaves(&self, _rank: usize, how: &End) {
         if let End::Exited(code) = how
             && os::rank().stage.get() == Stage::Within
         {
             match code {
-                0 => os::abort(1, "ended without MPI_Finalize"),
-                code => os::abort(*code, &format!("exited with code {code}, without MPI_Finalize")),
+                0 => os::abort(Kind::MissingFinalize, 1, "ended without MPI_Finalize"),
+                code => os::abort(
+                    Kind::MissingFinalize,
+                    *code,
+                    &format!("exited with code {code}, without MPI_Finalize"),
+                ),
             }
         }
     }
@@ -448,7 +478,7 @@ impl Personality for Mpi {
     fn ending(&self, rank: usize, how: &End) -> Ending {
         let aborted = self.world.aborted.lock().unwrap_or_else(PoisonError::into_inner);
         match (how, &*aborted) {
-            (_, Some(aborted)) if aborted.process as usize == rank => Err(aborted.message.clone()),
+            (_, Some(aborted)) if aborted.process as usize == rank => Err(self.world.told(aborted)),
             (End::Exited(0) | End::Killed, _) => Ok(()),
             (other, _) => Err(other.to_string()),
         }

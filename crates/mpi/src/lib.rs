@@ -60,6 +60,7 @@ pub mod topology;
 pub mod traces;
 pub mod tracks;
 pub mod traffic;
+pub mod verify;
 pub mod waiting;
 pub mod window;
 pub mod world;

@@ -3,6 +3,9 @@
 use simurgh_kernel::simcall::Payload;
 use smallvec::SmallVec;
 
+use crate::datatype::Signature;
+use crate::verify::VectorClock;
+
 /// What is in a message.
 #[derive(Debug)]
 pub struct Content {
@@ -14,8 +17,34 @@ pub struct Content {
     pub tag: i32,
     /// Whether its send waited for the receive to be there.
     pub waited: bool,
+    /// What it was sent as, for those who check it.
+    pub sent: Option<Box<Sent>>,
     /// The data, without gaps.
     pub data: Data,
+}
+
+/// The type of a message.
+#[derive(Debug)]
+pub struct Typed {
+    /// The basic types.
+    pub signature: Signature,
+    /// The datatype, in words.
+    pub datatype: String,
+}
+
+/// What a message was sent as.
+#[derive(Debug)]
+pub struct Sent {
+    /// What its sender knew to have happened.
+    pub clock: VectorClock,
+    /// Its type, if it is a message of the program.
+    pub typed: Option<Typed>,
+    /// Whether it is a ready send.
+    pub is_ready: bool,
+    /// By which call.
+    pub call: &'static str,
+    /// Where the program goes on after it.
+    pub at: usize,
 }
 
 /// Data without gaps; a few bytes need no memory of their own.

@@ -7,6 +7,7 @@ use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
 use simurgh_native::{End, Heap};
 
 use crate::rank::Rank;
+use crate::verify::Kind;
 use crate::world::Aborted;
 
 /// Asks the kernel on behalf of the process that runs, which waits for the answer.
@@ -100,13 +101,39 @@ pub fn actor() -> ActorId {
     simurgh_native::look(|port| port.actor)
 }
 
+/// Where the program goes on after the call that is served, if that is noted.
+pub fn caller() -> usize {
+    simurgh_native::caller()
+}
+
+/// Watches memory of the process that runs, for at most so many steps of its program.
+pub fn watch(steps: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
+    if steps == 0 {
+        return;
+    }
+    let goes_on = rank().caller.get();
+    if goes_on != 0 {
+        in_heap_of_all(|| simurgh_native::watch(ranges(), steps, goes_on));
+    }
+}
+
+/// A call within another is over.
+pub fn set_caller(address: usize) {
+    simurgh_native::set_caller(address);
+}
+
 /// Ends the whole run, with a word for people that does not say whose it is.
-pub fn abort(code: i32, message: &str) -> ! {
+pub fn abort(kind: Kind, code: i32, message: &str) -> ! {
+    end_with(kind, code, message, caller())
+}
+
+/// The same, at a place of the program.
+pub fn end_with(kind: Kind, code: i32, message: &str, at: usize) -> ! {
     let me = rank();
     in_heap_of_all(|| {
         let mut aborted = me.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if aborted.is_none() {
-            *aborted = Some(Aborted { process: me.process, code, message: message.to_owned() });
+            *aborted = Some(Aborted { process: me.process, code, message: message.to_owned(), kind, at });
         }
     });
     if !me.world.explored {

@@ -155,8 +155,12 @@ impl Rank {
         if send.destination == abi::PROC_NULL {
             return Ok(Posted::Done);
         }
+        if manner == Manner::Blocking {
+            self.check_uses(|| send.uses());
+        }
         // It is the receiver's in the end.
         let (data, mode) = (self.for_others(|| send.data()), send.mode);
+        self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(
             &send.comm,
             Context::User,
@@ -177,8 +181,10 @@ impl Rank {
         if send.destination == abi::PROC_NULL {
             return Ok(());
         }
+        self.check_uses(|| send.uses());
         let (data, mode, wait) = (self.for_others(|| send.data()), send.mode, Follow::Wait(None));
         let manner = Manner::Blocking;
+        self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(&send.comm, Context::User, send.destination, send.tag, data, mode, manner, wait)?;
         Ok(())
     }
@@ -203,6 +209,10 @@ impl Rank {
         if mode == Mode::Buffered {
             self.make_room(self.buffer_of(comm), data.len())?;
         }
+        let mut sent = self.sending.take().or_else(|| self.stamp(None));
+        if let Some(sent) = sent.as_mut().filter(|_| mode == Mode::Ready) {
+            sent.is_ready = true;
+        }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
         let detached = match mode {
@@ -218,7 +228,7 @@ impl Rank {
         }
         let envelope = Envelope { context: context.of(comm), source: comm.rank as u32, tag };
         let content =
-            Content { process: self.process, source: comm.rank as i32, tag, waited: !detached, data };
+            Content { process: self.process, source: comm.rank as i32, tag, waited: !detached, sent, data };
         let request = SendRequest {
             mailbox: mailbox(process),
             bytes: bytes as f64 + HEADER,
@@ -317,17 +327,24 @@ impl Rank {
     /// If there is no such rank, the message does not fit, or is lost. A status goes with it.
     pub fn receive(&self, receive: &Incoming) -> std::result::Result<Status, (Error, Status)> {
         let Incoming { landing, source, tag, comm } = receive;
+        self.check_uses(|| receive.uses());
+        let posted = self.moment_of_post();
         let content = self
             .receive_content(comm, Context::User, *source, *tag)
             .map_err(|error| (error, Status::empty()))?;
         match content {
-            Some(content) => landing.put(&content),
+            Some(content) => {
+                self.check_types(landing, &content);
+                self.check_ready(&content, posted);
+                landing.put(&content)
+            }
             None => Ok(Status::of_nobody()),
         }
     }
 
     /// What a receive costs after the message has come.
     pub fn has_received(&self, content: &Content) {
+        self.learns(content);
         self.traffic.receives(content.data.len() as u64);
         if !content.waited {
             self.sleep(self.world.costs.receive.of(content.data.len() as u64));

@@ -125,8 +125,14 @@ impl Rank {
         self.sleep(self.world.costs.immediate_send.of(bytes));
         self.traffic.sends(bytes);
         let source = comm.rank;
-        let content =
-            Content { process: self.process, source: source as i32, tag: number, waited: !detached, data };
+        let content = Content {
+            process: self.process,
+            source: source as i32,
+            tag: number,
+            waited: !detached,
+            sent: None,
+            data,
+        };
         let request = SendRequest {
             mailbox: mailbox(process),
             bytes: bytes as f64 + HEADER,

@@ -8,6 +8,7 @@ use simurgh_kernel::simcall::Simcall;
 
 use crate::os;
 use crate::rank::Rank;
+use crate::verify::Kind;
 
 /// How far all processes are together.
 #[derive(Debug, Default)]
@@ -121,6 +122,6 @@ impl Rank {
     fn polls_for_ever(&self) -> ! {
         let since = self.vain.since.get();
         let what = if self.vain.saw_clock.get() { "reads the clock" } else { "polls" };
-        os::abort(1, &format!("{what} for ever: since {since:.6} s nobody has got any further"))
+        os::abort(Kind::Error, 1, &format!("{what} for ever: since {since:.6} s nobody has got any further"))
     }
 }

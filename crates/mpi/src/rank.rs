@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use simurgh_kernel::ids::BarrierId;
 use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
@@ -28,6 +29,7 @@ use crate::group::Group;
 use crate::handle::{Kind, Table};
 use crate::info::Info;
 use crate::logical::Booleans;
+use crate::message::Sent;
 use crate::operator::Operator;
 #[cfg(not(test))]
 use crate::os;
@@ -40,6 +42,7 @@ use crate::tools::Tools;
 use crate::traces::Scribe;
 use crate::tracks::Tracks;
 use crate::traffic::Traffic;
+use crate::verify::{Buffers, VectorClock};
 use crate::window::Window;
 use crate::world::World;
 
@@ -65,6 +68,14 @@ pub struct Rank {
     pub stage: Cell<Stage>,
     /// How its threads may call.
     pub thread_level: Cell<i32>,
+    /// What the message that is sent next is sent as, for those who check it.
+    pub sending: RefCell<Option<Box<Sent>>>,
+    /// What it knows to have happened, by process.
+    pub clock_of_all: RefCell<VectorClock>,
+    /// What communications own of its memory.
+    pub buffers: Buffers,
+    /// Where the program goes on after what it calls now, if that is noted.
+    pub caller: Cell<usize>,
     /// What it calls now.
     pub procedure: Cell<Option<Procedure>>,
     /// What it is about, for people who ask why it does not go on.
@@ -151,6 +162,17 @@ pub struct Rank {
     pub booleans: RefCell<Option<Booleans>>,
 }
 
+/// Whether what is asked may be answered in several ways, by what others do first. Sends, receives from a process that is named, and
+/// waits for one of them cannot: programs of these alone do the same in every order (Kahn 1974).
+fn is_choice(simcall: &Simcall) -> bool {
+    match simcall {
+        Simcall::Recv(request, _) => request.criteria.source.is_none(),
+        Simcall::WaitAny { activities, timeout, .. } => activities.len() > 1 || timeout.is_some(),
+        Simcall::Send(..) | Simcall::Arrive { .. } | Simcall::Yield | Simcall::Sleep(_) => false,
+        _ => true,
+    }
+}
+
 impl Rank {
     /// A process that has just begun.
     pub fn new(process: u32, world: Arc<World>) -> Self {
@@ -179,6 +201,10 @@ impl Rank {
             world,
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
+            sending: RefCell::default(),
+            clock_of_all: RefCell::default(),
+            buffers: Buffers::default(),
+            caller: Cell::new(0),
             procedure: Cell::new(None),
             doing: Doing::default(),
             vain: Vain::default(),
@@ -227,6 +253,9 @@ impl Rank {
     /// Asks the kernel, and waits for the answer.
     pub fn ask(&self, simcall: Simcall) -> Answer {
         self.doing.asks(&simcall);
+        if self.world.explored && is_choice(&simcall) {
+            self.world.has_choices.store(true, Ordering::Relaxed);
+        }
         if progress::is_move(&simcall) {
             self.world.progress.moves();
         }

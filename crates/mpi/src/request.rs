@@ -21,6 +21,7 @@ use crate::os;
 use crate::p2p::{Incoming, Outgoing};
 use crate::partitioned::{PartitionedReceive, PartitionedSend};
 use crate::rank::Rank;
+use crate::verify::Used;
 
 /// A request.
 #[derive(Debug)]
@@ -37,6 +38,12 @@ pub struct Pending {
     pub open: Cell<bool>,
     /// Whether it was begun, and not completed since.
     pub active: Cell<bool>,
+    /// Whether it was ever begun.
+    pub was_started: Cell<bool>,
+    /// When it was posted, for those who check ready sends.
+    pub posted: Cell<u32>,
+    /// Which memory it owns, if it owns any.
+    pub owns: Cell<u64>,
     /// Whether a test of several has found it complete, and others not.
     pub was_seen: Cell<bool>,
     /// What it came to so far.
@@ -71,6 +78,11 @@ pub trait Begin: std::fmt::Debug {
     /// # Errors
     /// As the call that is begun.
     fn begin(&self, me: &Rank) -> Result<(Vec<ActivityId>, Work)>;
+
+    /// The memory that it uses.
+    fn uses(&self) -> Vec<Used> {
+        Vec::new()
+    }
 }
 
 /// What is done with what arrives.
@@ -169,6 +181,9 @@ impl Pending {
             persistent: None,
             open: Cell::new(false),
             active: Cell::new(true),
+            was_started: Cell::new(true),
+            posted: Cell::new(0),
+            owns: Cell::new(0),
             was_seen: Cell::new(false),
             outcome: RefCell::new(Ok(Status::empty())),
             comm,
@@ -189,6 +204,7 @@ impl Pending {
         let mut request = Self::complete(Status::empty(), comm);
         request.persistent = Some(persistent);
         request.active.set(false);
+        request.was_started.set(false);
         request
     }
 
@@ -199,6 +215,7 @@ impl Pending {
         *self.work.borrow_mut() = work;
         *self.outcome.borrow_mut() = Ok(status);
         self.active.set(true);
+        self.was_started.set(true);
     }
 
     /// Goes on where nothing is waited for, as what has just begun may not.
@@ -295,6 +312,8 @@ impl Pending {
             Work::Receive(landing) => {
                 let content = message.expect("a receive brings something");
                 me.has_received(&content);
+                me.check_types(landing, &content);
+                me.check_ready(&content, self.posted.get());
                 *self.outcome.borrow_mut() = Ok(landing.put(&content)?);
                 Ok(())
             }

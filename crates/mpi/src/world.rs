@@ -1,6 +1,6 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use simurgh_kernel::ids::BarrierId;
@@ -15,6 +15,8 @@ use crate::shared_memory::SharedMemory;
 use crate::started::Started;
 use crate::traces::play::Replay;
 use crate::tracks::Wanted;
+use crate::verify::{Common, Kind, Lines};
+use crate::window::Holds;
 
 /// A run of an MPI program.
 #[derive(Debug)]
@@ -47,6 +49,18 @@ pub struct World {
     pub started: Started,
     /// Whether executions of it are explored: whoever ends the run fails, and is no reason to end the others.
     pub explored: bool,
+    /// Whether something may go in several ways: what is received, or who is first.
+    pub has_choices: AtomicBool,
+    /// How windows are held.
+    pub holds: Holds,
+    /// How many executions have begun.
+    pub executions: AtomicU64,
+    /// Whether all executions are looked at closely.
+    pub close: AtomicBool,
+    /// What all processes know together where executions are explored.
+    pub common: Mutex<Common>,
+    /// The lines of the program.
+    pub lines: Lines,
     /// How it was ended, if one of them did.
     pub aborted: Mutex<Option<Aborted>>,
     /// Whether what programs print goes to standard error.
@@ -104,6 +118,10 @@ pub struct Aborted {
     pub code: i32,
     /// What it said, without its number.
     pub message: String,
+    /// What kind of mistake it is.
+    pub kind: Kind,
+    /// Where the program would have gone on, if that is known.
+    pub at: usize,
 }
 
 /// A request that a process had when it called `MPI_Finalize`.
@@ -131,12 +149,36 @@ pub struct Polls {
 impl World {
     /// Another execution begins.
     pub fn begins_again(&self) {
+        self.executions.fetch_add(1, Ordering::Relaxed);
         for counter in [&self.polls.test, &self.polls.test_any, &self.polls.probe] {
             counter.set(1);
         }
         self.leftovers.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.aborted.lock().unwrap_or_else(PoisonError::into_inner) = None;
         *self.samples.lock().unwrap_or_else(PoisonError::into_inner) = Samples::default();
+        *self.common.lock().unwrap_or_else(PoisonError::into_inner) = Common::default();
+    }
+
+    /// How many steps of its program each process is watched for in this execution: all executions at the beginning, and some of
+    /// the later ones; all, once something was found by it, so that it is found again.
+    pub fn steps(&self) -> u64 {
+        const STEPS: u64 = 10_000;
+        let number = self.executions.load(Ordering::Relaxed);
+        let watched = number <= 100 || number.is_multiple_of(16) || self.close.load(Ordering::Relaxed);
+        if self.explored && watched { STEPS } else { 0 }
+    }
+
+    /// Something was found by watching.
+    pub fn looks_closely(&self) {
+        self.close.store(true, Ordering::Relaxed);
+    }
+
+    /// How a process has ended the run, in words: with the line and the kind of mistake where executions are explored.
+    pub fn told(&self, aborted: &Aborted) -> String {
+        match self.explored {
+            true => format!("{}{} [{}]", aborted.message, self.lines.in_words(aborted.at), aborted.kind),
+            false => aborted.message.clone(),
+        }
     }
 
     /// How many processes there are at the beginning.

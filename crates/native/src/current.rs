@@ -13,11 +13,13 @@ use simurgh_kernel::context::Port;
 use simurgh_kernel::simcall::{Answer, Simcall};
 
 use crate::arena::Arena;
+use crate::callers;
 use crate::handlers::Handler;
 use crate::lending::Asked;
 use crate::personality::End;
 use crate::processes::Shared;
 use crate::signals::Cause;
+use crate::watch::Watch;
 
 /// Which heap serves `malloc` and its like while a process runs.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -66,11 +68,12 @@ pub(crate) struct Rank {
     pub mask: Option<libc::mode_t>,
     pub libgomp: Vec<u8>,
     pub local: *mut (),
-    pub caller: usize,
     /// What was written to output and error since the last whole line.
     pub lines: [Vec<u8>; 2],
     /// Streams of libc that it has open.
     pub streams: Vec<usize>,
+    /// What is watched of its memory.
+    pub watch: Watch,
     /// What its workers ask of it, and whether it does that now.
     pub asked: Asked,
     pub serves: bool,
@@ -200,7 +203,10 @@ pub fn ask(simcall: Simcall) -> Answer {
     let rank = running();
     // SAFETY: whoever drives the process lends it a port while it runs. Nothing is allocated: there is no other question in it.
     unsafe { (*(*rank).port).simcall = Some(simcall) };
+    let caller = callers::caller();
     crate::fiber::suspend();
+    // Others have called meanwhile.
+    callers::set_caller(caller);
     // SAFETY: as above; it may be another port.
     unsafe { (*(*rank).port).answer.take() }.expect("what is asked is answered")
 }
@@ -264,24 +270,6 @@ pub fn symbol(name: &str) -> Option<usize> {
     let group = &shared.image.group;
     let found = group.find(name, None)?;
     Some(shared.region.image_of(index) + found.offset(group))
-}
-
-/// Where the program goes on after the call that the host serves now, as [`set_caller`] was told; 0 if it was not.
-///
-/// # Panics
-/// When no process runs on this thread.
-pub fn caller() -> usize {
-    // SAFETY: it runs.
-    unsafe { (*running()).caller }
-}
-
-/// Notes where the program goes on after the call that the host serves.
-///
-/// # Panics
-/// When no process runs on this thread.
-pub fn set_caller(address: usize) {
-    // SAFETY: it runs.
-    unsafe { (*running()).caller = address };
 }
 
 /// Says which heap serves the process that runs from now on; gives the one that did. Outside of any process it is always

@@ -18,6 +18,7 @@
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
 
 mod arena;
+mod callers;
 mod counting;
 mod current;
 mod debugger;
@@ -46,11 +47,12 @@ mod switch;
 pub mod threads;
 mod tls;
 mod unwind;
+mod watch;
 
+pub use callers::{caller, noting_callers, set_caller};
 pub use counting::executed;
 pub use current::{
-    Heap, ask, caller, current, leave, local, look, set_caller, set_local, switch_heap, symbol, with_heap,
-    with_port,
+    Heap, ask, current, leave, local, look, set_local, switch_heap, symbol, with_heap, with_port,
 };
 pub use error::Error;
 pub use image::Image;
@@ -58,3 +60,4 @@ pub use lending::{is_for_worker, is_worker, on_process};
 pub use personality::{Crash, End, Export, Frame, Personality, SourceLine};
 pub use processes::{Options, Processes};
 pub use snapshot::Snapshot;
+pub use watch::{Touch, watch};

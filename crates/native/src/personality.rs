@@ -7,6 +7,7 @@ use simurgh_kernel::context::Ending;
 use simurgh_kernel::simcall::Simcall;
 
 use crate::current;
+use crate::watch::Touch;
 
 /// A function or variable that the host offers to programs. A name is looked up in the program, the shim and the libraries, then
 /// here, then in libc.
@@ -61,6 +62,13 @@ pub trait Personality: Send + Sync {
     fn sleep(&self, rank: usize, seconds: f64) {
         let _ = rank;
         current::ask(Simcall::Sleep(seconds));
+    }
+
+    /// A process is about to touch memory that is [watched](crate::watch); whether it ends before it does. It is interrupted in code
+    /// of its program.
+    fn touched(&self, rank: usize, touch: &Touch) -> bool {
+        let _ = (rank, touch);
+        false
     }
 
     /// A process comes to its end, by itself: main returned, or `exit` was called. It may ask.

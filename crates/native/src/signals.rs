@@ -129,8 +129,8 @@ fn prepare_thread_first() {
     unsafe {
         let mut old: libc::stack_t = std::mem::zeroed();
         libc::sigaltstack(std::ptr::null(), &raw mut old);
-        if old.ss_flags & libc::SS_DISABLE != 0 || old.ss_size < 32 * 1024 {
-            let memory = vec![0_u128; 4096].leak();
+        if old.ss_flags & libc::SS_DISABLE != 0 || old.ss_size < 128 * 1024 {
+            let memory = vec![0_u128; 16 << 10].leak();
             let stack = libc::stack_t {
                 ss_sp: memory.as_mut_ptr().cast(),
                 ss_flags: 0,
@@ -199,9 +199,31 @@ extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_v
             send_to_runner(interrupt_signal());
             park();
         }
-        general[libc::REG_RIP as usize] = simurgh_crashed as *const () as i64;
-        general[libc::REG_RSP as usize] = (EMERGENCY.load(Ordering::Acquire) & !15) as i64;
+        leave_from(general);
     }
+}
+
+/// A signal that is none of [`SIGNALS`] ends the process that runs.
+///
+/// # Safety
+/// The kernel gives the registers.
+pub(crate) unsafe fn end(signal: i32, context: *mut c_void) {
+    // SAFETY: as the caller says; the registers are what the thread goes on with after the handler.
+    unsafe {
+        let general = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let registers = Registers::of_signal(general);
+        let cause = Cause { signal, code: 0, address: 0, registers, writing: false, interrupted: false };
+        if let Ok(mut place) = CAUSE.try_lock() {
+            *place = Some(cause);
+        }
+        leave_from(general);
+    }
+}
+
+/// The thread goes on where the process is left, on another stack.
+pub(crate) fn leave_from(general: &mut [libc::greg_t; 23]) {
+    general[libc::REG_RIP as usize] = simurgh_crashed as *const () as i64;
+    general[libc::REG_RSP as usize] = (EMERGENCY.load(Ordering::Acquire) & !15) as i64;
 }
 
 /// Waits for ever: this thread has nothing left to do.

@@ -73,7 +73,6 @@ struct Kept {
     mask: Option<libc::mode_t>,
     libgomp: Vec<u8>,
     local: *mut (),
-    caller: usize,
     lines: [Vec<u8>; 2],
     streams: Vec<usize>,
     handlers: [Handler; 5],
@@ -181,7 +180,6 @@ unsafe fn keep(shared: &Shared, rank: &Rank) -> Kept {
         mask: rank.mask,
         libgomp: rank.libgomp.clone(),
         local: rank.local,
-        caller: rank.caller,
         lines: rank.lines.clone(),
         streams: rank.streams.clone(),
         handlers: rank.handlers,
@@ -222,11 +220,11 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
     rank.mask = kept.mask;
     rank.libgomp.clone_from(&kept.libgomp);
     rank.local = kept.local;
-    rank.caller = kept.caller;
     rank.lines.clone_from(&kept.lines);
     rank.streams.clone_from(&kept.streams);
     rank.handlers = kept.handlers;
     rank.serves = false;
+    rank.watch.forget();
     rank.died_of = kept.died_of;
     (rank.port, rank.left, rank.cause, rank.end) = (std::ptr::null_mut(), None, None, None);
     // SAFETY: what processes share stays as long as they do.

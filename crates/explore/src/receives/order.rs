@@ -131,20 +131,34 @@ impl Order {
 
     /// All points in an order that agrees with this one; of those that may come next, the lowest first.
     pub fn linearise(&self) -> Vec<Node> {
-        let rows = self.before.chunks(self.words.max(1)).take(self.nodes);
-        let mut left: Vec<u32> = rows.map(|row| row.iter().map(|word| word.count_ones()).sum()).collect();
-        let mut next: BTreeSet<Node> = (0..self.nodes as Node).filter(|&n| left[n as usize] == 0).collect();
+        // Each point waits for one that comes before it; once that is in the line, for another one.
+        let mut waiting: Vec<Vec<Node>> = vec![Vec::new(); self.nodes];
+        let mut in_line = vec![0_u64; self.words];
+        let mut seen = vec![0; self.nodes];
+        let mut next = BTreeSet::new();
         let mut line = Vec::with_capacity(self.nodes);
-        while let Some(first) = next.pop_first() {
-            line.push(first);
-            for other in (0..self.nodes as Node).filter(|&other| self.before(first, other)) {
-                left[other as usize] -= 1;
-                if left[other as usize] == 0 {
-                    next.insert(other);
+        let mut woken: Vec<Node> = (0..self.nodes as Node).collect();
+        loop {
+            for node in woken {
+                let row = &self.before[node as usize * self.words..][..self.words];
+                // Words before this one have nothing more to wait for.
+                let from = &mut seen[node as usize];
+                while *from < self.words && row[*from] & !in_line[*from] == 0 {
+                    *from += 1;
+                }
+                match (row.get(*from), in_line.get(*from)) {
+                    (Some(word), Some(there)) => {
+                        let other = *from * 64 + (word & !there).trailing_zeros() as usize;
+                        waiting[other].push(node);
+                    }
+                    _ => drop(next.insert(node)),
                 }
             }
+            let Some(first) = next.pop_first() else { return line };
+            line.push(first);
+            in_line[first as usize / 64] |= 1 << (first % 64);
+            woken = std::mem::take(&mut waiting[first as usize]);
         }
-        line
     }
 
     fn widen(&mut self) {

@@ -8,6 +8,7 @@ use crate::abi::{self, Comm, Info, write_text};
 use crate::error::{Result, fail};
 use crate::os;
 use crate::rank::{Rank, Stage};
+use crate::verify::Kind;
 
 pub fn init(me: &Rank, _argc: *mut i32, _argv: *mut *mut *mut c_char) -> Result {
     begin(me)
@@ -57,6 +58,7 @@ pub fn finalized(me: &Rank, flag: *mut i32) -> Result {
 
 pub fn finalize(me: &Rank) -> Result {
     me.ends()?;
+    me.check_leftovers();
     if me.world.costs.finalize_waits {
         // A replay has its own.
         let _hidden = me.scribe.hide();
@@ -85,7 +87,7 @@ pub fn is_thread_main(_me: &Rank, flag: *mut i32) -> Result {
 }
 
 pub fn abort(_me: &Rank, _comm: Comm, errorcode: i32) -> Result {
-    os::abort(errorcode, &format!("called MPI_Abort with the code {errorcode}"))
+    os::abort(Kind::Abort, errorcode, &format!("called MPI_Abort with the code {errorcode}"))
 }
 
 pub fn wtime(me: &Rank) -> f64 {

@@ -18,6 +18,9 @@ fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
         Posted::Done => Pending::complete(Status::empty(), comm),
         Posted::UnderWay(activity) => Pending::new([activity], Work::Nothing, comm),
     };
+    if send.destination != crate::abi::PROC_NULL {
+        me.owns(&pending, || send.uses());
+    }
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())
@@ -29,7 +32,11 @@ fn post(me: &Rank, receive: &Incoming) -> Result<Pending> {
     let posted = me.post_receive(comm, Context::User, *source, *tag)?;
     let comm = Some(Rc::clone(comm));
     Ok(match posted {
-        Some(activity) => Pending::new([activity], Work::Receive(landing.clone()), comm),
+        Some(activity) => {
+            let pending = Pending::new([activity], Work::Receive(landing.clone()), comm);
+            me.owns(&pending, || receive.uses());
+            pending
+        }
         None => Pending::complete(Status::of_nobody(), comm),
     })
 }

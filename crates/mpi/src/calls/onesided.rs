@@ -159,7 +159,9 @@ pub fn rget(
     match begun {
         None => completed(me, request),
         Some((activity, fetched)) => {
-            tell(request, me.keep(Pending::new([activity], Work::Several(Box::new(fetched)), None)))
+            let pending = Pending::new(activity, Work::Several(Box::new(fetched)), None);
+            pending.settle(me);
+            tell(request, me.keep(pending))
         }
     }
 }
@@ -445,12 +447,14 @@ pub fn win_flush(me: &Rank, rank: i32, win: Win) -> Result {
     let window = me.window(win)?;
     let Some(rank) = window.target(rank)? else { return Ok(()) };
     me.may_flush(&window, Some(rank))?;
+    me.completes_accesses(&window, Some(rank));
     me.flush(&window, rank)
 }
 
 pub fn win_flush_all(me: &Rank, win: Win) -> Result {
     let window = me.window(win)?;
     me.may_flush(&window, None)?;
+    me.completes_accesses(&window, None);
     me.flush_all(&window)
 }
 
@@ -458,12 +462,14 @@ pub fn win_flush_local(me: &Rank, rank: i32, win: Win) -> Result {
     let window = me.window(win)?;
     let Some(rank) = window.target(rank)? else { return Ok(()) };
     me.may_flush(&window, Some(rank))?;
+    me.completes_locally(&window, Some(rank));
     me.flush_local(&window, Some(rank))
 }
 
 pub fn win_flush_local_all(me: &Rank, win: Win) -> Result {
     let window = me.window(win)?;
     me.may_flush(&window, None)?;
+    me.completes_locally(&window, None);
     me.flush_local(&window, None)
 }
 

@@ -208,8 +208,10 @@ pub(super) fn exchange(
             source: myself,
             tag: send.tag,
             waited: true,
+            sent: me.sent_as(send.count, &send.datatype),
             data: send.data(),
         };
+        me.check_types(&receive.landing, &content);
         return receive.landing.put(&content);
     }
     let posted = me.post_send(send, Manner::Immediate).map_err(failed)?;
@@ -217,7 +219,9 @@ pub(super) fn exchange(
     me.has_begun(&sent);
     let Incoming { landing, source, tag, comm } = receive;
     let received = me.receive_content(comm, Context::User, *source, *tag).map_err(failed)?;
-    let outcome = landing.put(&received.expect("it comes from somebody"));
+    let received = received.expect("it comes from somebody");
+    me.check_types(landing, &received);
+    let outcome = landing.put(&received);
     if let Posted::UnderWay(activity) = posted {
         sent.begins([activity], Work::Nothing, Status::empty());
         me.wait_for(&sent);

@@ -53,11 +53,13 @@ impl Rank {
                     Posted::UnderWay(activity) => Some(activity),
                 };
                 request.begins(activity, Work::Nothing, Status::empty());
+                self.owns(request, || send.uses());
             }
-            Persistent::Receive(Incoming { landing, source, tag, comm }) => {
+            Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
                 let posted = self.post_receive(comm, Context::User, *source, *tag)?;
                 let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
                 request.begins(posted, Work::Receive(landing.clone()), status);
+                self.owns(request, || receive.uses());
             }
             Persistent::PartitionedSend(send) => send.begin(request),
             Persistent::PartitionedReceive(receive) => receive.begin(self, request)?,
@@ -65,6 +67,7 @@ impl Rank {
                 let (activities, work) = begin.begin(self)?;
                 request.begins(activities, work, Status::empty());
                 request.settle(self);
+                self.owns(request, || begin.uses());
             }
         }
         self.has_begun(request);
@@ -87,6 +90,7 @@ impl Rank {
             Err(error) => Err((error, Status::empty())),
         };
         request.active.set(false);
+        self.owns_no_longer(request);
         if request.persistent.is_none() {
             // SAFETY: the program gave the place of the handle.
             unsafe {
@@ -155,7 +159,9 @@ pub(super) fn told_nothing(status: *mut Status) {
 
 pub fn wait(me: &Rank, request: *mut Request, status: *mut Status) -> Result {
     // SAFETY: the program gives its request.
-    let Some(found) = me.request(unsafe { *request })?.filter(|found| found.active.get()) else {
+    let found = me.request(unsafe { *request })?;
+    me.check_waited(found.as_deref());
+    let Some(found) = found.filter(|found| found.active.get()) else {
         told_nothing(status);
         return Ok(());
     };
@@ -168,7 +174,9 @@ fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<P
     let mut active = Vec::new();
     for index in 0..length(count)? {
         // SAFETY: the program gives so many.
-        if let Some(found) = me.request(unsafe { *array.add(index) })?.filter(|found| found.active.get()) {
+        let found = me.request(unsafe { *array.add(index) })?;
+        me.check_waited(found.as_deref());
+        if let Some(found) = found.filter(|found| found.active.get()) {
             active.push((index, found));
         }
     }
@@ -460,6 +468,8 @@ pub fn request_free(me: &Rank, request: *mut Request) -> Result {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
     found.is_freed(me)?;
+    me.check_freed(&found);
+    me.owns_no_longer(&found);
     me.requests.borrow_mut().remove(handle.0);
     if found.active.get() && !found.is_complete() {
         // What is under way goes on; a receive is still put into its place.

@@ -68,6 +68,7 @@ fn made(me: &Rank, plan: Plan, win: *mut Win) -> Result<usize> {
     let window = me.make_window(plan)?;
     let base = window.base;
     tell(win, Win(me.windows.borrow_mut().insert(window)))?;
+    me.watches();
     Ok(base)
 }
 
@@ -168,10 +169,12 @@ pub fn win_free(me: &Rank, win: *mut Win) -> Result {
     let handle = unsafe { win.read() };
     let freed = || {
         let window = me.window(handle)?;
+        me.check_window_is_closed(&window);
         me.delete_attributes(&*window, handle.0)?;
         me.end_window(&window)?;
         me.release_errhandler(window.errhandler.get());
         me.windows.borrow_mut().remove(handle.0);
+        me.watches();
         me.bury_window(&window);
         tell(win, abi::WIN_NULL)
     };

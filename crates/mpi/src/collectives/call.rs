@@ -163,6 +163,8 @@ impl Call {
     /// # Errors
     /// If a message does not fit, or the operator does not know the type.
     pub fn run(&self, me: &Rank) -> Result {
+        me.check_collective(self);
+        me.check_uses(|| self.uses());
         let _written = me.write_collective(self);
         if self.comm.is_inter() || matches!(self.what, What::Neighbors { .. }) {
             return Exchange::new(me, self, self.tag()).run(me);

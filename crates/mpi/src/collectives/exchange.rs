@@ -22,6 +22,7 @@ use crate::message::{Content, Data};
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
 use crate::request::{Begin, Pending, Persistent, Several, Then, Work};
+use crate::verify::Used;
 
 /// Tags of collectives that do not block begin here, one for each.
 const FIRST_TAG: i32 = 1 << 20;
@@ -356,7 +357,9 @@ impl Call {
     /// # Errors
     /// If there is no such rank.
     pub(crate) fn start(&self, me: &Rank, request: *mut Request) -> Result {
+        me.check_collective(self);
         let pending = Exchange::new(me, self, self.next_tag()).begin(me)?;
+        me.owns(&pending, || self.uses());
         // SAFETY: the program wants the request there.
         unsafe { request.write(me.keep(pending)) };
         Ok(())
@@ -367,6 +370,7 @@ impl Call {
     /// # Errors
     /// None.
     pub(crate) fn prepare(self, me: &Rank, request: *mut Request) -> Result {
+        me.check_collective(&self);
         let (comm, tag) = (Rc::clone(&self.comm), self.next_tag());
         let pending =
             Pending::inactive(Persistent::Other(Box::new(Prepared { call: self, tag })), Some(comm));
@@ -387,5 +391,9 @@ impl Begin for Prepared {
     fn begin(&self, me: &Rank) -> Result<(Vec<ActivityId>, Work)> {
         let (activities, under_way) = Exchange::new(me, &self.call, self.tag).post(me)?;
         Ok((activities, Work::Several(Box::new(under_way))))
+    }
+
+    fn uses(&self) -> Vec<Used> {
+        self.call.uses()
     }
 }

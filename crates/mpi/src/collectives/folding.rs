@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::abi::Datatype;
 use crate::datatype::Type;
 use crate::error::Result;
-use crate::operator::Operator;
+use crate::operator::{Action, Operator};
 use crate::rank::Rank;
 
 /// Bytes that lie where elements of any type may lie.
@@ -62,6 +62,11 @@ pub trait Combine: fmt::Debug {
     /// Whether operands may change places.
     fn is_commutative(&self) -> bool;
 
+    /// What the operator does.
+    fn action(&self) -> Option<Action> {
+        None
+    }
+
     /// Whether elements are of a type that a program made.
     fn is_derived(&self) -> bool {
         false
@@ -89,6 +94,11 @@ impl Folding {
     pub fn new(operator: Rc<dyn Combine>) -> Self {
         let (element, commutative) = (operator.element(), operator.is_commutative());
         Self { operator, element, commutative }
+    }
+
+    /// What the operator does, if it is one that a program can name.
+    pub fn action(&self) -> Option<Action> {
+        self.operator.action()
     }
 
     /// Whether elements are of a type that a program made.
@@ -160,6 +170,10 @@ impl Combine for Operation {
 
     fn is_commutative(&self) -> bool {
         self.operator.commutative
+    }
+
+    fn action(&self) -> Option<Action> {
+        Some(self.operator.action)
     }
 
     fn is_derived(&self) -> bool {

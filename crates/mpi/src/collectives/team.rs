@@ -241,7 +241,9 @@ impl Rank {
     pub fn receive_all(&self, receives: &[ActivityId]) -> Result<Vec<Box<Content>>> {
         if self.world.costs.receive.is_nothing() {
             let take = |receive: &ActivityId| {
-                Ok(Content::of(self.await_one(*receive)?.expect("a receive brings something")))
+                let content = Content::of(self.await_one(*receive)?.expect("a receive brings something"));
+                self.learns(&content);
+                Ok(content)
             };
             return receives.iter().map(take).collect();
         }

@@ -70,6 +70,7 @@ impl Channel<'_> {
                     source: source as i32,
                     tag: self.tag,
                     waited: !detached,
+                    sent: self.me.stamp(None),
                     data,
                 })
             })),
@@ -96,6 +97,7 @@ impl Channel<'_> {
         match self.me.ask(Simcall::Recv(request, Follow::Wait(None))) {
             Answer::Completed { message, .. } => {
                 let content = Content::of(message.expect("a receive brings something"));
+                self.me.learns(&content);
                 if !content.waited {
                     let bytes = cost.unwrap_or(content.data.len());
                     self.me.sleep(self.me.world.costs.receive.of(bytes as u64));
@@ -160,6 +162,7 @@ impl Channel<'_> {
         for activity in posted {
             let (_, result) = self.me.wait_any([activity].into_iter().collect());
             let content = Content::of(result.map_err(gone)?.expect("a receive brings something"));
+            self.me.learns(&content);
             if !content.waited {
                 let bytes = cost.unwrap_or(content.data.len());
                 self.me.sleep(self.me.world.costs.receive.of(bytes as u64));

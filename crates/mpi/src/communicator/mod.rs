@@ -54,6 +54,8 @@ pub struct Communicator {
     pub info: RefCell<BTreeMap<String, String>>,
     /// How many non-blocking collectives were begun on it: messages of one do not meet those of another.
     pub sequence: Cell<u32>,
+    /// How many collectives were called on it, for those who compare what all call.
+    pub checked: Cell<u64>,
     /// The session that it comes from, if it does from one.
     pub session: OnceCell<Rc<OpenSession>>,
     /// Which of its ranks share a host, once a collective has found out.
@@ -86,6 +88,7 @@ impl Communicator {
             errhandler: Cell::new(abi::ERRORS_ARE_FATAL),
             info: RefCell::default(),
             sequence: Cell::new(0),
+            checked: Cell::new(0),
             session: OnceCell::new(),
             hosts: RefCell::new(None),
             freed: Cell::new(false),

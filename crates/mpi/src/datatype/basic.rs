@@ -275,6 +275,14 @@ impl Leaf {
         }
     }
 
+    /// What the standard calls it.
+    pub fn name(self) -> String {
+        match self {
+            Leaf::Basic(basic) => basic.name.to_owned(),
+            Leaf::Pair(value, index) => format!("a pair of {} and {}", value.name, index.name),
+        }
+    }
+
     /// The basic types in it.
     pub fn basics(self) -> impl Iterator<Item = &'static Basic> {
         let (first, second) = match self {

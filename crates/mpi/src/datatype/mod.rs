@@ -73,6 +73,16 @@ pub struct Type {
 }
 
 impl Type {
+    /// What it is called: `MPI_INT`, or what the program says, or that it was made by the program.
+    pub fn described(&self) -> String {
+        match (self.name.borrow().as_str(), self.leaf, self.uniform) {
+            ("", Some(leaf), _) => leaf.name(),
+            ("", None, Some(leaf)) => format!("a derived type of {}", leaf.name()),
+            ("", None, None) => "a derived type".to_owned(),
+            (name, ..) => name.to_owned(),
+        }
+    }
+
     /// Where an element ends, relative to its address.
     pub fn ub(&self) -> i64 {
         self.lb.wrapping_add(self.extent)

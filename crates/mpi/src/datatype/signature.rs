@@ -31,7 +31,14 @@ impl Signature {
     /// Of one basic type.
     pub fn of(basic: &Basic) -> Self {
         let any = basic.class == Class::Other && basic.handle == abi::PACKED;
-        Self { elements: 1, value: basic.handle.0 as u64, any }
+        // Types that mean the same bytes match, whatever language and however long their names are; bytes match bytes alone.
+        let kind = match basic.class {
+            Class::Byte => 1,
+            Class::Logical => 2 + basic.size as u64,
+            Class::Other => 64 + basic.handle.0 as u64,
+            _ => 32 + basic.number as u64,
+        };
+        Self { elements: 1, value: kind, any }
     }
 
     /// This one, then another.

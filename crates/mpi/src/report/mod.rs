@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use simurgh_kernel::kernel::Unreceived;
-use simurgh_native::{End, Frame};
+use simurgh_native::{End, Frame, SourceLine};
 
 pub use doing::Doing;
 
@@ -91,7 +91,7 @@ impl Run {
     fn failures(&self) -> Vec<Failure> {
         let mut failures: Vec<Failure> = Vec::new();
         let aborted = self.aborted();
-        if let Some(Aborted { process, code, message }) = &aborted {
+        if let Some(Aborted { process, code, message, .. }) = &aborted {
             let place = self.place(*process as usize);
             failures.push(Failure {
                 ranks: vec![*process],
@@ -200,7 +200,12 @@ pub(crate) fn line_of(frames: &[Frame]) -> Option<String> {
     let own = || frames.iter().filter(|frame| !is_wrapper(frame)).filter_map(|frame| frame.place.as_ref());
     // What a header of the system does, the program has asked it to do.
     let place = own().find(|place| !place.file.starts_with("/usr/")).or_else(|| own().next())?;
-    Some(format!("{}:{}", near(&place.file), place.line))
+    Some(shown_line(place))
+}
+
+/// A line as it is shown.
+pub(crate) fn shown_line(place: &SourceLine) -> String {
+    format!("{}:{}", near(&place.file), place.line)
 }
 
 /// The functions of the program, as they are shown: without those that begin it.

@@ -12,6 +12,7 @@ use crate::datatype::{Class, Leaf, Type};
 use crate::error::{Result, fail};
 use crate::operator::{Action, Operator, Predefined};
 use crate::rank::Rank;
+use crate::verify;
 
 /// What is done to the data at the target.
 #[derive(Clone, Debug)]
@@ -25,6 +26,14 @@ impl Accumulation {
     /// One by this operator; the data that were there may be wanted.
     pub fn new(operator: Rc<Operator>, fetched: Option<Operation>) -> Self {
         Self { operator, fetched }
+    }
+
+    /// A number of the operator.
+    fn number(&self) -> usize {
+        match self.operator.action {
+            Action::Predefined(operator) => operator as usize,
+            Action::Program(..) => usize::MAX,
+        }
     }
 
     /// Whether it changes nothing.
@@ -85,11 +94,14 @@ impl Rank {
     /// If a communication failed.
     pub fn accumulate(&self, access: &Access, accumulation: Accumulation) -> Result {
         let Access { window, rank, .. } = access;
+        let number = access.target.datatype.uniform.map_or(0, |leaf| leaf.size());
+        self.check_access(access, verify::Deed::Accumulate(accumulation.number(), number));
         if accumulation.fetched.is_none() {
             return self.combine(access, accumulation);
         }
         let atomic = window.exposed(*rank).names.atomic;
         self.hold(atomic);
+        self.is_atomic_with(window, *rank);
         let result = self
             .wait_for_data_from(window, *rank, access.target.bytes() as u64)
             .and_then(|()| self.combine(access, accumulation));
@@ -123,8 +135,13 @@ impl Rank {
         result: &Operation,
         target: &Operation,
     ) -> Result {
+        let access =
+            Access { window: Rc::clone(window), rank, origin: origin.clone(), target: target.clone() };
+        let kind = target.datatype.uniform.map_or(0, |leaf| leaf.size());
+        self.check_access(&access, verify::Deed::Accumulate(Predefined::NoOp as usize, kind));
         let atomic = window.exposed(rank).names.atomic;
         self.hold(atomic);
+        self.is_atomic_with(window, rank);
         let bytes = target.bytes() as u64;
         let come = self.wait_for_data_from(window, rank, bytes);
         if come.is_ok() {

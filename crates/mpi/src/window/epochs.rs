@@ -218,6 +218,14 @@ impl Epochs {
         Ok(())
     }
 
+    /// What is begun and not ended, where that is a mistake at the end of the window: accesses since a fence count too.
+    pub fn is_open(&self) -> Option<&'static str> {
+        match (&self.access, &self.exposure) {
+            (Access::None | Access::Fence { used: false }, None) => None,
+            _ => Some(self.now()),
+        }
+    }
+
     /// `MPI_Win_free`.
     ///
     /// # Errors

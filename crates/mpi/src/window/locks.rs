@@ -3,6 +3,7 @@
 //! One may hold it alone, or several together. Whoever asks first is served first, so that nobody waits for ever.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use simurgh_kernel::simcall::{Simcall, Wake};
 
@@ -16,6 +17,31 @@ pub enum Hold {
     Exclusive,
     /// With others.
     Shared,
+}
+
+/// How windows of a program are held.
+#[derive(Debug, Default)]
+pub struct Holds {
+    /// Alone, and together, by somebody at some time.
+    seen: [AtomicBool; 2],
+    /// Whether both are known to be.
+    are_mixed: AtomicBool,
+}
+
+impl Holds {
+    fn has(&self, hold: Hold) {
+        self.seen[usize::from(hold == Hold::Shared)].store(true, Ordering::Relaxed);
+    }
+
+    fn are_mixed(&self) -> bool {
+        self.are_mixed.load(Ordering::Relaxed)
+    }
+
+    /// Whether it turned out that both are, and was not known before. It is known from now on.
+    pub fn has_learned(&self) -> bool {
+        let both = self.seen.iter().all(|seen| seen.load(Ordering::Relaxed));
+        both && !self.are_mixed.swap(true, Ordering::Relaxed)
+    }
 }
 
 /// Who holds the window of a process, by ranks.
@@ -68,7 +94,19 @@ impl LockState {
 
 impl Rank {
     /// Waits for the window of a process, in the name of the rank that this process has.
+    ///
+    /// Where executions are explored, those who hold it together do not wait, as long as nobody wants it alone: the search would try
+    /// all of their orders. Whoever wants it alone takes the lock itself. If a program does both, it is explored again, as it is.
     pub(super) fn take_window(&self, at: &Exposed, rank: usize, hold: Hold) {
+        if self.world.explored {
+            self.world.holds.has(hold);
+            if !self.world.holds.are_mixed() {
+                if hold == Hold::Exclusive {
+                    self.ask(Simcall::Lock(at.names.gate, None));
+                }
+                return;
+            }
+        }
         self.ask(Simcall::Lock(at.names.gate, None));
         at.lock.borrow_mut().request(rank, hold);
         while !at.lock.borrow().holds(rank) {
@@ -78,7 +116,13 @@ impl Rank {
     }
 
     /// Gives the window of a process back.
-    pub(super) fn give_window_back(&self, at: &Exposed, rank: usize) {
+    pub(super) fn give_window_back(&self, at: &Exposed, rank: usize, hold: Hold) {
+        if self.world.explored && !self.world.holds.are_mixed() {
+            if hold == Hold::Exclusive {
+                self.ask(Simcall::Unlock(at.names.gate));
+            }
+            return;
+        }
         self.ask(Simcall::Lock(at.names.gate, None));
         let others = at.lock.borrow_mut().release(rank);
         if others {

@@ -132,6 +132,8 @@ impl Rank {
             exposed,
             epochs: RefCell::new(Epochs::default()),
             awaited: RefCell::default(),
+            held: RefCell::default(),
+            owned: RefCell::default(),
             memory: Cell::new(memory),
             looked: Cell::new((0.0, 0)),
             comm: Rc::clone(&comm),

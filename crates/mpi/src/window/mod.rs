@@ -35,7 +35,7 @@ use crate::rank::Rank;
 
 pub use accumulate::{Accumulation, check_swapped};
 pub use epochs::Epochs;
-pub use locks::{Hold, LockState};
+pub use locks::{Hold, Holds, LockState};
 pub use making::Plan;
 pub use transfer::{Access, Operation};
 
@@ -70,6 +70,10 @@ pub struct Window {
     epochs: RefCell<Epochs>,
     /// Receives of `MPI_Win_test`, of those who have not completed.
     awaited: RefCell<Option<Vec<ActivityId>>>,
+    /// How this process holds the windows of ranks that it has locked one by one.
+    pub held: RefCell<BTreeMap<usize, Hold>>,
+    /// What accesses to each rank own of the memory of this process, by their numbers.
+    pub owned: RefCell<Vec<(usize, u64)>>,
     /// Memory that it frees.
     memory: Cell<*mut c_void>,
     /// When it was looked at in vain, and how often at that date.
@@ -186,6 +190,27 @@ impl Window {
     /// If it may not be.
     pub fn may_access(&self, rank: usize) -> Result {
         self.epochs.borrow_mut().access(rank)
+    }
+
+    /// The process that has a rank.
+    pub fn process(&self, rank: usize) -> u32 {
+        self.exposed(rank).process
+    }
+
+    /// What of the memory of this process others access by calls alone: none of what processes share.
+    pub fn memory_of_this_process(&self) -> Vec<(usize, usize)> {
+        let mine = self.mine();
+        let part = |(base, size): (usize, i64)| (base, base.saturating_add(size.max(0) as usize));
+        match mine.is_dynamic {
+            true => mine.attached.borrow().iter().copied().map(part).collect(),
+            false if self.flavor == abi::WIN_FLAVOR_SHARED => Vec::new(),
+            false => vec![part((mine.base.get(), mine.size.get()))],
+        }
+    }
+
+    /// What is begun on it and not ended.
+    pub fn is_open(&self) -> Option<&'static str> {
+        self.epochs.borrow().is_open()
     }
 
     /// Something has happened: who looks now does not look in vain.

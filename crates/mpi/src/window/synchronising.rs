@@ -19,7 +19,18 @@ const POSTED: i32 = 0;
 const COMPLETED: i32 = 1;
 
 impl Rank {
+    /// Neither a post nor the end of an access waits for the other side.
     fn tell(&self, window: &Window, ranks: &[usize], what: i32) -> Result {
+        let before = self.eager.get();
+        if self.world.explored {
+            self.eager.set(Some(u64::MAX));
+        }
+        let told = self.tell_each(window, ranks, what);
+        self.eager.set(before);
+        told
+    }
+
+    fn tell_each(&self, window: &Window, ranks: &[usize], what: i32) -> Result {
         for rank in ranks {
             let (rank, tag) = (*rank as i32, window.tag + what);
             let (mode, manner, wait) = (Mode::Standard, Manner::Blocking, Follow::Wait(None));
@@ -57,6 +68,7 @@ impl Rank {
     pub fn fence(&self, window: &Window, precedes: bool, succeeds: bool) -> Result {
         window.epochs.borrow_mut().fence(succeeds)?;
         window.has_news();
+        self.completes_accesses(window, None);
         if precedes {
             self.meet(window)?;
             self.finish(window.mine(), None)?;
@@ -90,6 +102,7 @@ impl Rank {
     /// If there is no such epoch, or a message is lost.
     pub fn complete_access(&self, window: &Window) -> Result {
         let ranks = window.epochs.borrow_mut().complete()?;
+        self.completes_accesses(window, None);
         // A target that has heard of it may change what was to be read.
         ranks.iter().try_for_each(|rank| window.mine().settle(*rank))?;
         self.tell(window, &ranks, COMPLETED)?;
@@ -153,6 +166,8 @@ impl Rank {
     pub fn lock_window(&self, window: &Window, rank: usize, hold: Hold) -> Result {
         window.epochs.borrow_mut().lock(rank)?;
         self.take_window(window.exposed(rank), window.comm.rank, hold);
+        self.learns_of_lock(window, rank, hold);
+        window.held.borrow_mut().insert(rank, hold);
         self.flush(window, rank)
     }
 
@@ -168,7 +183,10 @@ impl Rank {
     /// Gives the window of a rank back: the data are there for whoever has it next, even if their time is not over.
     fn leave(&self, window: &Window, rank: usize) -> Result {
         let settled = window.mine().settle(rank).and(window.exposed(rank).settle(window.comm.rank));
-        self.give_window_back(window.exposed(rank), window.comm.rank);
+        let hold = window.held.borrow_mut().remove(&rank).unwrap_or(Hold::Shared);
+        self.completes_accesses(window, Some(rank));
+        self.leaves_in_lock(window, rank, hold);
+        self.give_window_back(window.exposed(rank), window.comm.rank, hold);
         settled.and(self.flush(window, rank))
     }
 
@@ -180,6 +198,7 @@ impl Rank {
         window.epochs.borrow_mut().lock_all()?;
         (0..window.comm.size()).try_for_each(|rank| {
             self.take_window(window.exposed(rank), window.comm.rank, Hold::Shared);
+            self.learns_of_lock(window, rank, Hold::Shared);
             self.flush(window, rank)
         })
     }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use simurgh_actors::command_line::{checked, in_words, spelled_as_arguments, watchdog};
-use simurgh_actors::{Check, Error, Exit, Result, Scenario};
+use simurgh_actors::command_line::{Subject, checked, in_words, spelled_as_arguments, watchdog};
+use simurgh_actors::{Check, CheckReport, Error, Exit, Result, Scenario};
 use simurgh_explore::Network;
 
 use self::guard::Guard;
@@ -271,7 +271,12 @@ fn examined(check: Check<'_>, options: &CheckOptions) -> Result<(String, Exit)> 
         .on_note(|note| eprintln!("simurgh: {note}"));
     let (report, subject) = checked(check)?;
     guard.search_is_over();
-    let hint = options.saved.save(&subject, &report.counterexamples)?;
-    let text = if options.json { report::json(&report, None) } else { in_words(&report, &view(), &hint) };
+    concluded(&report, &subject, options)
+}
+
+/// What is to be said of a search.
+fn concluded(report: &CheckReport, subject: &Subject<'_>, options: &CheckOptions) -> Result<(String, Exit)> {
+    let hint = options.saved.save(subject, &report.counterexamples)?;
+    let text = if options.json { report::json(report, None) } else { in_words(report, &view(), &hint) };
     Ok((text, report.verdict.into()))
 }

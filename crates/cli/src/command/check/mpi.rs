@@ -1,17 +1,20 @@
 //! `simurgh check -n 3 ./app`: every way in which the messages of a compiled MPI program can be received.
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use simurgh_actors::{Check, Error, Exit, Result};
+use simurgh_actors::command_line::checked as run_check;
+use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
 use simurgh_mpi::world::Output;
 
 use super::super::mpi::refuse_options;
 use super::super::print;
+use super::super::progress::Interrupt;
 use super::super::run::load;
-use super::{CheckArguments, NetworkName, examined};
+use super::{CheckArguments, CheckOptions, Engine, NetworkName, concluded, duration, examined};
 
 /// What can be said of MPI programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -73,7 +76,14 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
     let mut last = (String::new(), Exit::Fine);
     for (buffering, name) in searches {
         let program = launch(arguments, processes, *buffering).explored(load(None)?)?;
-        last = examined(checked(&program, arguments, processes, name)?, &options)?;
+        let check = || checked(&program, arguments, processes, name);
+        last = match determined(&program, check()?, &options)? {
+            Some(told) => told,
+            None => examined(check()?, &options)?,
+        };
+        if program.has_learned() {
+            last = examined(check()?, &options)?;
+        }
         if !options.json {
             print(&format!("--buffering {name}: {}", last.0));
         }
@@ -98,6 +108,39 @@ fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> L
         explored: Some(buffering),
         ..Launch::default()
     }
+}
+
+/// At most so many steps, and so long, are made to find out whether there is anything to be explored.
+const STEPS: u64 = 20_000_000;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs a program once: if nothing in it depends on the order in which something happens, that is all there is to know of it, however
+/// long it is. Nothing is said of others.
+fn determined(
+    program: &Explored,
+    check: Check<'_>,
+    options: &CheckOptions,
+) -> Result<Option<(String, Exit)>> {
+    if options.engine != Engine::Receives || options.depth.is_some() || options.deterministic.is_some() {
+        return Ok(None);
+    }
+    let interrupt = Interrupt::listen();
+    let once =
+        CheckOptions { engine: Engine::Random, executions: Some(1), depth: Some(STEPS), ..options.clone() };
+    let patience = options.time.map(duration).transpose()?.map_or(PATIENCE, |time| time.min(PATIENCE));
+    let check = once.apply(check)?.time(patience).stop_when(move |_| interrupt.came());
+    let (mut report, subject) = run_check(check)?;
+    if !program.is_deterministic() || report.cut.is_some() {
+        return Ok(None);
+    }
+    if report.verdict == Verdict::NotExhausted {
+        if report.executions != 1 {
+            return Ok(None);
+        }
+        (report.verdict, report.exhausted, report.stopped) = (Verdict::Holds, true, None);
+    }
+    report.engine = options.engine.into();
+    concluded(&report, &subject, options).map(Some)
 }
 
 /// The check of a program, and what it is called in the file of a schedule.

@@ -1,0 +1,141 @@
+/* Collectives: the same ones in the same order, with arguments that fit. */
+#include "cases.h"
+
+// 3: collective-mismatch
+CASE(barrier_and_broadcast) {
+    int x = 0;
+    if (rank == 1 && WRONG) MPI_Barrier(WORLD); //!
+    MPI_Bcast(&x, 1, MPI_INT, 0, WORLD);        //!
+    if (rank != 1 || !WRONG) MPI_Barrier(WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(roots) {
+    int x = 0;
+    MPI_Bcast(&x, 1, MPI_INT, WRONG && rank == 2 ? 1 : 0, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(operators) {
+    int x = 1, y;
+    MPI_Allreduce(&x, &y, 1, MPI_INT, WRONG && rank == 1 ? MPI_MAX : MPI_SUM, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(counts) {
+    int x[4] = {0};
+    MPI_Bcast(x, WRONG && rank == 1 ? 3 : 4, MPI_INT, 0, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(types) {
+    double x[2] = {0}, y[2];
+    MPI_Reduce(x, y, 2, WRONG && rank == 1 ? MPI_LONG : MPI_DOUBLE, MPI_SUM, 0, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(gathered_as_something_else) {
+    int x = 0;
+    float all[8];
+    MPI_Gather(&x, 1, MPI_INT, all, 1, WRONG ? MPI_FLOAT : MPI_INT, 0, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(scattered_too_much) {
+    int all[8] = {0}, x[2];
+    MPI_Scatter(all, WRONG ? 2 : 1, MPI_INT, x, 1, MPI_INT, 0, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(all_to_all_counts) {
+    int out[16] = {0}, in[16];
+    int count = WRONG && rank == 1 ? 2 : 1;
+    MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(blocking_and_not) {
+    MPI_Request request;
+    if (WRONG && rank == 0) {
+        MPI_Barrier(WORLD); //!
+        return;
+    }
+    MPI_Ibarrier(WORLD, &request); //!
+    MPI_Wait(&request, &status);
+}
+
+// 2: collective-mismatch
+CASE(two_that_cross) {
+    MPI_Request one, two;
+    int x = 0, y = 0;
+    if (WRONG && rank == 1) {
+        MPI_Ibarrier(WORLD, &two); //!
+        MPI_Ibcast(&x, 1, MPI_INT, 0, WORLD, &one);
+    } else {
+        MPI_Ibcast(&x, 1, MPI_INT, 0, WORLD, &one); //!
+        MPI_Ibarrier(WORLD, &two);
+    }
+    MPI_Wait(&one, &status);
+    MPI_Wait(&two, &status);
+    (void)y;
+}
+
+// 2: deadlock
+CASE(two_communicators) {
+    MPI_Comm copy;
+    MPI_Comm_dup(WORLD, &copy);
+    int first = WRONG && rank == 1;
+    MPI_Barrier(first ? copy : WORLD);
+    MPI_Barrier(first ? WORLD : copy);
+    MPI_Comm_free(&copy);
+}
+
+// 3: deadlock
+CASE(one_does_not_come) {
+    if (rank != 1 || !WRONG) MPI_Barrier(WORLD);
+}
+
+// 2: deadlock
+CASE(receive_across_a_barrier) {
+    int x = 0;
+    if (rank == 0) {
+        if (!WRONG) MPI_Barrier(WORLD);
+        MPI_Recv(&x, 1, MPI_INT, 1, 0, WORLD, &status);
+        if (WRONG) MPI_Barrier(WORLD);
+    } else {
+        MPI_Barrier(WORLD);
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+    }
+}
+
+// 2: invalid-argument
+CASE(no_such_root) {
+    int x = 0;
+    MPI_Bcast(&x, 1, MPI_INT, WRONG ? 9 : 0, WORLD); //!
+}
+
+// 2: invalid-argument
+CASE(null_operator) {
+    int x = 0, y;
+    MPI_Allreduce(&x, &y, 1, MPI_INT, WRONG ? MPI_OP_NULL : MPI_SUM, WORLD); //!
+}
+
+// 2: invalid-argument
+CASE(operator_for_another_type) {
+    double x = 0, y;
+    MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, WRONG ? MPI_BAND : MPI_SUM, WORLD); //!
+}
+
+// 2: invalid-argument
+CASE(same_buffer_twice) {
+    int x[2] = {0}, y[2];
+    MPI_Allreduce(x, WRONG ? x : y, 2, MPI_INT, MPI_SUM, WORLD); //!
+}
+
+// 3: collective-mismatch
+CASE(split_and_dup) {
+    MPI_Comm made;
+    if (WRONG && rank == 2) MPI_Comm_dup(WORLD, &made); //!
+    else MPI_Comm_split(WORLD, 0, rank, &made);         //!
+    MPI_Comm_free(&made);
+}

@@ -1,0 +1,253 @@
+/* Point-to-point communication: arguments, types, requests, order. */
+#include "cases.h"
+
+// 2: deadlock
+CASE(receives_first) {
+    int x = rank;
+    if (rank == 0 || WRONG) {
+        MPI_Recv(&x, 1, MPI_INT, 1 - rank, 0, WORLD, &status);
+        MPI_Send(&x, 1, MPI_INT, 1 - rank, 0, WORLD);
+    } else {
+        MPI_Send(&x, 1, MPI_INT, 1 - rank, 0, WORLD);
+        MPI_Recv(&x, 1, MPI_INT, 1 - rank, 0, WORLD, &status);
+    }
+}
+
+// 2: deadlock
+CASE(sends_first) {
+    int x = rank, y;
+    if (WRONG) {
+        MPI_Send(&x, 1, MPI_INT, 1 - rank, 0, WORLD);
+        MPI_Recv(&y, 1, MPI_INT, 1 - rank, 0, WORLD, &status);
+    } else
+        MPI_Sendrecv(&x, 1, MPI_INT, 1 - rank, 0, &y, 1, MPI_INT, 1 - rank, 0, WORLD, &status);
+}
+
+// 2: deadlock
+CASE(other_tag) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 3, WORLD);
+    else MPI_Recv(&x, 1, MPI_INT, 0, WRONG ? 4 : 3, WORLD, &status);
+}
+
+// 2: deadlock
+CASE(other_communicator) {
+    int x = 0;
+    MPI_Comm copy;
+    MPI_Comm_dup(WORLD, &copy);
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 3, copy);
+    else MPI_Recv(&x, 1, MPI_INT, 0, 3, WRONG ? WORLD : copy, &status);
+    MPI_Comm_free(&copy);
+}
+
+// 3: deadlock
+CASE(any_then_named) {
+    int x = 0;
+    if (rank == 0) {
+        MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD, &status);
+        int other = WRONG ? 2 : 3 - status.MPI_SOURCE;
+        MPI_Recv(&x, 1, MPI_INT, other, 0, WORLD, &status);
+    } else
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+}
+
+// 2: type-mismatch
+CASE(int_as_float) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, WORLD);
+    else MPI_Recv(&x, 1, WRONG ? MPI_FLOAT : MPI_INT, 0, 0, WORLD, &status); //!
+}
+
+// 2: type-mismatch
+CASE(doubles_as_longs_later) {
+    double x[4] = {0};
+    MPI_Request request;
+    if (rank == 0) MPI_Isend(x, 4, WRONG ? MPI_LONG : MPI_DOUBLE, 1, 0, WORLD, &request);
+    else MPI_Irecv(x, 4, MPI_DOUBLE, 0, 0, WORLD, &request);
+    MPI_Wait(&request, &status); //!
+}
+
+// 2: type-mismatch
+CASE(struct_in_another_order) {
+    struct { int i; double d; } pair = {1, 2};
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, 8};
+    MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE}, others[2] = {MPI_DOUBLE, MPI_INT}, type;
+    MPI_Aint swapped[2] = {8, 0};
+    if (rank == 0 && WRONG) MPI_Type_create_struct(2, lengths, swapped, others, &type);
+    else MPI_Type_create_struct(2, lengths, places, types, &type);
+    MPI_Type_commit(&type);
+    if (rank == 0) MPI_Send(&pair, 1, type, 1, 0, WORLD);
+    else MPI_Recv(&pair, 1, type, 0, 0, WORLD, &status); //!
+    MPI_Type_free(&type);
+}
+
+// 2: truncation
+CASE(too_long) {
+    int x[4] = {0};
+    if (rank == 0) MPI_Send(x, 4, MPI_INT, 1, 0, WORLD);
+    else MPI_Recv(x, WRONG ? 3 : 4, MPI_INT, 0, 0, WORLD, &status); //!
+}
+
+// 2: invalid-argument
+CASE(negative_count) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, WRONG ? -1 : 1, MPI_INT, 1, 0, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(no_such_rank) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, WRONG ? 7 : 1, 0, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(negative_tag) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, WRONG ? -3 : 3, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 3, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(any_tag_of_a_send) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, WRONG ? MPI_ANY_TAG : 3, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, MPI_ANY_TAG, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(null_communicator) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, WRONG ? MPI_COMM_NULL : WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(freed_communicator) {
+    int x = 0;
+    MPI_Comm copy, old;
+    MPI_Comm_dup(WORLD, &copy);
+    old = copy;
+    if (WRONG) MPI_Comm_free(&copy);
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, old); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, old, &status);  //!
+    if (!WRONG) MPI_Comm_free(&copy);
+}
+
+// 2: invalid-argument
+CASE(null_datatype) {
+    int x = 0;
+    if (rank == 0) MPI_Send(&x, 1, WRONG ? MPI_DATATYPE_NULL : MPI_INT, 1, 0, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+// 2: invalid-argument
+CASE(type_not_committed) {
+    int x[2] = {0};
+    MPI_Datatype two;
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    if (!WRONG) MPI_Type_commit(&two);
+    if (rank == 0) MPI_Send(x, 1, two, 1, 0, WORLD); //!
+    else MPI_Recv(x, 1, two, 0, 0, WORLD, &status);  //!
+    MPI_Type_free(&two);
+}
+
+// 2: invalid-argument
+CASE(null_buffer) {
+    int x = 0;
+    if (rank == 0) MPI_Send(WRONG ? NULL : &x, 1, MPI_INT, 1, 0, WORLD); //!
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+// 2: request
+CASE(never_waited) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Isend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+    else MPI_Irecv(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+    if (!WRONG || rank == 1) MPI_Wait(&request, &status);
+}
+
+// 2: request
+CASE(never_started) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Send_init(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+    else MPI_Recv_init(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+    if (!WRONG) MPI_Start(&request);
+    MPI_Wait(&request, &status); //!
+    MPI_Request_free(&request);
+}
+
+// 2: request
+CASE(persistent_never_freed) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Send_init(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+    else MPI_Recv_init(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, &status);
+    if (!WRONG || rank == 0) MPI_Request_free(&request);
+}
+
+// 2: request
+CASE(freed_while_receiving) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, WORLD);
+    else {
+        MPI_Irecv(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+        if (WRONG) MPI_Request_free(&request); //!
+        else MPI_Wait(&request, &status);
+    }
+}
+
+// 2: invalid-argument
+CASE(started_twice) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Send_init(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+    else MPI_Recv_init(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+    MPI_Start(&request);
+    if (WRONG) MPI_Start(&request); //!
+    MPI_Wait(&request, &status);
+    MPI_Request_free(&request);
+}
+
+// 2: invalid-argument
+CASE(waited_with_an_old_handle) {
+    int x = 0;
+    MPI_Request request, old;
+    if (rank == 0) MPI_Isend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+    else MPI_Irecv(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+    old = request;
+    MPI_Wait(&request, &status);
+    if (WRONG) MPI_Wait(&old, &status); //!
+}
+
+// 2: ready-send
+CASE(not_ready) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) {
+        if (!WRONG) MPI_Recv(&x, 0, MPI_INT, 1, 1, WORLD, &status);
+        MPI_Rsend(&x, 1, MPI_INT, 1, 0, WORLD); //!
+    } else {
+        MPI_Irecv(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+        if (!WRONG) MPI_Send(&x, 0, MPI_INT, 0, 1, WORLD);
+        MPI_Wait(&request, &status);
+    }
+}
+
+// 3: assertion
+CASE(first_comes_first) {
+    int x;
+    if (rank == 0) {
+        MPI_Recv(&x, 1, MPI_INT, WRONG ? MPI_ANY_SOURCE : 1, 0, WORLD, &status);
+        if (x != 1) abort(); //!
+        MPI_Recv(&x, 1, MPI_INT, WRONG ? MPI_ANY_SOURCE : 2, 0, WORLD, &status);
+    } else
+        MPI_Send(&rank, 1, MPI_INT, 0, 0, WORLD);
+}

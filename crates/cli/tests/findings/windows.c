@@ -1,0 +1,286 @@
+/* One-sided communication: epochs, and accesses that nothing orders. */
+#include "cases.h"
+
+static int memory[16], data[16];
+static MPI_Win win;
+
+static void begin(void) {
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, WORLD, &win);
+}
+
+static void end(void) {
+    MPI_Win_free(&win); //!
+}
+
+// 2: epoch
+CASE(put_without_an_epoch) {
+    begin();
+    if (!WRONG) MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //!
+    if (!WRONG) MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: epoch
+CASE(last_fence_missing) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    if (!WRONG) MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: epoch
+CASE(never_unlocked) {
+    begin();
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        if (!WRONG) MPI_Win_unlock(1, win);
+    }
+    end();
+}
+
+// 2: epoch
+CASE(unlocked_twice) {
+    begin();
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Win_unlock(1, win);
+        if (WRONG) MPI_Win_unlock(1, win); //!
+    }
+    end();
+}
+
+// 2: epoch
+CASE(locked_twice) {
+    begin();
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        if (WRONG) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win); //!
+        MPI_Win_unlock(1, win);
+    }
+    end();
+}
+
+// 2: deadlock
+CASE(started_and_never_posted) {
+    MPI_Group all, other;
+    int one = 1, zero = 0;
+    begin();
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_incl(all, 1, rank == 0 ? &one : &zero, &other);
+    if (rank == 0) {
+        MPI_Win_start(other, 0, win);
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Win_complete(win);
+    } else if (!WRONG) {
+        MPI_Win_post(other, 0, win);
+        MPI_Win_wait(win);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&other);
+    end();
+}
+
+// 2: deadlock
+CASE(locks_that_cross) {
+    int first = WRONG ? rank : 0;
+    begin();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, first, 0, win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1 - first, 0, win);
+    MPI_Win_unlock(1 - first, win);
+    MPI_Win_unlock(first, win);
+    end();
+}
+
+// 3: window-race
+CASE(two_puts) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank > 0) MPI_Put(data, 1, MPI_INT, 0, WRONG ? 0 : rank, 1, MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 3: window-race
+CASE(put_and_get) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 1) MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_INT, win);              //!
+    if (rank == 2) MPI_Get(data, 1, MPI_INT, 0, WRONG ? 1 : 2, 1, MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: window-race
+CASE(two_puts_of_one) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) {
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        if (!WRONG) MPI_Win_fence(0, win);
+        MPI_Put(data + 1, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //!
+    } else if (!WRONG)
+        MPI_Win_fence(0, win);
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: window-race
+CASE(load_of_what_is_put) {
+    int x = 0;
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, 3, 1, MPI_INT, win); //!
+    else if (WRONG) x = memory[3];                                    //!
+    MPI_Win_fence(0, win);
+    x += memory[3];
+    if (x > 99) abort();
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: window-race
+CASE(store_to_what_is_got) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Get(data, 1, MPI_INT, 1, 3, 1, MPI_INT, win); //!
+    else memory[WRONG ? 3 : 4] = 7;                                   //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: window-race
+CASE(store_while_others_may_put) {
+    begin();
+    if (rank == 1) {
+        if (!WRONG) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        memory[0] = 5; //!
+        if (!WRONG) MPI_Win_unlock(1, win);
+    } else {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //!
+        MPI_Win_unlock(1, win);
+    }
+    end();
+}
+
+// 3: window-race
+CASE(puts_under_shared_locks) {
+    begin();
+    if (rank > 0) {
+        MPI_Win_lock(WRONG ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Put(data, 1, MPI_INT, 0, 0, 1, MPI_INT, win); //!
+        MPI_Win_unlock(0, win);
+    }
+    end();
+}
+
+// 3: window-race
+CASE(two_operators) {
+    begin();
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, WRONG && rank == 1 ? MPI_PROD : MPI_SUM, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 3: window-race
+CASE(accumulate_and_put) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 1) MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win); //!
+    if (rank == 2) MPI_Put(data, 1, MPI_INT, 0, WRONG ? 0 : 1, 1, MPI_INT, win);     //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: buffer-race
+CASE(load_before_the_get_is_complete) {
+    int x = 0;
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) {
+        MPI_Get(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        if (WRONG) x = data[0]; //!
+    }
+    MPI_Win_fence(0, win);
+    x += data[0];
+    if (x > 99) abort();
+    end();
+}
+
+// 2: buffer-race
+CASE(store_before_the_put_is_complete) {
+    begin();
+    MPI_Win_lock_all(0, win);
+    if (rank == 0) {
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        if (!WRONG) MPI_Win_flush_local(1, win);
+        data[0] = 3; //!
+    }
+    MPI_Win_unlock_all(win);
+    end();
+}
+
+// 2: window-race
+CASE(load_after_a_barrier_alone) {
+    int x;
+    begin();
+    MPI_Win_lock_all(0, win);
+    if (rank == 0) {
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        if (!WRONG) MPI_Win_flush(1, win);
+    }
+    MPI_Barrier(WORLD);
+    x = memory[0];       //!
+    if (x > 99) abort(); //!
+    MPI_Barrier(WORLD);
+    MPI_Win_unlock_all(win);
+    end();
+}
+
+// 2: window-race
+CASE(posted_and_touched) {
+    MPI_Group all, other;
+    int one = 1, zero = 0;
+    begin();
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_incl(all, 1, rank == 0 ? &one : &zero, &other);
+    if (rank == 0) {
+        MPI_Win_start(other, 0, win);
+        MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //!
+        MPI_Win_complete(win);
+    } else {
+        memory[0] = 1;
+        MPI_Win_post(other, 0, win);
+        if (WRONG) memory[0] = 2; //!
+        MPI_Win_wait(win);
+        memory[0] = 3;
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&other);
+    end();
+}
+
+// 2: invalid-argument
+CASE(beyond_the_window) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, WRONG ? 16 : 15, 1, MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: assertion
+CASE(counter) {
+    int one = 1, before[2] = {-1, -1};
+    begin();
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&one, &before[rank], MPI_INT, 0, 0, MPI_SUM, win);
+    MPI_Win_unlock_all(win);
+    if (WRONG && rank == 0 && before[0] == 1) abort(); //!
+    if (before[rank] < 0 || before[rank] > 1) abort();
+    end();
+}

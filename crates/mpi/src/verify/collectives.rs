@@ -1,0 +1,275 @@
+//! Whether all processes of a communicator call the same collectives in the same order, with arguments that fit (MPI 5.0, 6.1).
+//!
+//! Each process counts the collectives that it calls on a communicator. The first to come to one of a number leaves there what it
+//! calls; whoever comes later is compared with all who were there before.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use crate::abi::{Comm, Procedure};
+use crate::collectives::buffers::{Blocks, Piece};
+use crate::collectives::call::{Call, Root, What};
+use crate::communicator::Communicator;
+use crate::datatype::Signature;
+use crate::operator::Action;
+use crate::os;
+use crate::rank::Rank;
+
+use super::Kind;
+
+/// Which collective: the context, the first process, and how many were called there before.
+type Key = (u32, u32, u64);
+
+/// Those that some have called, and not all.
+#[derive(Debug, Default)]
+pub(super) struct Meetings(BTreeMap<Key, Vec<Called>>);
+
+/// What a process has called.
+#[derive(Debug)]
+struct Called {
+    process: u32,
+    rank: usize,
+    procedure: Procedure,
+    at: usize,
+    root: Option<usize>,
+    operator: Option<Action>,
+    /// What is the same for all: of how many basic types of which kind.
+    all: Option<Signature>,
+    counts: Vec<usize>,
+    /// What it sends to each rank, and receives from each; nothing where that is not said.
+    gives: Vec<Option<Signature>>,
+    takes: Vec<Option<Signature>>,
+}
+
+impl Called {
+    fn new(me: &Rank, comm: &Communicator, procedure: Procedure) -> Self {
+        Self {
+            process: me.process,
+            rank: comm.rank,
+            procedure,
+            at: os::caller(),
+            root: None,
+            operator: None,
+            all: None,
+            counts: Vec::new(),
+            gives: Vec::new(),
+            takes: Vec::new(),
+        }
+    }
+
+    /// Notes the arguments of a collective within one group.
+    fn with_arguments(mut self, comm: &Communicator, what: &What) -> Self {
+        let number = comm.size();
+        let alone = |rank: usize, piece: Option<&Piece>| {
+            let mut all = vec![None; number];
+            all[rank] = piece.map(signature);
+            all
+        };
+        let set_root = |root: &Root| match root {
+            Root::Rank(rank) => Some(*rank),
+            Root::Here | Root::Elsewhere => None,
+        };
+        match what {
+            What::Barrier | What::Neighbors { .. } => {}
+            What::Bcast { data, root } => {
+                self.root = set_root(root);
+                self.all = Some(signature(data));
+            }
+            What::Gather { mine, all, root, .. } => {
+                self.root = set_root(root);
+                self.gives = alone(root.rank(), mine.as_ref());
+                self.takes = all.as_ref().map(|all| blocks(all, number)).unwrap_or_default();
+            }
+            What::Scatter { all, mine, root, .. } => {
+                self.root = set_root(root);
+                self.gives = all.as_ref().map(|all| blocks(all, number)).unwrap_or_default();
+                self.takes = alone(root.rank(), mine.as_ref());
+            }
+            What::Allgather { mine, all } => {
+                self.takes = blocks(all, number);
+                let own = mine.as_ref().map(signature).or_else(|| self.takes[comm.rank]);
+                self.gives = vec![own; number];
+            }
+            What::Alltoall { out, into } => {
+                self.takes = blocks(into, number);
+                self.gives = out.as_ref().map_or_else(|| self.takes.clone(), |out| blocks(out, number));
+            }
+            What::Reduce { input, output, folding, root } => {
+                self.root = set_root(root);
+                self.operator = folding.action();
+                self.all = input.as_ref().or(output.as_ref()).map(signature);
+            }
+            What::Allreduce { output, folding, .. } | What::Scan { output, folding, .. } => {
+                self.operator = folding.action();
+                self.all = Some(signature(output));
+            }
+            What::ReduceScatter { input, counts, folding, .. } => {
+                self.operator = folding.action();
+                self.all = Some(signature(input));
+                self.counts.clone_from(counts);
+            }
+        }
+        self
+    }
+
+    /// In what it differs from what another has called.
+    fn differs(&self, other: &Called) -> Option<String> {
+        let names = (self.procedure.name(), other.procedure.name());
+        if names.0 != names.1 {
+            return Some(String::new());
+        }
+        if let (Some(mine), Some(theirs)) = (self.root, other.root)
+            && mine != theirs
+        {
+            return Some(format!(": the root is {mine} here and {theirs} there"));
+        }
+        match (self.operator, other.operator) {
+            (Some(Action::Predefined(mine)), Some(Action::Predefined(theirs))) if mine != theirs => {
+                return Some(format!(": the operator is {mine:?} here and {theirs:?} there"));
+            }
+            (Some(Action::Predefined(_)), Some(Action::Program(..)))
+            | (Some(Action::Program(..)), Some(Action::Predefined(_))) => {
+                return Some(
+                    ": the operator is one of the standard on one side, and of the program on the other"
+                        .to_owned(),
+                );
+            }
+            _ => {}
+        }
+        if self.counts != other.counts {
+            return Some(": the counts are not the same".to_owned());
+        }
+        if let (Some(mine), Some(theirs)) = (self.all, other.all)
+            && !fit(mine, theirs)
+        {
+            return Some(format!(": {}", amounts(mine, theirs, "here", "there")));
+        }
+        let pairs = [
+            (self, other, "is sent here", "is received there"),
+            (other, self, "is sent there", "is received here"),
+        ];
+        for (from, to, sent, received) in pairs {
+            let given = from.gives.get(to.rank).copied().flatten();
+            let taken = to.takes.get(from.rank).copied().flatten();
+            if let (Some(given), Some(taken)) = (given, taken)
+                && !fit(given, taken)
+            {
+                return Some(format!(
+                    ": what {sent} and what {received} differ: {}",
+                    amounts(given, taken, "sent", "received")
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// Whether as many basic types of the same kinds are meant.
+fn fit(one: Signature, other: Signature) -> bool {
+    one.matches(other)
+}
+
+fn amounts(one: Signature, other: Signature, here: &str, there: &str) -> String {
+    if one.elements == other.elements {
+        return "the datatypes are not the same".to_owned();
+    }
+    format!("{} basic elements {here} and {} {there}", one.elements, other.elements)
+}
+
+fn signature(piece: &Piece) -> Signature {
+    piece.datatype.signature.repeated(piece.count as u64)
+}
+
+fn blocks(blocks: &Blocks, number: usize) -> Vec<Option<Signature>> {
+    (0..number).map(|rank| (!blocks.is_empty()).then(|| signature(&blocks.block(rank)))).collect()
+}
+
+impl Rank {
+    /// The process calls a collective.
+    pub fn check_collective(&self, call: &Call) {
+        if !self.world.explored {
+            return;
+        }
+        let Some(procedure) = self.procedure.get() else { return };
+        let comm = &call.comm;
+        self.for_others(|| {
+            let called = Called::new(self, comm, procedure);
+            let called = if comm.is_inter() { called } else { called.with_arguments(comm, &call.what) };
+            self.meets(comm, called);
+        });
+    }
+
+    /// The process calls something that all of a communicator do together.
+    pub fn check_together(&self, comm: Comm, procedure: Procedure) {
+        if !is_collective(procedure) {
+            return;
+        }
+        let Ok(comm) = self.comm(comm) else { return };
+        self.for_others(|| self.meets(&comm, Called::new(self, &comm, procedure)));
+    }
+
+    /// Compares what a process calls with what others have called.
+    fn meets(&self, comm: &Communicator, called: Called) {
+        let number = comm.checked.get();
+        comm.checked.set(number + 1);
+        let first = |group: &crate::group::Group| (0..group.size()).map(|rank| group.process(rank)).min();
+        let remote = comm.remote.as_ref().and_then(|remote| first(&remote.group));
+        let least = first(&comm.group).into_iter().chain(remote).min().unwrap_or(0);
+        let members = comm.group.size() + comm.remote.as_ref().map_or(0, |remote| remote.group.size());
+        let key = (comm.context, least, number);
+        let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = common.meetings.0.entry(key).or_default();
+        // What it sends to itself fits too.
+        let all = there.iter().chain(std::iter::once(&called));
+        let wrong = all.into_iter().find_map(|other| called.differs(other).map(|what| (what, other)));
+        if let Some((what, other)) = wrong {
+            let lines = &self.world.lines;
+            let message = format!(
+                "{} on {}: rank {} calls {}{}{what}",
+                called.procedure.name(),
+                name_of(comm),
+                other.process,
+                other.procedure.name(),
+                lines.in_words(other.at)
+            );
+            drop(common);
+            self.finding(Kind::CollectiveMismatch, &message);
+        }
+        there.push(called);
+        if there.len() == members {
+            common.meetings.0.remove(&key);
+        }
+    }
+}
+
+fn name_of(comm: &Communicator) -> String {
+    match comm.name.borrow().as_str() {
+        "" => "a communicator without a name".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Whether all processes of the communicator among its arguments call it, beside those that are checked with their arguments.
+fn is_collective(procedure: Procedure) -> bool {
+    matches!(
+        procedure,
+        Procedure::CommDup
+            | Procedure::CommDupWithInfo
+            | Procedure::CommIdup
+            | Procedure::CommIdupWithInfo
+            | Procedure::CommCreate
+            | Procedure::CommSplit
+            | Procedure::CommSplitType
+            | Procedure::IntercommMerge
+            | Procedure::CartCreate
+            | Procedure::CartSub
+            | Procedure::GraphCreate
+            | Procedure::DistGraphCreate
+            | Procedure::DistGraphCreateAdjacent
+            | Procedure::WinCreate
+            | Procedure::WinAllocate
+            | Procedure::WinAllocateShared
+            | Procedure::WinCreateDynamic
+            | Procedure::FileOpen
+    )
+}

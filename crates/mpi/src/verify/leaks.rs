@@ -1,0 +1,131 @@
+//! What a process has left when it calls `MPI_Finalize`: requests that were not completed, objects that were not freed (MPI 5.0,
+//! 11.2.2).
+
+use crate::abi::Errhandler;
+use crate::handle::Table;
+use crate::rank::Rank;
+use crate::request::{Pending, Work};
+use crate::window::Window;
+
+use super::Kind;
+
+/// So many lines are told of one kind of object.
+const MOST: usize = 4;
+
+impl Rank {
+    /// Ends the execution if something is left.
+    pub fn check_leftovers(&self) {
+        if !self.world.explored {
+            return;
+        }
+        self.check_requests();
+        self.check_windows_are_closed();
+        let left = [
+            self.left("communicator", &self.comms.borrow(), |handle, _| handle != self.parent.get().0),
+            self.left("datatype", &self.types.borrow(), |_, _| true),
+            self.left("group", &self.groups.borrow(), |_, _| true),
+            self.left("operator", &self.operators.borrow(), |_, _| true),
+            self.left("window", &self.windows.borrow(), |_, _| true),
+            self.left("file", &self.files.borrow(), |_, _| true),
+            self.left("info object", &self.infos.borrow(), |_, _| true),
+            self.left("matched message", &self.messages.borrow(), |_, _| true),
+            self.left("error handler", &self.errhandlers.borrow(), |handle, handler| {
+                handler.holders.get() as usize > self.objects_with(Errhandler(handle))
+            }),
+        ];
+        let left: Vec<String> = left.into_iter().flatten().collect();
+        if !left.is_empty() {
+            self.finding(Kind::Leak, &format!("MPI_Finalize: never freed: {}", left.join("; ")));
+        }
+    }
+
+    /// How many objects have an error handler, which stays while they do.
+    fn objects_with(&self, errhandler: Errhandler) -> usize {
+        let own = [&self.comm_world.errhandler, &self.comm_self.errhandler, &self.file_errhandler];
+        own.into_iter().filter(|place| place.get() == errhandler).count()
+            + self.comms.borrow().iter().filter(|comm| comm.errhandler.get() == errhandler).count()
+            + self.windows.borrow().iter().filter(|window| window.errhandler.get() == errhandler).count()
+            + self.files.borrow().iter().filter(|file| file.errhandler.get() == errhandler).count()
+            + self.sessions.borrow().iter().filter(|session| session.errhandler.get() == errhandler).count()
+    }
+
+    fn left<T>(&self, what: &str, table: &Table<T>, is_left: impl Fn(usize, &T) -> bool) -> Option<String> {
+        let mut made: Vec<usize> = table
+            .with_origins()
+            .filter(|(handle, object, _)| is_left(*handle, object))
+            .map(|found| found.2)
+            .collect();
+        if made.is_empty() {
+            return None;
+        }
+        let count = made.len();
+        made.sort_unstable();
+        made.dedup();
+        let mut lines: Vec<String> =
+            made.iter().filter_map(|at| self.for_others(|| self.world.lines.at(*at))).collect();
+        lines.dedup();
+        let more = if lines.len() > MOST { ", ..." } else { "" };
+        lines.truncate(MOST);
+        let plural = if count == 1 { "" } else { "s" };
+        let lines =
+            if lines.is_empty() { String::new() } else { format!(" made at {}{more}", lines.join(", ")) };
+        Some(format!("{count} {what}{plural}{lines}"))
+    }
+
+    /// Requests that are under way, or were never started, or not freed.
+    fn check_requests(&self) {
+        let requests = self.requests.borrow();
+        if let Some((_, request, at)) = requests.with_origins().next() {
+            let by = request.begun.get().and_then(|begun| begun.begun_by);
+            let by = by.map_or("a request", |by| by.name());
+            let line = self.line_of(at);
+            let message = match (&request.persistent, request.active.get()) {
+                (None, _) | (Some(_), true) => {
+                    format!("MPI_Finalize: the request of {by}{line} is never completed by a wait or test")
+                }
+                (Some(_), false) if !request.was_started.get() => {
+                    format!("MPI_Finalize: the persistent request{line} is never started, and never freed")
+                }
+                (Some(_), false) => format!("MPI_Finalize: the persistent request{line} is never freed"),
+            };
+            self.finding(Kind::Request, &message);
+        }
+    }
+
+    /// A request is freed: what is under way then is never known to be complete.
+    pub fn check_freed(&self, request: &Pending) {
+        self.check_waited(Some(request));
+        if !self.world.explored || !request.active.get() {
+            return;
+        }
+        let is_send = matches!(&*request.work.borrow(), Work::Nothing);
+        if !is_send {
+            let by = request.begun.get().and_then(|begun| begun.begun_by).map_or("a receive", |by| by.name());
+            let message = format!(
+                "MPI_Request_free: the request of {by} is active: nothing tells when its buffer can be used again"
+            );
+            self.finding(Kind::Request, &message);
+        }
+    }
+
+    /// A request is waited for or tested: one that was never started is complete for ever.
+    pub fn check_waited(&self, request: Option<&Pending>) {
+        let Some(request) = request.filter(|_| self.world.explored) else { return };
+        if !request.was_started.get() {
+            let message = format!("{}: the persistent request was never started", self.call_name());
+            self.finding(Kind::Request, &message);
+        }
+    }
+
+    /// Windows that are left within an epoch.
+    fn check_windows_are_closed(&self) {
+        self.windows.borrow().iter().for_each(|window| self.check_window_is_closed(window));
+    }
+
+    /// A window ends: no epoch is open.
+    pub fn check_window_is_closed(&self, window: &Window) {
+        if let Some(open) = window.is_open().filter(|_| self.world.explored) {
+            self.finding(Kind::Epoch, &format!("{} within {open}", self.call_name()));
+        }
+    }
+}

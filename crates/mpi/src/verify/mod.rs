@@ -1,0 +1,37 @@
+//! What is checked while executions are explored, beyond what every call checks of its own arguments.
+//!
+//! - `finding`: what is told of a mistake, and the kinds of mistakes.
+//! - `collectives`: whether all processes of a communicator call the same, with arguments that fit.
+//! - `buffers`: whether memory is touched that a communication owns.
+//! - `clocks`: what happens before what.
+//! - `windows`: whether something orders accesses to windows that conflict.
+//! - `types`: whether a message is received as what it was sent.
+//! - `leaks`: what a process has left when it calls `MPI_Finalize`.
+//!
+//! What one process knows lies in its memory, and is put back with it; what all know together lies in the [`World`], which begins
+//! again with each execution. None of it is seen by the search: whoever comes second finds what does not fit, in every order.
+//!
+//! [`World`]: crate::world::World
+
+mod buffers;
+mod clocks;
+mod collectives;
+mod finding;
+mod leaks;
+mod types;
+mod windows;
+
+pub use buffers::{Buffers, Used};
+pub use clocks::VectorClock;
+pub use finding::{Kind, Lines};
+pub use windows::Deed;
+
+use collectives::Meetings;
+use windows::Windows;
+
+/// What all processes of an execution know together.
+#[derive(Debug, Default)]
+pub struct Common {
+    meetings: Meetings,
+    windows: Windows,
+}
