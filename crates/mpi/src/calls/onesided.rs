@@ -52,7 +52,9 @@ fn access(me: &Rank, origin: Operation, target: &Target, win: Win) -> Result<Opt
 
 /// A request that is complete.
 fn completed(me: &Rank, request: *mut Request) -> Result {
-    tell(request, me.keep(Pending::complete(Status::empty(), None)))
+    let pending = Pending::complete(Status::empty(), None);
+    me.is_requested(&pending);
+    tell(request, me.keep(pending))
 }
 
 #[expect(clippy::too_many_arguments, reason = "the call of MPI has as many")]
@@ -161,6 +163,7 @@ pub fn rget(
         Some((activity, fetched)) => {
             let pending = Pending::new(activity, Work::Several(Box::new(fetched)), None);
             pending.settle(me);
+            me.is_requested(&pending);
             tell(request, me.keep(pending))
         }
     }

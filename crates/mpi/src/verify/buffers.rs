@@ -24,6 +24,8 @@ const BLOCKS_MAX: usize = 10_000;
 pub struct Buffers {
     owned: RefCell<Vec<Owned>>,
     next: Cell<u64>,
+    /// The number of what the last access to a window owns, if it owns something.
+    pub(super) last: Cell<u64>,
 }
 
 /// What one of them owns.

@@ -13,6 +13,7 @@ use simurgh_native::Touch;
 use crate::operator::Predefined;
 use crate::os;
 use crate::rank::Rank;
+use crate::request::Pending;
 use crate::window::{Access, Hold, Operation, Window};
 
 use super::clocks::{VectorClock, join};
@@ -102,6 +103,7 @@ impl Rank {
         if !self.world.explored {
             return;
         }
+        self.buffers.last.set(0);
         let Access { window, rank, origin, target } = access;
         let of = window.process(*rank);
         let used = self.for_others(|| {
@@ -121,7 +123,13 @@ impl Rank {
         if !matches!(deed, Deed::Accumulate(..)) && !self.is_exposed(&uses) {
             let number = self.own(uses);
             window.owned.borrow_mut().push((*rank, number));
+            self.buffers.last.set(number);
         }
+    }
+
+    /// The access that was just begun is one that a request completes too.
+    pub fn is_requested(&self, request: &Pending) {
+        request.owns.set(self.buffers.last.take());
     }
 
     fn is_exposed(&self, uses: &[Used]) -> bool {

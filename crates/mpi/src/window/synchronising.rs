@@ -9,7 +9,7 @@ use super::{Hold, Window};
 use crate::collectives::{barrier, team::Team};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::message::Data;
+use crate::message::{Content, Data};
 use crate::p2p::{Context, Manner, Mode};
 use crate::rank::Rank;
 
@@ -143,7 +143,8 @@ impl Rank {
             match self.ask(Simcall::TestAny { activities }).into_over() {
                 Ok((index, result)) => {
                     receives.remove(index as usize);
-                    result.map_err(crate::request::gone)?;
+                    let message = result.map_err(crate::request::gone)?;
+                    message.map(Content::of).iter().for_each(|content| self.learns(content));
                 }
                 Err(_) => break,
             }
