@@ -69,6 +69,7 @@ fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
         let caller = me.caller.replace(os::caller());
         if outer.is_none() {
             me.doing.begins();
+            me.polling.is_first.set(true);
             me.has_computed();
             if procedure != Procedure::Wtime {
                 me.clock_reads.set(0);

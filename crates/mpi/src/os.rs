@@ -117,6 +117,11 @@ pub fn watch(steps: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
     }
 }
 
+/// A number of the state that the program of the process is in.
+pub fn state() -> Option<u64> {
+    simurgh_native::state()
+}
+
 /// A call within another is over.
 pub fn set_caller(address: usize) {
     simurgh_native::set_caller(address);

@@ -1,6 +1,7 @@
 //! Point-to-point communication: a message is posted to the mailbox of a process, with the context, the source and the tag on it
 //! (MPI 5.0, chapter 3; SMPI's costs).
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -71,7 +72,9 @@ pub struct Incoming {
 #[derive(Debug)]
 pub struct Found {
     /// The receive.
-    pub activity: ActivityId,
+    pub activity: Option<ActivityId>,
+    /// The message itself, where the probe has received it.
+    pub content: RefCell<Option<Box<Content>>>,
     /// Among whom.
     pub comm: Rc<Communicator>,
 }
@@ -309,6 +312,9 @@ impl Rank {
         tag: i32,
     ) -> Result<Option<Box<Content>>> {
         let Some(criteria) = self.criteria(comm, context, source, tag)? else { return Ok(None) };
+        if let Some(content) = self.takes_found(&criteria) {
+            return Ok(Some(content));
+        }
         let request = RecvRequest { mailbox: mailbox(self.process), rate: None, criteria };
         match self.ask(Simcall::Recv(request, Follow::Wait(None))) {
             Answer::Completed { message, .. } => {

@@ -42,7 +42,7 @@ use crate::tools::Tools;
 use crate::traces::Scribe;
 use crate::tracks::Tracks;
 use crate::traffic::Traffic;
-use crate::verify::{Buffers, VectorClock};
+use crate::verify::{Buffers, Polling, VectorClock};
 use crate::window::Window;
 use crate::world::World;
 
@@ -70,6 +70,8 @@ pub struct Rank {
     pub thread_level: Cell<i32>,
     /// What the message that is sent next is sent as, for those who check it.
     pub sending: RefCell<Option<Box<Sent>>>,
+    /// What it has polled.
+    pub polling: Polling,
     /// What it knows to have happened, by process.
     pub clock_of_all: RefCell<VectorClock>,
     /// What communications own of its memory.
@@ -202,6 +204,7 @@ impl Rank {
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
             sending: RefCell::default(),
+            polling: Polling::default(),
             clock_of_all: RefCell::default(),
             buffers: Buffers::default(),
             caller: Cell::new(0),
@@ -253,6 +256,7 @@ impl Rank {
     /// Asks the kernel, and waits for the answer.
     pub fn ask(&self, simcall: Simcall) -> Answer {
         self.doing.asks(&simcall);
+        self.does_more(&simcall);
         if self.world.explored && is_choice(&simcall) {
             self.world.has_choices.store(true, Ordering::Relaxed);
         }
@@ -288,6 +292,7 @@ impl Rank {
 
     /// Sends what nobody waits for.
     pub fn post(&self, request: SendRequest) {
+        self.forgets_polls();
         self.tracks.sends(request.bytes);
         if self.world.wanted.actions {
             self.write_post(&request);

@@ -78,6 +78,10 @@ impl Rank {
             if activities.is_empty() {
                 return false;
             }
+            self.polls(&activities);
+            if request.waits_for() != activities {
+                continue;
+            }
             let Ok((index, result)) =
                 self.ask(Simcall::TestAny { activities: activities.clone() }).into_over()
             else {
@@ -91,6 +95,10 @@ impl Rank {
     /// Looks whether one message of a request is over.
     pub fn test_message(&self, request: &Pending, number: u32) -> bool {
         let Some(activity) = request.activity(number) else { return true };
+        self.polls(&[activity]);
+        if request.activity(number).is_none() {
+            return true;
+        }
         match self.ask(Simcall::TestAny { activities: [activity].into_iter().collect() }).into_over() {
             Ok((_, result)) => {
                 request.over(self, activity, result);
@@ -116,6 +124,10 @@ impl Rank {
             }
             if activities.is_empty() {
                 return None;
+            }
+            self.polls(&activities);
+            if requests.iter().any(|(_, request)| request.is_complete()) {
+                continue;
             }
             let (index, result) = self.ask(Simcall::TestAny { activities }).into_over().ok()?;
             let (activity, request) = owners[index as usize];

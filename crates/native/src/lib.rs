@@ -49,7 +49,7 @@ mod tls;
 mod unwind;
 mod watch;
 
-pub use callers::{caller, noting_callers, set_caller};
+pub use callers::{caller, noting_callers, set_caller, state};
 pub use counting::executed;
 pub use current::{
     Heap, ask, current, leave, local, look, set_local, switch_heap, symbol, with_heap, with_port,

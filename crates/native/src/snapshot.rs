@@ -110,7 +110,7 @@ impl Processes {
 }
 
 /// The parts of a copy that the program may write, in whole pages.
-fn writable(shared: &Shared, index: usize) -> Vec<(usize, usize)> {
+pub(crate) fn writable(shared: &Shared, index: usize) -> Vec<(usize, usize)> {
     let base = shared.region.image_of(index);
     let image = &*shared.image;
     let mut parts: Vec<(usize, usize)> = Vec::new();

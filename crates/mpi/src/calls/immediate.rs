@@ -29,6 +29,13 @@ fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
 /// Begins a receive.
 fn post(me: &Rank, receive: &Incoming) -> Result<Pending> {
     let Incoming { landing, source, tag, comm } = receive;
+    let found =
+        me.criteria(comm, Context::User, *source, *tag)?.and_then(|criteria| me.takes_found(&criteria));
+    if let Some(content) = found {
+        let pending = Pending::new([], Work::Receive(landing.clone()), Some(Rc::clone(comm)));
+        pending.has_come(me, content);
+        return Ok(pending);
+    }
     let posted = me.post_receive(comm, Context::User, *source, *tag)?;
     let comm = Some(Rc::clone(comm));
     Ok(match posted {

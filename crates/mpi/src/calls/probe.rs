@@ -1,5 +1,6 @@
 //! Probes, matched probes, and cancelling (MPI 5.0, 3.8).
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -24,10 +25,13 @@ impl Rank {
     }
 
     /// Looks for a message, without costs.
-    fn look_for(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Option<Status>> {
+    fn look_for(&self, comm: &Communicator, source: i32, tag: i32, waits: bool) -> Result<Option<Status>> {
         let Some(criteria) = self.criteria(comm, Context::User, source, tag)? else {
             return Ok(Some(Status::of_nobody()));
         };
+        if self.world.explored {
+            return self.finds(criteria, waits);
+        }
         match self.ask(Simcall::Probe(mailbox(self.process), criteria)) {
             Answer::Probed(found) => Ok(found.map(|found| {
                 let (envelope, bytes) = *found;
@@ -37,14 +41,14 @@ impl Rank {
         }
     }
 
-    fn probes(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Option<Status>> {
+    fn probes(&self, comm: &Communicator, source: i32, tag: i32, waits: bool) -> Result<Option<Status>> {
         check_any_tag(tag)?;
         comm.source(source)?;
         if source == abi::PROC_NULL {
             return Ok(Some(Status::of_nobody()));
         }
         self.pays_probe();
-        let found = self.look_for(comm, source, tag)?;
+        let found = self.look_for(comm, source, tag, waits)?;
         self.has_polled(&self.world.polls.probe, found.is_some());
         Ok(found)
     }
@@ -54,9 +58,14 @@ impl Rank {
         if status.source == abi::PROC_NULL {
             return Ok(abi::MESSAGE_NO_PROC);
         }
-        let activity = self.post_receive(&comm, Context::User, status.source, status.tag)?;
-        let activity = activity.expect("it comes from somebody");
-        Ok(Message(self.messages.borrow_mut().insert(Rc::new(Found { activity, comm }))))
+        let criteria = self.criteria(&comm, Context::User, status.source, status.tag)?;
+        let content = criteria.and_then(|criteria| self.takes_found(&criteria));
+        let activity = match content {
+            Some(_) => None,
+            None => self.post_receive(&comm, Context::User, status.source, status.tag)?,
+        };
+        let content = RefCell::new(content);
+        Ok(Message(self.messages.borrow_mut().insert(Rc::new(Found { activity, content, comm }))))
     }
 
     /// A message that was found: it is received once. None for that of nobody.
@@ -82,7 +91,7 @@ impl Rank {
 pub fn probe(me: &Rank, source: i32, tag: i32, comm: Comm, status: *mut Status) -> Result {
     let comm = me.comm(comm)?;
     loop {
-        if let Some(found) = me.probes(&comm, source, tag)? {
+        if let Some(found) = me.probes(&comm, source, tag, true)? {
             // SAFETY: the program gives a status, or none.
             unsafe { found.write(status) };
             return Ok(());
@@ -92,7 +101,7 @@ pub fn probe(me: &Rank, source: i32, tag: i32, comm: Comm, status: *mut Status) 
 
 pub fn iprobe(me: &Rank, source: i32, tag: i32, comm: Comm, flag: *mut i32, status: *mut Status) -> Result {
     let comm = me.comm(comm)?;
-    let found = me.probes(&comm, source, tag)?;
+    let found = me.probes(&comm, source, tag, false)?;
     // SAFETY: the program wants the answers there.
     unsafe {
         flag.write(i32::from(found.is_some()));
@@ -113,7 +122,7 @@ pub fn mprobe(
 ) -> Result {
     let comm = me.comm(comm)?;
     loop {
-        if let Some(found) = me.probes(&comm, source, tag)? {
+        if let Some(found) = me.probes(&comm, source, tag, true)? {
             // SAFETY: the program wants the answers there.
             unsafe {
                 message.write(me.take_found(comm, &found)?);
@@ -134,7 +143,7 @@ pub fn improbe(
     status: *mut Status,
 ) -> Result {
     let comm = me.comm(comm)?;
-    let found = me.probes(&comm, source, tag)?;
+    let found = me.probes(&comm, source, tag, false)?;
     // SAFETY: the program wants the answers there.
     unsafe {
         flag.write(i32::from(found.is_some()));
@@ -159,7 +168,11 @@ fn receive_found(
         None => Pending::complete(Status::of_nobody(), None),
         Some(found) => {
             let landing = Landing { buffer, count, datatype };
-            Pending::new([found.activity], Work::Receive(landing), Some(Rc::clone(&found.comm)))
+            let pending = Pending::new(found.activity, Work::Receive(landing), Some(Rc::clone(&found.comm)));
+            if let Some(content) = found.content.take() {
+                pending.has_come(me, content);
+            }
+            pending
         }
     })
 }

@@ -56,6 +56,13 @@ impl Rank {
                 self.owns(request, || send.uses());
             }
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
+                let criteria = self.criteria(comm, Context::User, *source, *tag)?;
+                if let Some(content) = criteria.and_then(|criteria| self.takes_found(&criteria)) {
+                    request.begins([], Work::Receive(landing.clone()), Status::empty());
+                    request.has_come(self, content);
+                    self.has_begun(request);
+                    return Ok(());
+                }
                 let posted = self.post_receive(comm, Context::User, *source, *tag)?;
                 let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
                 request.begins(posted, Work::Receive(landing.clone()), status);

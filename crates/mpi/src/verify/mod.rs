@@ -5,6 +5,7 @@
 //! - `buffers`: whether memory is touched that a communication owns.
 //! - `clocks`: what happens before what.
 //! - `windows`: whether something orders accesses to windows that conflict.
+//! - `polling`: probes and tests that the search understands.
 //! - `types`: whether a message is received as what it was sent.
 //! - `leaks`: what a process has left when it calls `MPI_Finalize`.
 //!
@@ -18,12 +19,14 @@ mod clocks;
 mod collectives;
 mod finding;
 mod leaks;
+mod polling;
 mod types;
 mod windows;
 
 pub use buffers::{Buffers, Used};
 pub use clocks::VectorClock;
 pub use finding::{Kind, Lines};
+pub use polling::Polling;
 pub use windows::Deed;
 
 use collectives::Meetings;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use simurgh_actors::command_line::checked as run_check;
+use simurgh_actors::command_line::{checked as run_check, watchdog};
 use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
@@ -14,6 +14,7 @@ use super::super::mpi::refuse_options;
 use super::super::print;
 use super::super::progress::Interrupt;
 use super::super::run::load;
+use super::guard::Guard;
 use super::{CheckArguments, CheckOptions, Engine, NetworkName, concluded, duration, examined};
 
 /// What can be said of MPI programs.
@@ -124,12 +125,14 @@ fn determined(
     if options.engine != Engine::Receives || options.depth.is_some() || options.deterministic.is_some() {
         return Ok(None);
     }
-    let interrupt = Interrupt::listen();
+    let guard = Guard::start(watchdog(&check), options)?;
+    let (interrupt, told) = (Interrupt::listen(), guard.listener());
     let once =
         CheckOptions { engine: Engine::Random, executions: Some(1), depth: Some(STEPS), ..options.clone() };
     let patience = options.time.map(duration).transpose()?.map_or(PATIENCE, |time| time.min(PATIENCE));
-    let check = once.apply(check)?.time(patience).stop_when(move |_| interrupt.came());
+    let check = once.apply(check)?.time(patience).progress(told).stop_when(move |_| interrupt.came());
     let (mut report, subject) = run_check(check)?;
+    guard.search_is_over();
     if !program.is_deterministic() || report.cut.is_some() {
         return Ok(None);
     }

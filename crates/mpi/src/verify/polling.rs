@@ -1,0 +1,217 @@
+//! Polling, where executions are explored: probes that the search understands, and loops that end.
+//!
+//! A probe is a receive whose message is kept until the program receives it; one that does not wait is taken back if nothing has come,
+//! and the search tries both. Whoever receives what a probe has found may get another message all the same, if it asks for any.
+//!
+//! A process that polls in vain, and comes to the same poll in the same state of all its memory, would do so for ever: it waits until
+//! something comes that it has polled for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use simurgh_kernel::ids::ActivityId;
+use simurgh_kernel::simcall::{Answer, Criteria, Follow, Payload, RecvRequest, Simcall};
+
+use crate::abi::Status;
+use crate::message::Content;
+use crate::os;
+use crate::p2p::mailbox;
+use crate::rank::Rank;
+use crate::request::{Pending, gone};
+
+/// What a process has polled.
+#[derive(Debug, Default)]
+pub struct Polling {
+    /// Messages that were found by probes and not received yet, with their contexts.
+    found: RefCell<Vec<(u32, Box<Content>)>>,
+    /// States in which it has polled in vain since it did something else.
+    seen: RefCell<BTreeSet<u64>>,
+    /// What it has polled for in these.
+    polled: RefCell<Vec<ActivityId>>,
+    probed: RefCell<Vec<Criteria>>,
+    /// Whether this call has not polled yet: what one call polls, it polls in one state.
+    pub is_first: Cell<bool>,
+    /// Whether what it asks is a part of a poll.
+    is_polling: Cell<bool>,
+}
+
+fn admits(criteria: &Criteria, context: u32, content: &Content) -> bool {
+    criteria.context == context
+        && criteria.source.is_none_or(|source| source as i32 == content.source)
+        && criteria.tag.is_none_or(|tag| tag == content.tag)
+}
+
+/// The place of a message among those of its sender.
+fn order(content: &Content) -> u32 {
+    let sent = content.sent.as_ref().and_then(|sent| sent.clock.get(content.process as usize));
+    sent.copied().unwrap_or(0)
+}
+
+impl Rank {
+    /// The process does something else than to poll.
+    pub fn does_more(&self, simcall: &Simcall) {
+        if self.world.explored && !self.polling.is_polling.get() && crate::progress::is_move(simcall) {
+            self.forgets_polls();
+        }
+    }
+
+    /// What was polled so far does not count any more.
+    pub fn forgets_polls(&self) {
+        if self.world.explored {
+            self.polling.seen.borrow_mut().clear();
+            self.polling.polled.borrow_mut().clear();
+            self.polling.probed.borrow_mut().clear();
+        }
+    }
+
+    /// The process is about to look whether one of these is over. If it did so before in the same state, it waits.
+    pub fn polls(&self, activities: &[ActivityId]) {
+        if !self.world.explored {
+            return;
+        }
+        self.polling.polled.borrow_mut().extend_from_slice(activities);
+        self.spins();
+    }
+
+    fn spins(&self) {
+        if !self.polling.is_first.replace(false) {
+            return;
+        }
+        let Some(state) = os::state() else { return };
+        if self.polling.seen.borrow_mut().insert(state) {
+            return;
+        }
+        let mut activities = self.polling.polled.take();
+        let probed = self.polling.probed.take();
+        self.polling.seen.borrow_mut().clear();
+        activities.sort_unstable();
+        activities.dedup();
+        // Those that a request still waits for.
+        activities.retain(|activity| self.owner(*activity).is_some());
+        self.polling.is_polling.set(true);
+        let mut posted = Vec::new();
+        for criteria in probed {
+            if !posted.iter().any(|(known, _)| *known == criteria) {
+                posted.push((criteria, self.posts(criteria)));
+            }
+        }
+        activities.extend(posted.iter().map(|(_, activity)| *activity));
+        if activities.is_empty() {
+            self.ask(Simcall::Suspend(os::actor()));
+        }
+        let (index, result) = self.wait_any(activities.iter().copied().collect());
+        let over = activities[index];
+        match (posted.iter().position(|(_, activity)| *activity == over), self.owner(over)) {
+            (Some(place), _) => {
+                let (criteria, _) = posted.remove(place);
+                if let Ok(payload) = result {
+                    self.keeps(criteria.context, payload);
+                }
+            }
+            (None, Some(request)) => request.over(self, over, result),
+            (None, None) => {}
+        }
+        for (criteria, activity) in posted {
+            self.takes_back(criteria, activity);
+        }
+        self.polling.is_polling.set(false);
+    }
+
+    /// The request that waits for an activity.
+    fn owner(&self, activity: ActivityId) -> Option<Rc<Pending>> {
+        self.requests.borrow().iter().find(|request| request.waits_for().contains(&activity)).cloned()
+    }
+
+    fn posts(&self, criteria: Criteria) -> ActivityId {
+        let request = RecvRequest { mailbox: mailbox(self.process), rate: None, criteria };
+        match self.ask(Simcall::Recv(request, Follow::Return)) {
+            Answer::Activity(activity) => activity,
+            other => unreachable!("a receive is not answered by {other:?}"),
+        }
+    }
+
+    fn keeps(&self, context: u32, payload: Option<Payload>) {
+        let content = Content::of(payload.expect("a receive brings something"));
+        self.learns(&content);
+        self.polling.found.borrow_mut().push((context, content));
+    }
+
+    /// Takes a receive back; what it has met is kept.
+    fn takes_back(&self, criteria: Criteria, activity: ActivityId) {
+        if let Answer::Flag(true) = self.ask(Simcall::Withdraw(activity)) {
+            return;
+        }
+        let (_, result) = self.wait_any([activity].into_iter().collect());
+        if let Ok(payload) = result {
+            self.keeps(criteria.context, payload);
+        }
+    }
+
+    /// Looks for a message, and waits for one if that is said.
+    ///
+    /// # Errors
+    /// If it is lost.
+    pub fn finds(&self, criteria: Criteria, waits: bool) -> crate::error::Result<Option<Status>> {
+        if self.first_found(&criteria).is_none() {
+            if waits {
+                self.polling.is_polling.set(true);
+                let activity = self.posts(criteria);
+                let (_, result) = self.wait_any([activity].into_iter().collect());
+                self.polling.is_polling.set(false);
+                self.keeps(criteria.context, result.map_err(gone)?);
+            } else {
+                self.polling.probed.borrow_mut().push(criteria);
+                self.spins();
+                self.polling.is_polling.set(true);
+                if self.first_found(&criteria).is_none() {
+                    let activity = self.posts(criteria);
+                    self.takes_back(criteria, activity);
+                }
+                self.polling.is_polling.set(false);
+            }
+        }
+        let found = self.polling.found.borrow();
+        let status = self.first_found(&criteria).map(|place| {
+            let content = &found[place].1;
+            Status::new(content.source, content.tag, content.data.len() as i64)
+        });
+        if status.is_some() {
+            drop(found);
+            self.forgets_polls();
+        }
+        Ok(status)
+    }
+
+    /// The first message that was found and fits.
+    fn first_found(&self, criteria: &Criteria) -> Option<usize> {
+        self.polling.found.borrow().iter().position(|(context, content)| admits(criteria, *context, content))
+    }
+
+    /// The message that a receive gets, if a probe has found one for it.
+    pub fn takes_found(&self, criteria: &Criteria) -> Option<Box<Content>> {
+        if !self.world.explored {
+            return None;
+        }
+        let place = self.first_found(criteria)?;
+        let (_, content) = self.polling.found.borrow_mut().remove(place);
+        if criteria.source.is_some() && criteria.tag.is_some() {
+            return Some(content);
+        }
+        // Another one may have come that fits as well; one of the same sender only if it was sent before.
+        let there = self.polling.found.borrow().len();
+        let activity = self.posts(*criteria);
+        self.takes_back(*criteria, activity);
+        let mut found = self.polling.found.borrow_mut();
+        if found.len() == there {
+            return Some(content);
+        }
+        let (context, other) = found.pop().expect("one was added");
+        if other.process == content.process && order(&content) < order(&other) {
+            found.push((context, other));
+            return Some(content);
+        }
+        found.push((context, content));
+        Some(other)
+    }
+}
