@@ -476,6 +476,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         // An error that says nothing of its place is that of the request before it.
         let place = door.place().or(process.place);
         process.place = place;
+        process.label = door.label.take();
         for note in door.notes.drain(..) {
             match note.tokens() {
                 Noted::Give(_) => process.returns.push_back(note),

@@ -26,7 +26,7 @@ pub use faults::Faults;
 
 use std::collections::VecDeque;
 
-use simurgh_kernel::context::{Body, Door, OnExit, Place};
+use simurgh_kernel::context::{Body, Door, Label, OnExit, Place};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
@@ -90,6 +90,8 @@ struct Process {
     next: Next,
     /// The line of its program that it stands at.
     place: Option<Place>,
+    /// What it calls what it asks next, while somebody listens.
+    label: Option<Box<Label>>,
     /// Locks and semaphores that it gives back before its next request, each in a step of its own.
     returns: VecDeque<Note>,
     /// Whether what it queues for is its.
@@ -272,13 +274,19 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.processes[..self.count].get(actor.index())?.place
     }
 
+    /// What an actor calls what it asks next, if it says so and somebody [listens](Self::listen).
+    pub fn label(&self, actor: ActorId) -> Option<&Label> {
+        self.processes[..self.count].get(actor.index())?.label.as_deref()
+    }
+
     /// Where an actor found that something is wrong, of a violation since the start.
     pub fn violation_place(&self, index: usize) -> Option<Place> {
         self.failures.get(index)?.1
     }
 
-    /// From the next start on, keeps what the actors say.
+    /// From the next start on, keeps what the actors say, and what they call what they ask.
     pub fn listen(&mut self) {
+        self.door.wants_labels = true;
         self.said = Some(Vec::new());
     }
 
@@ -324,7 +332,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             process.on_exit.clear();
             process.returns.clear();
             process.unclaimed.clear();
-            (process.next, process.place) = (Next::Nothing, None);
+            (process.next, process.place, process.label) = (Next::Nothing, None, None);
             (process.granted, process.timer, process.timed) = (false, false, false);
             (process.acted, process.posts, process.history) = (false, 0, 0);
         }

@@ -6,6 +6,7 @@
 //! programs) implement [`Coroutine`].
 
 mod body;
+mod label;
 mod place;
 mod port;
 mod quiet;
@@ -13,6 +14,7 @@ mod simcall_future;
 
 pub(crate) use body::panic_message;
 pub use body::{ActorFuture, Begin, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
+pub use label::{Label, Part, label};
 pub use place::{Place, panicked_at, remember_panic, stand_at};
 pub use port::{Door, Port, leave, with_port};
 pub use quiet::{Quiet, is_quiet, loud, quiet};
@@ -120,6 +122,24 @@ mod tests {
         let (resumed, _) = run(&mut body, Some(Answer::Ready));
         assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "two and two are five"));
         assert!(!HELD.get() && with_port(|_| ()).is_none(), "nobody runs any more");
+    }
+
+    /// A label is made where it is wanted, and only there.
+    #[test]
+    fn a_request_is_called_what_its_actor_says() {
+        for wanted in [false, true] {
+            let mut body = Body::Future(Box::pin(async {
+                label(|| Label { text: "rests".to_owned(), call: 1, part: Part::Own });
+                call(Simcall::Yield).await;
+                Ok(())
+            }));
+            let mut door = Door::new();
+            door.wants_labels = wanted;
+            door.prepare(ActorId(0), HostId(0), SimTime::ZERO, None);
+            assert!(matches!(body.resume(&mut door), Resumed::Asked));
+            let text = door.label.take().map(|label| label.text);
+            assert_eq!(text, wanted.then(|| "rests".to_owned()));
+        }
     }
 
     /// What is dropped with a request that is given up may look for the actor, and finds none: it does no harm.

@@ -9,6 +9,7 @@ use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
 use super::OnExit;
+use super::label::Label;
 use super::place::Place;
 use crate::ids::ActorId;
 use crate::simcall::{Answer, Note, SendRequest, Simcall};
@@ -37,6 +38,10 @@ pub struct Port {
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read, when its request is served.
     pub said: Vec<String>,
+    /// Whether somebody wants to know what it calls what it asks.
+    pub wants_labels: bool,
+    /// What it calls what it asks next.
+    pub label: Option<Box<Label>>,
     /// Where in its code it says that it is, or that it failed.
     pub(super) stood: Option<Place>,
     /// Where in its code it asks.
@@ -48,6 +53,11 @@ impl Port {
     #[inline]
     pub fn place(&self) -> Option<Place> {
         self.stood.or_else(|| self.line.map(Place::from))
+    }
+
+    /// Says where the actor is, for code that has the port in its hands: [`stand_at`](super::stand_at) is for other code.
+    pub fn stands_at(&mut self, place: Place) {
+        self.stood = Some(place);
     }
 }
 
@@ -89,6 +99,8 @@ impl Door {
             detached_sends: Vec::new(),
             on_exit: Vec::new(),
             said: Vec::new(),
+            wants_labels: false,
+            label: None,
             stood: None,
             line: None,
         };

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::counterexample::told::{Counterexample, Difference, Exchanged, How, Said, Standing, Taken};
 use simurgh_explore::Step;
 
+use super::calls::Calls;
 use super::{Lines, Source, owners};
 use crate::text;
 
@@ -18,6 +19,8 @@ const STEPS_MAX: usize = 120;
 pub const NAME_MAX: usize = 60;
 /// So many of the first are printed then; the last are what it leads to.
 const STEPS_FIRST: usize = 10;
+/// So many of the last lines that an actor printed are shown.
+const PRINTED_MAX: usize = 5;
 /// At most so many lines of source are shown.
 const SOURCE_MAX: usize = 24;
 
@@ -84,8 +87,42 @@ pub fn in_columns(told: &Counterexample, view: &View<'_>) -> String {
     out
 }
 
-/// The steps, and the lines of source that they speak of.
+/// The steps, and the lines of source that they speak of. Where actors name what they call, calls take the place of steps.
 pub fn steps_in_columns(told: &Counterexample, view: &View<'_>) -> String {
+    let Some(mut calls) = Calls::of(told) else { return in_rows(told, view, "") };
+    let printed = printed(&mut calls.told, view);
+    in_rows(&calls.told, view, &printed)
+}
+
+/// Takes out what the actors have printed: the last lines of each.
+fn printed(told: &mut Counterexample, view: &View<'_>) -> String {
+    let mut of_actors: Vec<Vec<String>> = vec![Vec::new(); told.actors.len()];
+    let of_steps = told.steps.iter_mut().flat_map(|step| std::mem::take(&mut step.said));
+    for said in std::mem::take(&mut told.said).into_iter().chain(of_steps) {
+        if let Some(lines) = of_actors.get_mut(said.actor as usize) {
+            lines.push(said.text);
+        }
+    }
+    let mut out = String::new();
+    let names = told.actors.iter().map(|name| cut(name, NAME_MAX));
+    for (name, lines) in names.zip(&of_actors).filter(|(_, lines)| !lines.is_empty()) {
+        let left_out = lines.len().saturating_sub(PRINTED_MAX);
+        if left_out > 0 {
+            let _ = writeln!(
+                out,
+                "{}",
+                view.paint(Ink::Quiet, &format!("{name} | ... ({left_out} lines before)"))
+            );
+        }
+        for line in &lines[left_out..] {
+            let room = view.width.saturating_sub(name.chars().count() + 3);
+            let _ = writeln!(out, "{} | {}", view.paint(Ink::Name, &name), cut(line, room));
+        }
+    }
+    if out.is_empty() { out } else { format!("\nprinted:\n{out}") }
+}
+
+fn in_rows(told: &Counterexample, view: &View<'_>, printed: &str) -> String {
     let lines = Lines::of(told);
     let mut out = String::new();
     if !told.steps.is_empty() {
@@ -94,6 +131,7 @@ pub fn steps_in_columns(told: &Counterexample, view: &View<'_>) -> String {
             None => list(told, view, &lines, &mut out),
         }
     }
+    out.push_str(printed);
     source(told, view, &lines, &mut out);
     out
 }
@@ -175,7 +213,9 @@ pub fn about(standing: &Standing) -> String {
 pub fn in_one_line(told: &Taken, name: &str) -> String {
     let who = if told.step.actor == Step::NETWORK { "network" } else { name };
     let place = told.place.map_or_else(String::new, |place| format!(" ({place})"));
-    text::line(&format!("{who}: {}{place}", told.does))
+    let does =
+        told.call.as_ref().map_or_else(|| told.does.clone(), |call| format!("{}: {}", call.text, told.does));
+    text::line(&format!("{who}: {does}{place}"))
 }
 
 fn quoted(said: &Said) -> String {
@@ -222,6 +262,7 @@ impl Row {
 /// Whether one step posts a receive and the next is its end, whatever it came to.
 fn is_whole(post: &Taken, end: &Taken) -> bool {
     post.kind == "post"
+        && post.call.is_none()
         && (end.kind == "receive" || end.kind == "timeout")
         && (post.actor, &post.mailbox, post.place) == (end.actor, &end.mailbox, end.place)
         && post.said.is_empty()
@@ -257,7 +298,7 @@ impl<'a> Columns<'a> {
                     rows.pop();
                     format!("{}-{}", begun.number, step.number)
                 }
-                None => step.number.to_string(),
+                None => step.at.unwrap_or(step.number).to_string(),
             };
             rows.push(Row::Cell { number, owner, place, text });
             for text in &step.said {
@@ -377,7 +418,8 @@ fn list(told: &Counterexample, view: &View<'_>, lines: &Lines, out: &mut String)
         told.steps.iter().map(|step| of(step).chars().count()).max().unwrap_or(0)
     };
     let (names, places) = (widest(&name), widest(&place));
-    let number = told.steps.len().to_string().len().max(4);
+    let last = told.steps.last().map_or(0, |step| step.at.unwrap_or(step.number));
+    let number = last.to_string().len().max(4);
     let room = view.width.saturating_sub(number + names + places + 6).max(WIDTH_MIN);
     for step in shown(told) {
         let index = match step {
@@ -396,7 +438,7 @@ fn list(told: &Counterexample, view: &View<'_>, lines: &Lines, out: &mut String)
         }
         for (row, text) in texts.iter().enumerate() {
             let head = if row == 0 {
-                let number = view.paint(Ink::Quiet, &format!("{:>number$}", step.number));
+                let number = view.paint(Ink::Quiet, &format!("{:>number$}", step.at.unwrap_or(step.number)));
                 let name = view.paint(Ink::Name, &format!("{:<names$}", name(step)));
                 format!("{number}  {name}  {}", view.paint(Ink::Place, &format!("{:<places$}", place(step))))
             } else {

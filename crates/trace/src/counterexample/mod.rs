@@ -1,5 +1,6 @@
 //! Counterexamples for people: told in words, then shown in columns of text, one an actor, or in a diagram to click through.
 
+mod calls;
 mod columns;
 mod html;
 mod lines;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::counterexample::told::{Counterexample, Taken};
 
+pub use calls::rows;
 pub use columns::{NAME_MAX, View, about, cut, in_columns, in_one_line, steps_in_columns};
 pub use html::{Heading, in_html};
 pub use lines::Lines;

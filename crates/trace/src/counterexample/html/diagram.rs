@@ -295,6 +295,7 @@ impl<'a> Diagram<'a> {
         }
         let message = step.message.map_or_else(String::new, |message| format!("m{message}"));
         let brief = match step.kind {
+            _ if step.at.is_some() => step.does.clone(),
             "send" => format!("sends {message}"),
             "lose" => format!("{message} is lost"),
             "arrive" => format!("{message} arrives"),

@@ -14,6 +14,7 @@ mod tests;
 use crate::counterexample::told::{Counterexample, Said, Shown, Standing};
 use simurgh_kernel::context::Place;
 
+use super::calls::Calls;
 use super::columns::differing;
 use super::{Source, about};
 use crate::text;
@@ -41,6 +42,13 @@ pub fn in_html(
     heading: &Heading,
     source: Source<'_>,
 ) -> String {
+    match Calls::of(told) {
+        Some(calls) => page(&calls.told, &calls.standings(standings), heading, source),
+        None => page(told, standings, heading, source),
+    }
+}
+
+fn page(told: &Counterexample, standings: &[Vec<Standing>], heading: &Heading, source: Source<'_>) -> String {
     let diagram = diagram::Diagram::of(told, standings);
     let what = told.what.as_deref().unwrap_or("nothing went wrong");
     let place = told.place.filter(|place| !what.contains(&place.to_string()));
@@ -104,6 +112,7 @@ fn data(told: &Counterexample, standings: &[Vec<Standing>], heading: &Heading, s
                 "shows": shows(&step.shows),
                 "fails": step.fails,
                 "stands": stands(standings.get(step.number)),
+                "at": step.at.unwrap_or(step.number),
             })
         })
         .collect();

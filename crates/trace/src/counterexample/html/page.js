@@ -130,8 +130,8 @@ function show(number) {
   });
   add(panel, make("h3", number === 0 ? "how the actors stand" : "how they stand after it"), table);
   if (data.replay !== null && step) {
-    add(panel, make("h3", "to look closer"), add(make("p"), make("code", data.replay + " --until " + number)),
-      add(make("p"), make("code", "gdb --args " + data.replay + " --break-at " + number)));
+    add(panel, make("h3", "to look closer"), add(make("p"), make("code", data.replay + " --until " + step.at)),
+      add(make("p"), make("code", "gdb --args " + data.replay + " --break-at " + step.at)));
   }
   panel.scrollTop = 0;
 }

@@ -31,6 +31,7 @@ fn step(number: usize, actor: u32, kind: &'static str, does: String) -> Taken {
         said: Vec::new(),
         shows: Vec::new(),
         fails: None,
+        ..Taken::default()
     }
 }
 

@@ -9,7 +9,7 @@ mod standing;
 mod words;
 
 use serde::{Serialize, Serializer};
-use simurgh_kernel::context::Place;
+use simurgh_kernel::context::{Label, Part, Place};
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 
@@ -120,6 +120,24 @@ pub struct Shown {
     pub value: String,
 }
 
+/// A call of which a step is part, as its actor names it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Call {
+    /// The call, as people say it.
+    pub text: String,
+    /// Which one of the actor it is: steps with the same number belong together.
+    pub number: u64,
+    /// Which part of it.
+    #[serde(serialize_with = "part")]
+    pub part: Part,
+}
+
+impl From<&Label> for Call {
+    fn from(label: &Label) -> Self {
+        Self { text: label.text.clone(), number: label.call, part: label.part }
+    }
+}
+
 /// One step that was taken.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Taken {
@@ -135,6 +153,12 @@ pub struct Taken {
     pub kind: &'static str,
     /// What it does, in words that go on from the name of the actor.
     pub does: String,
+    /// The call of its actor that it is part of, if the actor names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+    /// The step of the schedule, where this stands for several of them: the row of a call.
+    #[serde(skip)]
+    pub at: Option<usize>,
     /// The mailbox that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mailbox: Option<String>,
@@ -171,6 +195,14 @@ fn printed<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Res
 
 fn all_printed<T: std::fmt::Display, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(ToString::to_string))
+}
+
+fn part<S: Serializer>(part: &Part, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match part {
+        Part::Own => "own",
+        Part::Inner => "inner",
+        Part::Hidden => "hidden",
+    })
 }
 
 fn place<S: Serializer>(place: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -62,6 +62,10 @@ impl Teller<'_> {
                     (How::Failed, "has failed".to_owned(), None)
                 } else if !system.kernel().is_alive(actor) {
                     (How::Ended, "has ended".to_owned(), None)
+                } else if let Some(label) = system.label(actor) {
+                    let how = if possible { How::Ready } else { How::Waits };
+                    let verb = if possible { "is" } else { "waits" };
+                    (how, format!("{verb} in {}", label.text), None)
                 } else {
                     let (does, why) = self.about(system, actor, comes, last);
                     (if possible { How::Ready } else { How::Waits }, does, why)

@@ -127,6 +127,7 @@ impl<'a> Teller<'a> {
             return asked;
         }
         asked.place = system.place(actor);
+        asked.call = system.label(actor).map(Into::into);
         let Some(simcall) = system.pending(actor) else {
             asked.does = "goes on".to_owned();
             return asked;
