@@ -8,6 +8,7 @@ mod mpi;
 mod mpi_check;
 mod mpi_findings;
 mod mpi_programs;
+mod mpi_reports;
 mod mpi_run;
 mod mpi_troubles;
 mod properties;

@@ -19,10 +19,11 @@ pub enum Width {
     Large,
 }
 
-/// How an argument arrives from C, and how it is handed on.
+/// How an argument arrives from C, how it is handed on, and how it is told: what it is, and its value.
 struct Argument {
     arrives: String,
     handed: String,
+    told: Option<(String, String)>,
 }
 
 pub const HANDLES: [&str; 11] =
@@ -92,7 +93,7 @@ fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Optio
             // Only the variant for large counts has it.
             let pointer = parameter.large.as_deref().is_some_and(|kind| kind.ends_with('*'));
             let handed = if pointer { "CountsOut::none()".to_owned() } else { "0".to_owned() };
-            return Some(Argument { arrives: String::new(), handed });
+            return Some(Argument { arrives: String::new(), handed, told: None });
         }
         return None;
     };
@@ -116,7 +117,38 @@ fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Optio
     } else {
         name.clone()
     };
-    Some(Argument { arrives: format!("{name}: {arrives}"), handed })
+    let told = meaning(parameter, kind).map(|meaning| {
+        let value = match arrives.as_str() {
+            "i32" => format!("{name} as i64"),
+            "i64" => name.clone(),
+            pointer if pointer.starts_with('*') => format!("{name} as usize as i64"),
+            _ => format!("{name}.0 as i64"),
+        };
+        (format!("(Meaning::{meaning}, {:?})", parameter.name), value)
+    });
+    Some(Argument { arrives: format!("{name}: {arrives}"), handed, told })
+}
+
+/// What an argument means to people who read of the call; nothing if they need not know of it.
+fn meaning(parameter: &Parameter, kind: &str) -> Option<&'static str> {
+    if parameter.direction == "out" {
+        return None;
+    }
+    let is_array = parameter.dimensions.is_some();
+    match (parameter.kind.as_str(), kind) {
+        ("REQUEST", "MPI_Request*") if is_array => Some("Requests"),
+        ("REQUEST", "MPI_Request*") => Some("Request"),
+        (_, "MPI_Datatype") => Some("Datatype"),
+        (_, "MPI_Comm") => Some("Comm"),
+        (_, "MPI_Op") => Some("Op"),
+        ("TAG", "int") => Some("Tag"),
+        (elements, "int" | "MPI_Count") if elements.contains("XFER_NUM_ELEM") => Some("Count"),
+        (_, "int") if ["dest", "source", "root", "target_rank"].contains(&parameter.name.as_str()) => {
+            Some("Rank")
+        }
+        ("COLOR" | "KEY" | "ARRAY_LENGTH_NNI", "int") => Some("Number"),
+        _ => None,
+    }
 }
 
 /// The text of the entry points, and of the table of what is offered to programs; and the names in it.
@@ -185,7 +217,14 @@ fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -
             };
             // The integer of a handle is no error code.
             if procedure.returns == "int" && !procedure.name.ends_with("_toint") {
-                format!("crate::entry::enter({number}, {on}, |me| {call})")
+                let told: Vec<_> = arguments.iter().filter_map(|argument| argument.told.as_ref()).collect();
+                let list = |of: fn(&(String, String)) -> &str| {
+                    told.iter().map(|told| of(told)).collect::<Vec<_>>().join(", ")
+                };
+                let (meanings, values) = (list(|told| &told.0), list(|told| &told.1));
+                format!(
+                    "crate::entry::called({number}, {on}, &Arguments {{ meanings: &[{meanings}], values: &[{values}] }}, |me| {call})"
+                )
             } else {
                 format!("crate::entry::answer({number}, |me| {call})")
             }

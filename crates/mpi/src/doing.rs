@@ -1,11 +1,12 @@
-//! What a process is about, noted as it goes: which message it posted last, and what it waits for. Two plain stores a post; read by
-//! whoever asks why nobody goes on ([`crate::report`]).
+//! What a process is about, noted as it goes: what it calls, which message it posted last, and what it waits for. Two plain stores a
+//! post; read by whoever asks why nobody goes on ([`crate::report`]), or what each step of an execution was.
 
 use std::cell::Cell;
 
 use simurgh_kernel::simcall::{Follow, Simcall};
 
 use crate::abi::Procedure;
+use crate::arguments::Arguments;
 use crate::rank::Rank;
 use crate::request::Pending;
 
@@ -48,6 +49,10 @@ pub struct Awaited {
 /// What a process is about.
 #[derive(Debug, Default)]
 pub struct Doing {
+    /// Which call it is, counted from the beginning.
+    calls: Cell<u64>,
+    /// What the program gave: it lies on the stack of the call, as long as that lasts.
+    arguments: Cell<Option<std::ptr::NonNull<Arguments<'static>>>>,
     /// What it has posted last in this call.
     last: Cell<Option<Note>>,
     /// What it waits for.
@@ -82,7 +87,9 @@ fn note_of(simcall: &Simcall) -> Option<(Note, bool)> {
 impl Doing {
     /// The program makes a call.
     #[inline]
-    pub fn begins(&self) {
+    pub fn begins(&self, arguments: &Arguments<'_>) {
+        self.calls.set(self.calls.get() + 1);
+        self.arguments.set(Some(std::ptr::NonNull::from(arguments).cast()));
         self.last.set(None);
         self.awaited.set(Awaited::default());
     }
@@ -106,6 +113,22 @@ impl Doing {
     /// Whether it computes.
     pub fn is_computing(&self) -> bool {
         self.computes.get()
+    }
+
+    /// Which call it is in, counted from the beginning, and what the program gave.
+    ///
+    /// # Safety
+    /// It is in a call.
+    pub(crate) unsafe fn call(&self) -> (u64, &Arguments<'_>) {
+        // SAFETY: as the caller says, so that what lies on the stack of the call is there.
+        let arguments =
+            self.arguments.get().map_or(&Arguments::NONE, |arguments| unsafe { arguments.as_ref() });
+        (self.calls.get(), arguments)
+    }
+
+    /// The message that it waits for, or else the one that it has posted last in this call.
+    pub(crate) fn message(&self) -> Option<Note> {
+        self.awaited.get().note.or(self.last.get())
     }
 
     /// What it waits for.

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi::*;
+use crate::arguments::{Arguments, Meaning};
 use crate::errhandler::Raised;
 use crate::error::{Error, On, Result};
 use crate::os;
@@ -26,14 +27,30 @@ unsafe impl Sync for Offered {}
 /// A call that answers with an error code.
 #[inline]
 pub fn enter(procedure: Procedure, on: On, call: impl FnOnce(&Rank) -> Result) -> i32 {
+    called(procedure, on, &Arguments::NONE, call)
+}
+
+/// The same, with what the program gave.
+#[inline]
+pub fn called(
+    procedure: Procedure,
+    on: On,
+    arguments: &Arguments<'_>,
+    call: impl FnOnce(&Rank) -> Result,
+) -> i32 {
     let mut call = Some(call);
-    entered(procedure, on, &mut |me| call.take().map_or(Ok(()), |call| call(me)))
+    entered(procedure, on, arguments, &mut |me| call.take().map_or(Ok(()), |call| call(me)))
 }
 
 /// The same for all procedures: there are two thousand entry points, and this is compiled once.
-fn entered(procedure: Procedure, on: On, call: &mut dyn FnMut(&Rank) -> Result) -> i32 {
+fn entered(
+    procedure: Procedure,
+    on: On,
+    arguments: &Arguments<'_>,
+    call: &mut dyn FnMut(&Rank) -> Result,
+) -> i32 {
     let mut code = SUCCESS;
-    within(procedure, &mut |me| {
+    within(procedure, arguments, &mut |me| {
         let allowed = is_allowed(me, procedure);
         if let (true, Ok(()), On::Comm(comm)) = (me.world.explored, &allowed, on) {
             me.check_together(comm, procedure);
@@ -53,22 +70,22 @@ fn entered(procedure: Procedure, on: On, call: &mut dyn FnMut(&Rank) -> Result) 
 #[inline]
 pub fn answer<T>(procedure: Procedure, call: impl FnOnce(&Rank) -> T) -> T {
     let (mut call, mut answer) = (Some(call), None);
-    within(procedure, &mut |me| answer = call.take().map(|call| call(me)));
+    within(procedure, &Arguments::NONE, &mut |me| answer = call.take().map(|call| call(me)));
     answer.expect("it was called")
 }
 
 /// The program calls: its computation counts, memory is taken from the library's heap, and the time that it takes is noted. A
 /// function of the program that is called from here may call again.
-fn within(procedure: Procedure, call: &mut dyn FnMut(&Rank)) {
+fn within(procedure: Procedure, arguments: &Arguments<'_>, call: &mut dyn FnMut(&Rank)) {
     if os::is_worker() {
-        return os::on_process(&mut || within(procedure, call));
+        return os::on_process(&mut || within(procedure, arguments, call));
     }
     let me = os::rank();
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));
         let caller = me.caller.replace(os::caller());
         if outer.is_none() {
-            me.doing.begins();
+            me.doing.begins(arguments);
             me.polling.is_first.set(true);
             me.has_computed();
             if procedure != Procedure::Wtime {

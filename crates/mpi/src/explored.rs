@@ -10,15 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simurgh_actors::{Program, Result};
-use simurgh_kernel::context::{Body, Coroutine, Door, Ending, Port, Resumed};
+use simurgh_kernel::context::{Body, Coroutine, Door, Ending, Place, Port, Resumed};
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::simcall::Simcall;
 use simurgh_models::SimTime;
-use simurgh_native::{Processes, Snapshot};
+use simurgh_native::{Processes, Snapshot, SourceLine};
 use simurgh_platform::Platform;
 
 use crate::communicator::context::capacity;
 use crate::launch::{Launch, Run};
+use crate::report::place_of;
 use crate::world::World;
 
 /// What a standard send does that finds nobody who receives (MPI 5.0, 3.4: an implementation may do either).
@@ -135,11 +136,25 @@ struct Begun {
 impl Coroutine for Begun {
     fn resume(&mut self, port: &mut Port) -> Option<Ending> {
         let Self { inner, process, execution, code } = self;
-        code.get_or_insert_with(|| inner.begins(*process, *execution)).resume(port)
+        let ending = code.get_or_insert_with(|| inner.begins(*process, *execution)).resume(port);
+        if port.wants_labels {
+            inner.tells(*process, port);
+        }
+        ending
     }
 }
 
 impl Inner {
+    /// Says what a process calls what it asks, and where; or where it ended.
+    fn tells(&self, process: usize, port: &mut Port) {
+        let label =
+            port.simcall.as_ref().and_then(|asked| self.run.with_rank(process, |rank| rank.label(asked)));
+        port.label = label.flatten().map(Box::new);
+        if let Some(SourceLine { file, line }) = place_of(&self.run.place(process)) {
+            port.stands_at(Place::new(&file, line));
+        }
+    }
+
     fn begins(&self, process: usize, execution: u64) -> Box<dyn Coroutine> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if *running != execution {

@@ -417,7 +417,10 @@ impl Personality for Mpi {
         let _ = match (self.world.output, fd) {
             (Output::AsItIs, 1) => std::io::stdout().lock().write_all(bytes),
             (Output::AsItIs | Output::AllToError, _) => std::io::stderr().lock().write_all(bytes),
-            (Output::Nowhere, _) => Ok(()),
+            (Output::ToDriver, _) => {
+                os::say(bytes);
+                Ok(())
+            }
         };
     }
 
@@ -480,7 +483,7 @@ impl Personality for Mpi {
         match (how, &*aborted) {
             (_, Some(aborted)) if aborted.process as usize == rank => Err(self.world.told(aborted)),
             (End::Exited(0) | End::Killed, _) => Ok(()),
-            (other, _) => Err(other.to_string()),
+            (other, _) => Err(crate::report::end_in_words(other)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! MPI 5.0 on the primitives of the kernel: what C, C++ and Fortran programs call, and what becomes of it.
 
 pub mod abi;
+pub mod arguments;
 pub mod attributes;
 pub mod buffered;
 pub mod calibration;
@@ -34,6 +35,7 @@ pub mod group;
 pub mod handle;
 pub mod hostfile;
 pub mod info;
+pub mod label;
 pub mod launch;
 pub mod leftovers;
 pub mod logical;

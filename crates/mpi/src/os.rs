@@ -33,6 +33,19 @@ pub fn note(note: Note) {
     simurgh_native::with_port(|port| port.notes.push(note));
 }
 
+/// Hands lines to whoever drives the process that runs, if it wants them.
+pub fn say(bytes: &[u8]) {
+    // What a process leaves unfinished at its end is handed on when it does not run any more.
+    if simurgh_native::current().is_none() {
+        return;
+    }
+    simurgh_native::with_port(|port| {
+        if port.wants_labels {
+            port.said.extend(String::from_utf8_lossy(bytes).lines().map(str::to_owned));
+        }
+    });
+}
+
 /// Makes something that does not belong to the process that runs.
 pub fn in_heap_of_all<T>(make: impl FnOnce() -> T) -> T {
     simurgh_native::with_heap(Heap::Host, make)

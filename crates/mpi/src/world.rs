@@ -83,8 +83,8 @@ pub enum Output {
     AsItIs,
     /// All to standard error.
     AllToError,
-    /// Nowhere.
-    Nowhere,
+    /// To whoever drives the processes, line by line, where it wants to know what they say and ask.
+    ToDriver,
 }
 
 /// How often in a row polling was in vain, and once more.

@@ -87,6 +87,11 @@ const PREDEFINED: [(Op, &str, Predefined); 14] = [
     (abi::NO_OP, "MPI_NO_OP", Predefined::NoOp),
 ];
 
+/// What people call an operator.
+pub fn name_of(op: Op) -> &'static str {
+    PREDEFINED.iter().find(|known| known.0 == op).map_or("an operator of the program", |known| known.1)
+}
+
 impl Predefined {
     /// `MPI_SUM`.
     pub fn name(self) -> &'static str {

@@ -70,7 +70,7 @@ impl Doing {
 
     fn is_about(&mut self, rank: &Rank, note: &Note) {
         self.note = Some(*note);
-        self.communicator = rank.with_comm(note.context, |comm| named(rank, comm)).unwrap_or_default();
+        self.communicator = rank.with_comm(note.context, |comm| called(rank, comm)).unwrap_or_default();
         if !note.context.is_multiple_of(context::STEP) {
             // What collectives send among themselves is nobody's business.
             return;
@@ -157,7 +157,7 @@ impl Rank {
 }
 
 /// What a communicator is called; nothing for that of all.
-fn named(rank: &Rank, comm: &Communicator) -> Option<String> {
+pub(crate) fn called(rank: &Rank, comm: &Communicator) -> Option<String> {
     if comm.context == rank.comm_world.context {
         return None;
     }

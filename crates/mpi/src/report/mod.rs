@@ -16,6 +16,7 @@ use simurgh_kernel::kernel::Unreceived;
 use simurgh_native::{End, Frame, SourceLine};
 
 pub use doing::Doing;
+pub(crate) use doing::called;
 
 use crate::launch::Run;
 use crate::world::Aborted;
@@ -197,10 +198,25 @@ fn is_wrapper(frame: &Frame) -> bool {
 
 /// The line of the innermost function of the program itself.
 pub(crate) fn line_of(frames: &[Frame]) -> Option<String> {
+    place_of(frames).map(|place| place.to_string())
+}
+
+/// The same as a file, as it is called from here, and a number.
+pub(crate) fn place_of(frames: &[Frame]) -> Option<SourceLine> {
     let own = || frames.iter().filter(|frame| !is_wrapper(frame)).filter_map(|frame| frame.place.as_ref());
     // What a header of the system does, the program has asked it to do.
     let place = own().find(|place| !place.file.starts_with("/usr/")).or_else(|| own().next())?;
-    Some(shown_line(place))
+    Some(SourceLine { file: near(&place.file), line: place.line })
+}
+
+/// How a process ended, in a line: with its place as it is called from here, once.
+pub(crate) fn end_in_words(end: &End) -> String {
+    let Some(crash) = end.crash() else { return end.to_string() };
+    let Some(place) = place_of(&crash.backtrace) else { return end.to_string() };
+    // An assertion says itself where it stands.
+    let own =
+        crash.message.split_once(": ").filter(|(before, _)| before.ends_with(&format!(":{}", place.line)));
+    format!("{place}: {}", own.map_or(&*crash.message, |(_, rest)| rest))
 }
 
 /// A line as it is shown.

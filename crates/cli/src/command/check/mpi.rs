@@ -105,7 +105,7 @@ fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> L
         arguments: arguments.arguments.clone(),
         processes: Some(processes as usize),
         oversubscribe: true,
-        output: Output::Nowhere,
+        output: Output::ToDriver,
         explored: Some(buffering),
         ..Launch::default()
     }

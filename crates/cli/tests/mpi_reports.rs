@@ -1,0 +1,112 @@
+//! How what `check` finds in compiled MPI programs is shown, kept, replayed and debugged.
+
+use crate::support::command::{Folder, Ran};
+
+/// Compiles a program with this text.
+fn compile(folder: &Folder, name: &str, text: &str) {
+    folder.write(&format!("{name}.c"), text);
+    let compiled = folder.simurgh(&["cc", "-g", "-O1", &format!("{name}.c"), "-o", name]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+}
+
+/// The first message is to be that of rank 1.
+const ORDER: &str = "#include <mpi.h>
+#include <assert.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank, size, x = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf(\"hello of %d\\n\", rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf(\"got %d\\n\", x);
+    assert(x == 1);
+    MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+";
+
+/// Both send first, after an exchange that is fine.
+const HEADS: &str = "#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank, y;
+  double x[2] = {0, 0}, z[2];
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Irecv(&y, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD, &request);
+  MPI_Send(&rank, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Send(x, 2, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD);
+  MPI_Recv(z, 2, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}
+";
+
+/// The text without its columns: each line without bars, and without spaces at its ends.
+fn cells(ran: &Ran) -> Vec<String> {
+    let words = |line: &str| line.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    ran.stdout.lines().map(words).collect()
+}
+
+#[test]
+fn steps_are_calls_of_mpi() {
+    let folder = Folder::new("mpi-reports-calls");
+    compile(&folder, "order", ORDER);
+    let ran =
+        folder.simurgh(&["check", "-n", "3", "--save", "order.schedule", "--html", "order.html", "./order"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    let cells = cells(&ran);
+    let has = |line: &str| cells.iter().any(|cell| cell.contains(line));
+    assert!(has(":17 MPI_Send(1 x MPI_INT to 0, tag"), "{}", ran.told());
+    assert!(has(":12 MPI_Recv(from any, tag 7) gets"), "{}", ran.told());
+    assert!(has("the message of rank 2 ✗"), "{}", ran.told());
+    // A collective is one call of each rank, and nothing is said of how messages travel.
+    assert_eq!(cells.iter().filter(|cell| cell.contains(":10 MPI_Barrier()")).count(), 3, "{}", ran.told());
+    for word in ["mailbox", "barrier 0", "arrives", "posts a receive", "m1"] {
+        assert!(!ran.stdout.contains(word), "{word}: {}", ran.told());
+    }
+    for line in ["rank 0 | hello of 0", "rank 0 | got 2", "rank 1 | hello of 1", "rank 2 | hello of 2"] {
+        assert!(cells.iter().any(|cell| cell == line), "{line}: {}", ran.told());
+    }
+    // The same again, and in the page.
+    let replayed = folder.simurgh(&["replay", "order.schedule"]);
+    assert!(
+        replayed.code == 1 && replayed.stdout.contains("MPI_Send(1 x MPI_INT to 0,"),
+        "{}",
+        replayed.told()
+    );
+    let page = String::from_utf8(folder.read("order.html")).expect("it is text");
+    assert!(page.contains("rank 0 MPI_Recv(from any, tag 7) gets the message of rank 2"));
+    assert!(!page.contains("posts a receive") && !page.contains("arrives at"));
+    // A program that holds prints nothing of its own.
+    let ran = folder.simurgh(&["check", "-n", "2", "./order"]);
+    assert!(!ran.stdout.starts_with("hello"), "{}", ran.told());
+}
+
+#[test]
+fn who_waits_for_ever_is_told_by_its_call_and_line() {
+    let folder = Folder::new("mpi-reports-waits");
+    compile(&folder, "heads", HEADS);
+    let ran = folder.simurgh(&["check", "-n", "2", "./heads"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    for rank in 0..2 {
+        let line =
+            format!("  rank {rank}  waits in MPI_Send(2 x MPI_DOUBLE to {}, tag 0) (heads.c:11)\n", 1 - rank);
+        assert!(ran.stdout.contains(&line), "{}", ran.told());
+    }
+    let has = |line: &str| cells(&ran).iter().any(|cell| cell.contains(line));
+    assert!(
+        has(":8 MPI_Irecv(from 1, tag 3)") && has(":10 MPI_Wait(MPI_Irecv from 1, tag 3)"),
+        "{}",
+        ran.told()
+    );
+}

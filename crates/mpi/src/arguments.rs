@@ -1,0 +1,44 @@
+//! What a program gave to a call of MPI, as far as people want to read of it. The entry points, which are made from the table of
+//! procedures, leave it on their stack.
+
+/// The arguments of a call that say something to people, in the order of the standard.
+#[derive(Copy, Clone, Debug)]
+pub struct Arguments<'a> {
+    /// What each of them is, and its name.
+    pub meanings: &'static [(Meaning, &'static str)],
+    /// The values: numbers, handles and addresses.
+    pub values: &'a [i64],
+}
+
+/// What an argument is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// How many elements.
+    Count,
+    /// Of what.
+    Datatype,
+    /// Another process, by its rank.
+    Rank,
+    /// The label of a message.
+    Tag,
+    /// A communicator.
+    Comm,
+    /// An operator.
+    Op,
+    /// Where the handle of a request is.
+    Request,
+    /// Where the handles of several requests are.
+    Requests,
+    /// A number that its name tells.
+    Number,
+}
+
+impl Arguments<'_> {
+    /// Nothing is known of them.
+    pub const NONE: Arguments<'static> = Arguments { meanings: &[], values: &[] };
+
+    /// What each of them is, its name and its value.
+    pub fn iter(&self) -> impl Iterator<Item = (Meaning, &'static str, i64)> {
+        self.meanings.iter().zip(self.values).map(|(&(meaning, name), &value)| (meaning, name, value))
+    }
+}
