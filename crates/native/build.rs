@@ -3,8 +3,17 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 8] =
-    ["start.c", "hosted.c", "stdio.c", "descriptors.c", "time.c", "random.c", "misc.c", "getopt.c"];
+const FILES: [&str; 9] = [
+    "start.c",
+    "hosted.c",
+    "stdio.c",
+    "descriptors.c",
+    "files.c",
+    "time.c",
+    "random.c",
+    "misc.c",
+    "getopt.c",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");

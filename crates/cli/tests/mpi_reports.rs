@@ -110,3 +110,56 @@ fn who_waits_for_ever_is_told_by_its_call_and_line() {
         ran.told()
     );
 }
+
+#[test]
+fn executions_do_not_see_what_others_did_to_files() {
+    let folder = Folder::new("mpi-reports-files");
+    let text = "#include <mpi.h>
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank, size, x = 0, number = 0;
+  char name[32];
+  MPI_File file;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  sprintf(name, \"made-%d\", rank);
+  assert(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY, MPI_INFO_NULL, &file) == MPI_SUCCESS);
+  MPI_File_write(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+  sprintf(name, \"log-%d\", rank);
+  for (int i = 0; i < 20; i++) assert(open(name, O_WRONLY | O_CREAT | O_APPEND, 0600) >= 0);
+  if (rank == 0) {
+    FILE *data = fopen(\"data\", \"r+\");
+    assert(data && fscanf(data, \"%d\", &number) == 1 && number == 7);
+    rewind(data);
+    fprintf(data, \"8\\n\");
+    for (int i = 1; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+  MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+";
+    compile(&folder, "files", text);
+    folder.write("data", "7\n");
+    // More than a thousand descriptors would be open in the end.
+    let ran = folder.simurgh(&["check", "-n", "5", "./files"]);
+    assert!(
+        ran.code == 0 && ran.stdout.contains("--buffering zero: holds: 24 executions,"),
+        "{}",
+        ran.told()
+    );
+    assert_eq!(folder.read("data"), b"7\n");
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("the folder is ours")
+        .map(|entry| entry.expect("it is there").file_name().into_string().expect("it is text"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["data", "files", "files.c"]);
+}

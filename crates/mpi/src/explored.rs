@@ -69,12 +69,14 @@ impl Launch {
     /// As [`prepare`](Self::prepare).
     pub fn explored(&self, platform: Arc<Platform>) -> Result<Explored> {
         let (program, run) = self.prepare(platform)?;
+        run.processes.keep_files();
         let before = run.processes.snapshot();
         drop(program);
         run.processes.restore(&before);
         let waiting = run_to_init(&run.processes, &run.world);
         let waits = waiting.is_some();
         let snapshot = waiting.unwrap_or(before);
+        run.world.shared_memory().keep();
         let (made, running) = (AtomicU64::new(0), Mutex::new(0));
         Ok(Explored(Arc::new(Inner { run, snapshot, waits, made, running })))
     }

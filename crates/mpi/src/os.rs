@@ -46,6 +46,16 @@ pub fn say(bytes: &[u8]) {
     });
 }
 
+/// The process that runs may write, remove or make what is at a path.
+pub fn touches(path: &str) {
+    simurgh_native::touch(path.as_ref());
+}
+
+/// The process that runs has opened a descriptor, or is about to close it.
+pub fn descriptor(number: i32, is_open: bool) {
+    simurgh_native::note_descriptor(number, is_open);
+}
+
 /// Makes something that does not belong to the process that runs.
 pub fn in_heap_of_all<T>(make: impl FnOnce() -> T) -> T {
     simurgh_native::with_heap(Heap::Host, make)

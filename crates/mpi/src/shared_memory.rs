@@ -21,6 +21,8 @@ pub struct SharedMemory {
     places: BTreeMap<Place, Memory>,
     /// Allocations: where they are, and how long.
     mapped: BTreeMap<usize, usize>,
+    /// Those that were there when a snapshot was taken.
+    kept: BTreeMap<usize, usize>,
 }
 
 #[derive(Debug)]
@@ -60,6 +62,23 @@ impl SharedMemory {
             // Somebody else is there.
             at += 1 << 30;
         }
+    }
+
+    /// What is there now is there when another execution begins.
+    pub fn keep(&mut self) {
+        self.kept.clone_from(&self.mapped);
+    }
+
+    /// Another execution begins: what was allocated since is given back. What was given back since is gone.
+    pub fn begins_again(&mut self) {
+        let kept = &self.kept;
+        self.mapped.retain(|at, length| {
+            let stays = kept.contains_key(at);
+            if !stays {
+                unmap(*at, *length);
+            }
+            stays
+        });
     }
 
     /// Gives memory back; whether it is such memory.
@@ -127,5 +146,13 @@ mod tests {
         assert!(memory.free(first) && !memory.free(first));
         assert_eq!(memory.allocate(place(3), 5_000), Some(first), "the first gap is used again");
         assert_eq!(memory.allocate(place(4), usize::MAX), None);
+        memory.keep();
+        let late = memory.allocate(place(5), 5_000).expect("there is memory");
+        memory.begins_again();
+        assert_eq!(
+            memory.allocate(place(5), 5_000),
+            Some(late),
+            "an execution finds what the one before it found"
+        );
     }
 }

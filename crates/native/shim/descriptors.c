@@ -50,21 +50,25 @@ ssize_t readv(int fd, const struct iovec *parts, int count) {
   return all;
 }
 
-int close(int fd) { return is_standard(fd) ? 0 : libc_close(fd); }
+int close(int fd) {
+  if (is_standard(fd)) return 0;
+  if (!simurgh_is_child) simurgh_descriptor(fd, 0);
+  return libc_close(fd);
+}
 int dup3(int old, int new, int flags) {
   int copy, from = real(old);
-  if (!is_standard(new)) return libc_dup3(from < 0 ? old : from, new, flags);
+  if (!is_standard(new)) return simurgh_made(libc_dup3(from < 0 ? old : from, new, flags));
   if (old == new) return flags ? (errno = EINVAL, -1) : new;
   copy = fcntl(from < 0 ? old : from, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return -1;
-  if (instead[new] >= 0) libc_close(instead[new]);
-  instead[new] = copy;
+  if (instead[new] >= 0) close(instead[new]);
+  instead[new] = simurgh_made(copy);
   return new;
 }
 int dup2(int old, int new) { return old == new ? (fcntl(old, F_GETFD) < 0 ? -1 : new) : dup3(old, new, 0); }
 int dup(int fd) {
   int from = real(fd);
-  return fcntl(from < 0 ? fd : from, F_DUPFD, 3);
+  return simurgh_made(fcntl(from < 0 ? fd : from, F_DUPFD, 3));
 }
 
 int isatty(int fd) { return is_standard(fd) ? (errno = ENOTTY, 0) : libc_isatty(fd); }

@@ -30,6 +30,14 @@ int simurgh_umask(int mask);
 void simurgh_hostname(char *name, size_t bytes);
 void simurgh_locale(void *locale);
 void simurgh_stream(void *stream, int is_open);
+/* A descriptor was made, or is about to be closed. */
+void simurgh_descriptor(int fd, int is_open);
+/* What is at a path, seen from a directory, may be written, removed or made. */
+void simurgh_touch(int at, const char *path);
+/* What is at a path was not there before. */
+void simurgh_new_file(const char *path);
+/* Memory was mapped, or is no more. */
+void simurgh_map(void *address, size_t length, int is_mapped);
 void simurgh_handler(int signal, void (*handler)(int), int flags);
 
 /* Whether this is a child made by fork, which is alone in its process. */
@@ -41,4 +49,8 @@ void simurgh_environment_start(char **envp);
 char **simurgh_environment_lend(void);
 void simurgh_environment_back(char **before);
 void simurgh_descriptors_of_child(void);
+/* Tells the host of a descriptor, if there is one; gives it. */
+int simurgh_made(int fd);
+/* Tells the host of what a stream of this mode may write. */
+void simurgh_touch_for(const char *path, const char *mode);
 void simurgh_say(const char *text);

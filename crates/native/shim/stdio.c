@@ -251,12 +251,14 @@ int fsetpos(FILE *f, const fpos_t *at) { SEEK(int, -1, libc_fsetpos(r, at)); }
 void rewind(FILE *f) { FILE *r = real(f); if (r) libc_rewind(r); }
 
 #define MADE(call) int heap = simurgh_heap(0); return made(call, heap)
-FILE *fopen(const char *path, const char *mode) { MADE(libc_fopen(path, mode)); }
-FILE *fopen64(const char *path, const char *mode) { MADE(libc_fopen64(path, mode)); }
+FILE *fopen(const char *path, const char *mode) { simurgh_touch_for(path, mode); MADE(libc_fopen(path, mode)); }
+FILE *fopen64(const char *path, const char *mode) { simurgh_touch_for(path, mode); MADE(libc_fopen64(path, mode)); }
 FILE *fdopen(int fd, const char *mode) {
   if (fd == 0) return stdin;
   if (fd == 1) return stdout;
   if (fd == 2) return stderr;
+  /* It is closed with the stream. */
+  simurgh_descriptor(fd, 0);
   MADE(libc_fdopen(fd, mode));
 }
 FILE *popen(const char *command, const char *mode) {
@@ -299,6 +301,7 @@ FILE *freopen(const char *path, const char *mode, FILE *f) {
     s->instead = fopen(path, mode);
     return s->instead ? f : 0;
   }
+  simurgh_touch_for(path, mode);
   heap = simurgh_heap(0);
   r = libc_freopen(path, mode, f);
   if (!r) simurgh_stream(f, 0);

@@ -14,6 +14,7 @@ use simurgh_kernel::simcall::{Answer, Simcall};
 
 use crate::arena::Arena;
 use crate::callers;
+use crate::files::Descriptor;
 use crate::handlers::Handler;
 use crate::lending::Asked;
 use crate::personality::End;
@@ -74,6 +75,10 @@ pub(crate) struct Rank {
     pub streams: Vec<usize>,
     /// What is watched of its memory.
     pub watch: Watch,
+    /// Descriptors that it has open.
+    pub descriptors: Vec<Descriptor>,
+    /// Memory that it has mapped: where, and how much.
+    pub maps: Vec<(usize, usize)>,
     /// What its workers ask of it, and whether it does that now.
     pub asked: Asked,
     pub serves: bool,

@@ -26,6 +26,7 @@ mod dl;
 mod elf;
 mod error;
 mod fiber;
+mod files;
 mod find_object;
 mod group;
 mod handlers;
@@ -55,6 +56,7 @@ pub use current::{
     Heap, ask, current, leave, local, look, set_local, switch_heap, symbol, with_heap, with_port,
 };
 pub use error::Error;
+pub use files::{note_descriptor, touch};
 pub use image::Image;
 pub use lending::{is_for_worker, is_worker, on_process};
 pub use personality::{Crash, End, Export, Frame, Personality, SourceLine};

@@ -4,8 +4,8 @@ use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use simurgh_kernel::context::Coroutine;
 use simurgh_kernel::simcall::Simcall;
@@ -15,6 +15,7 @@ use crate::current::{Heap, Rank, Stage};
 use crate::elf::PAGE;
 use crate::error::Error;
 use crate::fiber::Fiber;
+use crate::files::Files;
 use crate::image::Image;
 use crate::personality::{End, Frame, SourceLine};
 use crate::place::{self, Protection};
@@ -76,6 +77,8 @@ pub(crate) struct Shared {
     pub ranks: Vec<UnsafeCell<Rank>>,
     /// How many times they were put back to what they were.
     pub restored: AtomicU64,
+    /// What they do to files.
+    pub files: Mutex<Files>,
     /// Dropped last: the others may have something in it.
     pub region: Box<Region>,
 }
@@ -132,6 +135,8 @@ impl Processes {
                 lines: Default::default(),
                 streams: Vec::new(),
                 watch: Default::default(),
+                descriptors: Vec::new(),
+                maps: Vec::new(),
                 asked: Default::default(),
                 serves: false,
                 handlers: Default::default(),
@@ -151,8 +156,16 @@ impl Processes {
         let asked = options.env.iter().any(|(name, _)| *name == quiet.0);
         let env = options.env.iter().chain((!asked).then_some(&quiet));
         let env: Vec<CString> = env.map(|(name, value)| text(&format!("{name}={value}"))).collect();
-        let shared =
-            Arc::new(Shared { image, region, options, args, env, ranks, restored: AtomicU64::new(0) });
+        let shared = Arc::new(Shared {
+            image,
+            region,
+            options,
+            args,
+            env,
+            ranks,
+            restored: AtomicU64::new(0),
+            files: Mutex::default(),
+        });
         for rank in &shared.ranks {
             // SAFETY: nobody else has the processes yet.
             unsafe { (*rank.get()).shared = Arc::as_ptr(&shared) };

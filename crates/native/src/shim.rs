@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
 use crate::handlers::Handler;
 use crate::personality::Personality;
-use crate::{counting, dl, fiber, find_object, malloc, signals, tls};
+use crate::{counting, dl, fiber, files, find_object, malloc, signals, tls};
 
 /// The shim, as it was compiled.
 pub(crate) const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
@@ -38,6 +38,10 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_hostname" => host_name,
         "simurgh_locale" => set_locale,
         "simurgh_stream" => note_stream,
+        "simurgh_descriptor" => files::descriptor,
+        "simurgh_touch" => files::touched,
+        "simurgh_new_file" => files::new_file,
+        "simurgh_map" => files::map,
         counting::HOOK => counting::simurgh_count,
         "simurgh_handler" => set_handler,
         "__tls_get_addr" => tls::tls_get_addr,

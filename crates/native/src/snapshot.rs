@@ -6,15 +6,19 @@
 //! moment shortly after their start is a good one. Pages of large segments that were not written before the snapshot are not
 //! copied: they are given back to the system, which reads the template again.
 //!
-//! What a process did to the world stays: files that it wrote are not put back, descriptors that it opened by `open` stay open, and
-//! memory that it mapped itself by `mmap` keeps what is in it.
+//! Descriptors that were opened since are closed, memory that was mapped since is unmapped, and files that were written are put back
+//! where that was asked for ([`files`](crate::files)). What was mapped before keeps what is in it, and streams that were open before keep
+//! what they have read.
 
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use crate::current::{GATE, Heap, Rank, Stage};
 use crate::elf::{PAGE, pages};
+use crate::files::Descriptor;
 use crate::handlers::Handler;
 use crate::processes::{Processes, Shared};
 
@@ -75,6 +79,9 @@ struct Kept {
     local: *mut (),
     lines: [Vec<u8>; 2],
     streams: Vec<usize>,
+    descriptors: Vec<Descriptor>,
+    maps: Vec<(usize, usize)>,
+    directory: Option<OwnedFd>,
     handlers: [Handler; 5],
     died_of: i32,
 }
@@ -89,6 +96,7 @@ impl Processes {
     pub fn snapshot(&self) -> Snapshot {
         let _gate = GATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let shared = self.shared();
+        shared.files.lock().unwrap_or_else(PoisonError::into_inner).keep();
         // SAFETY: whoever holds the gate may look at the processes.
         Snapshot { ranks: shared.ranks.iter().map(|rank| unsafe { keep(shared, &*rank.get()) }).collect() }
     }
@@ -106,6 +114,7 @@ impl Processes {
             // SAFETY: whoever holds the gate may touch the processes.
             unsafe { put_back(&mut *rank.get(), kept) };
         }
+        shared.files.lock().unwrap_or_else(PoisonError::into_inner).put_back();
     }
 }
 
@@ -182,6 +191,9 @@ unsafe fn keep(shared: &Shared, rank: &Rank) -> Kept {
         local: rank.local,
         lines: rank.lines.clone(),
         streams: rank.streams.clone(),
+        descriptors: rank.kept_descriptors(),
+        maps: rank.maps.clone(),
+        directory: rank.directory.as_ref().and_then(|directory| directory.try_clone().ok()),
         handlers: rank.handlers,
         died_of: rank.died_of,
     }
@@ -196,6 +208,8 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
         // SAFETY: the stream is open, and its memory is still there.
         unsafe { libc::fclose(stream as *mut libc::FILE) };
     }
+    // SAFETY: as the caller says.
+    unsafe { rank.close_since(&kept.descriptors, &kept.maps) };
     // SAFETY: as the caller says; the arenas are alive.
     unsafe {
         for (arena, used) in rank.arenas.into_iter().zip(kept.used) {
@@ -227,9 +241,7 @@ unsafe fn put_back(rank: &mut Rank, kept: &Kept) {
     rank.watch.forget();
     rank.died_of = kept.died_of;
     (rank.port, rank.left, rank.cause, rank.end) = (std::ptr::null_mut(), None, None, None);
-    // SAFETY: what processes share stays as long as they do.
-    let options = unsafe { &(*rank.shared).options };
-    rank.directory = crate::processes::directory(options).ok().flatten();
+    rank.directory = kept.directory.as_ref().and_then(|directory| directory.try_clone().ok());
 }
 
 /// Clears what calls have left on a stack below where it is.

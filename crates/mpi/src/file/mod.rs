@@ -15,6 +15,7 @@ mod shared;
 mod view;
 
 use std::cell::{Cell, RefCell};
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
 use simurgh_kernel::ids::MutexId;
@@ -22,6 +23,7 @@ use simurgh_kernel::ids::MutexId;
 use crate::abi::{self, Errhandler, File, Status};
 use crate::communicator::Communicator;
 use crate::error::{Error, On, Result};
+use crate::os;
 use crate::rank::Rank;
 use crate::window::Hints;
 
@@ -53,10 +55,35 @@ pub struct OpenFile {
     pub position: Cell<i64>,
     /// The collective that is begun, and what it came to.
     split: RefCell<Option<(Split, Status)>>,
-    file: std::fs::File,
+    file: Opened,
     tag: i32,
     /// What its processes share; it lies in the memory of the first.
     common: *const Common,
+}
+
+/// A file of the system that a process has opened, which whoever puts processes back is told of.
+#[derive(Debug)]
+struct Opened(std::fs::File);
+
+impl Opened {
+    fn new(file: std::fs::File) -> Self {
+        os::descriptor(file.as_raw_fd(), true);
+        Self(file)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        os::descriptor(self.0.as_raw_fd(), false);
+    }
+}
+
+impl std::ops::Deref for Opened {
+    type Target = std::fs::File;
+
+    fn deref(&self) -> &std::fs::File {
+        &self.0
+    }
 }
 
 /// What the processes that have opened a file share.

@@ -1,17 +1,18 @@
 //! How files are opened, closed and deleted (MPI 5.0, 14.2).
 
 use std::cell::{Cell, RefCell};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::rc::Rc;
 
 use simurgh_kernel::simcall::Note;
 
-use super::{Common, OpenFile, Representation, View};
+use super::{Common, OpenFile, Opened, Representation, View};
 use crate::abi;
 use crate::collectives::{allgather, barrier, bcast, team::Team};
 use crate::communicator::Communicator;
 use crate::error::{Error, On, Result, fail};
+use crate::os;
 use crate::rank::Rank;
 use crate::window::{Hints, lock_name};
 
@@ -75,7 +76,10 @@ pub fn check_mode(amode: i32) -> Result {
     Ok(())
 }
 
-fn opened(path: &str, amode: i32, is_first: bool) -> Result<File> {
+fn opened(path: &str, amode: i32, is_first: bool) -> Result<Opened> {
+    if amode & abi::MODE_RDONLY == 0 || amode & abi::MODE_DELETE_ON_CLOSE != 0 {
+        os::touches(path);
+    }
     let has = |mode: i32| amode & mode != 0;
     let mut options = OpenOptions::new();
     options.read(!has(abi::MODE_WRONLY)).write(!has(abi::MODE_RDONLY));
@@ -85,7 +89,7 @@ fn opened(path: &str, amode: i32, is_first: bool) -> Result<File> {
             false => options.create(true).truncate(false),
         };
     }
-    options.open(path).map_err(|error| wrong_file(path, &error))
+    options.open(path).map(Opened::new).map_err(|error| wrong_file(path, &error))
 }
 
 impl Rank {
@@ -210,6 +214,7 @@ impl Rank {
     /// # Errors
     /// If it is not there, or may not be deleted.
     pub fn delete(&self, path: &str) -> Result {
+        os::touches(path);
         std::fs::remove_file(path).map_err(|error| on_no_file(wrong_file(path, &error)))
     }
 }

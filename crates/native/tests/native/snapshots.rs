@@ -1,5 +1,6 @@
 //! Processes are put back to what they were.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,7 @@ impl Rewound {
         let host = Host::new();
         let image = Arc::new(Image::read(&source.compile(), host.clone()).unwrap());
         let processes = Processes::new(image, count, Options::default()).unwrap();
+        processes.keep_files();
         let mut bodies: Vec<Body> =
             (0..count).map(|rank| Body::Coroutine(processes.coroutine(rank))).collect();
         for (rank, body) in bodies.iter_mut().enumerate() {
@@ -117,6 +119,67 @@ int main() {
     for _ in 0..50 {
         assert_eq!(rewound.run(), "a2 b2 thrown1 \na2 b2 thrown1 \n");
     }
+}
+
+/// What a process does to files, descriptors, maps, its directory and its environment is not seen by the next execution, nor afterwards.
+#[test]
+fn files_descriptors_maps_and_directories_are_what_they_were() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("put-back");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    for (name, text) in [("kept", "7\n"), ("gone", "here"), ("old", "named")] {
+        std::fs::write(folder.join("inner").join(name), text).unwrap();
+    }
+    let text = r#"
+#define _GNU_SOURCE 1
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+void yield_now(void);
+int main(void) {
+    chdir("FOLDER/inner"); setenv("WORD", "early", 1);
+    int log = open("early", O_RDWR | O_CREAT | O_TRUNC, 0600); write(log, "abc", 3);
+    yield_now();
+    char here[500], word[10]; strcpy(word, getenv("WORD")); getcwd(here, sizeof here);
+    long position = lseek(log, 0, SEEK_CUR); write(log, "def", 3);
+    int counter = open("counter", O_RDWR | O_CREAT | O_APPEND, 0600); write(counter, "x", 1);
+    long size = lseek(counter, 0, SEEK_END);
+    int number; FILE *file = fopen("kept", "r+"); fscanf(file, "%d", &number); rewind(file); fprintf(file, "%d\n", number + 1);
+    int removed = unlink("gone"), made = mkdir("made", 0700), renamed = rename("old", "new");
+    int inside = open("made/inside", O_WRONLY | O_CREAT, 0600), two[2]; pipe(two); dup(two[0]);
+    char name[] = "tempXXXXXX"; int temporary = mkstemp(name);
+    char *place = (char *)0x600000000000, *map = mmap(place, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    int mapped = map == place; map[5] = 1; munmap(map + 4096, 4096);
+    setenv("WORD", "late", 1); chdir("/");
+    yield_now();
+    printf("%s %s %ld %ld %d %d %d %d %d %d\n", strrchr(here, '/'), word, position, size, number, removed, made, renamed, mapped,
+           inside > 2 && temporary > 2);
+    return 0;
+}
+"#;
+    let rewound = Rewound::new(&c(&text.replace("FOLDER", &folder.display().to_string())), 1);
+    for _ in 0..20 {
+        assert_eq!(rewound.run(), "/inner early 3 1 7 0 0 0 1 1\n");
+    }
+    // The one that was open before is all that is open now.
+    rewound.processes.restore(&rewound.snapshot);
+    let open = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
+    let open: Vec<_> = open.filter(|path| path.starts_with(&folder) && path.is_file()).collect();
+    assert_eq!(open, [folder.join("inner/early")]);
+    drop(rewound);
+    let mut left: Vec<String> = std::fs::read_dir(folder.join("inner"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["gone", "kept", "old"]);
+    assert_eq!(std::fs::read_to_string(folder.join("inner/kept")).unwrap(), "7\n");
 }
 
 /// A program of seven small processes is put back some ten thousand times a second.
