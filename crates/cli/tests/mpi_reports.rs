@@ -1,5 +1,10 @@
 //! How what `check` finds in compiled MPI programs is shown, kept, replayed and debugged.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
 use crate::support::command::{Folder, Ran};
 
 /// Compiles a program with this text.
@@ -46,6 +51,22 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Send(x, 2, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD);
   MPI_Recv(z, 2, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}
+";
+
+/// One that follows a null pointer once it has received something.
+const CRASH: &str = "#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank, x = 5, *nowhere = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 1) MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *nowhere = x;
+  }
   MPI_Finalize();
   return 0;
 }
@@ -109,6 +130,104 @@ fn who_waits_for_ever_is_told_by_its_call_and_line() {
         "{}",
         ran.told()
     );
+}
+
+/// What gdb prints when it is given these commands.
+fn walked(folder: &Folder, schedule: &str, commands: &str) -> Option<String> {
+    Command::new("gdb").arg("--version").output().ok()?;
+    let mut gdb = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+        .args(["replay", schedule, "--gdb"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("simurgh runs");
+    gdb.stdin.take().expect("it is piped").write_all(commands.as_bytes()).expect("gdb reads");
+    let output = gdb.wait_with_output().expect("it ends");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_schedule_is_walked_in_gdb() {
+    let folder = Folder::new("mpi-reports-gdb");
+    compile(&folder, "order", ORDER);
+    compile(&folder, "crash", CRASH);
+    let ran = folder.simurgh(&["check", "-n", "3", "--save", "order.schedule", "./order"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    let commands = "simurgh next\nsimurgh next\nsimurgh next\nsimurgh next\nrank print rank\nsimurgh next\nsimurgh ranks\nsimurgh next\nprint x\n\
+                    continue\n";
+    let Some(told) = walked(&folder, "order.schedule", commands) else { return };
+    for line in [
+        "3 ranks are there, and have called MPI_Init.",
+        "rank 1: MPI_Barrier()",
+        "rank 2: MPI_Send(1 x MPI_INT to 0, tag 7)",
+        "rank 0: MPI_Recv(from any, tag 7) gets the message of rank 2",
+        ">    12      MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE",
+        "rank 0    waits in MPI_Recv, in main at order.c:12",
+        "rank 0 ends here, in main at order.c:14",
+        "= 2",
+        "it happens again: rank 0 failed: ",
+        "assertion `x == 1' failed",
+    ] {
+        assert!(told.contains(line), "{line}:\n{told}");
+    }
+    let ran = folder.simurgh(&["check", "-n", "2", "--save", "crash.schedule", "./crash"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    let told = walked(&folder, "crash.schedule", "simurgh end\nprint x\ncontinue\n").expect("gdb is there");
+    for line in [
+        "Segmentation fault",
+        "$1 = 5",
+        "it happens again: rank 0 failed: ",
+        "segmentation fault writing 0x0",
+    ] {
+        assert!(told.contains(line), "{line}:\n{told}");
+    }
+}
+
+#[test]
+fn every_kind_is_replayed() {
+    let folder = Folder::new("mpi-reports-replays");
+    let main = |statements: &str| {
+        format!(
+            "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {{ int rank, x = 0; MPI_Init(&argc, &argv);\n\
+             MPI_Comm_rank(MPI_COMM_WORLD, &rank); (void)x;\n{statements}\nMPI_Finalize(); return 0; }}\n"
+        )
+    };
+    let programs = [
+        ("order", ORDER.to_owned()),
+        ("heads", HEADS.to_owned()),
+        ("crash", CRASH.to_owned()),
+        ("aborts", main("if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3); MPI_Barrier(MPI_COMM_WORLD);")),
+        ("leaves", main("if (rank == 1) exit(0); MPI_Barrier(MPI_COMM_WORLD);")),
+        ("argument", main("if (rank == 0) MPI_Send(&x, 1, MPI_INT, 7, 0, MPI_COMM_WORLD);")),
+        (
+            "late",
+            main(
+                "MPI_Barrier(MPI_COMM_WORLD); if (rank == 0) MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            ),
+        ),
+    ];
+    for (name, text) in programs {
+        compile(&folder, name, &text);
+        let processes = if name == "order" { "3" } else { "2" };
+        let ran = folder.simurgh(&[
+            "check",
+            "-n",
+            processes,
+            "--json",
+            "--save",
+            "found.schedule",
+            &format!("./{name}"),
+        ]);
+        assert_eq!(ran.code, 1, "{}", ran.told());
+        let object: Value = serde_json::from_str(&ran.stdout).expect("one object");
+        let what = object["counterexample"]["what"].as_str().expect("it was found").to_owned();
+        let replayed = folder.simurgh(&["replay", "found.schedule", "--json"]);
+        let object: Value = serde_json::from_str(&replayed.stdout).expect("one object");
+        assert_eq!(replayed.code, 1, "{name}: {}", replayed.told());
+        assert_eq!((&object["reproduced"], &object["what"]), (&true.into(), &what.as_str().into()), "{name}");
+    }
 }
 
 #[test]

@@ -99,6 +99,11 @@ fn run_to_init(processes: &Processes, world: &World) -> Option<Snapshot> {
 }
 
 impl Explored {
+    /// Its processes.
+    pub fn run(&self) -> &Run {
+        &self.0.run
+    }
+
     /// Whether it turned out how windows of the program are held, which changes what is to be explored: once more then.
     pub fn has_learned(&self) -> bool {
         self.0.run.world.holds.has_learned()

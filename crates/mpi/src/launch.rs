@@ -166,14 +166,23 @@ impl Run {
         (0..self.size()).map(actions).collect()
     }
 
-    /// Commands for gdb that add the symbols of the copies of the first so many processes.
-    pub fn gdb_script(&self, most: usize) -> String {
-        self.processes.gdb_script(0..self.world.size().min(most))
+    /// Commands for gdb that add the symbols of the copies of the first so many processes. What is in no file is written into this one.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn gdb_script(&self, most: usize, own: &Path) -> std::io::Result<String> {
+        std::fs::write(own, simurgh_native::SHIM)?;
+        Ok(self.processes.gdb_script(0..self.world.size().min(most), own))
     }
 
     /// Tells a debugger where the processes are; nothing of the program has run.
     pub fn show_to_debugger(&self) {
         self.processes.show_to_debugger();
+    }
+
+    /// A process is about to take a step: a debugger may stop there.
+    pub fn stop_before_step(step: usize, rank: usize, words: &str) {
+        Processes::stop_before_step(step, rank, words);
     }
 
     /// How many processes there are, those that were started later too.

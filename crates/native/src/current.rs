@@ -241,6 +241,9 @@ pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> T {
 /// When no process runs on this thread.
 pub fn leave(end: End) -> ! {
     let rank = running();
+    if !matches!(end, End::Exited(0)) {
+        crate::debugger::simurgh_debugger_end();
+    }
     // SAFETY: it runs.
     unsafe { (*rank).left = Some(end) };
     crate::fiber::finish()

@@ -4,10 +4,14 @@
 //! copy is. A row has the number of the process, where its copy lies, where its stage is, and where its stack pointer is kept
 //! while it does not run. [`simurgh_debugger_ready`] is called when all copies are there and nothing of the program has run: a
 //! breakpoint there is the moment to read symbols.
+//!
+//! Whoever lets the processes take one step after the other calls [`Processes::stop_before_step`], which calls `simurgh_debugger_step`;
+//! `simurgh_step` says which step it is, whose, and where the words about it are. A process that is about to end by itself calls
+//! [`simurgh_debugger_end`], on its own stack.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::processes::Shared;
+use crate::processes::{Processes, Shared};
 
 /// A process.
 #[repr(C)]
@@ -43,6 +47,33 @@ pub(crate) fn show(shared: &Shared) {
     simurgh_processes[2].store(shared.image.span, Ordering::Relaxed);
     simurgh_processes[0].store(rows.len(), Ordering::Release);
     simurgh_debugger_ready();
+}
+
+#[unsafe(no_mangle)]
+static simurgh_step: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
+impl Processes {
+    /// A process is about to take a step: stops there if a debugger has a breakpoint at `simurgh_debugger_step`.
+    pub fn stop_before_step(step: usize, rank: usize, words: &str) {
+        let told = [step, rank, words.as_ptr() as usize, words.len()];
+        simurgh_step.iter().zip(told).for_each(|(word, told)| word.store(told, Ordering::Relaxed));
+        simurgh_debugger_step();
+    }
+}
+
+/// Does nothing.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn simurgh_debugger_step() {
+    std::hint::black_box(&simurgh_step);
+}
+
+/// Does nothing.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub(crate) extern "C" fn simurgh_debugger_end() {
+    // Something else than the others do: functions that do the same may become one.
+    std::hint::black_box(&simurgh_processes[2]);
 }
 
 /// Does nothing.

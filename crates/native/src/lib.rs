@@ -61,5 +61,7 @@ pub use image::Image;
 pub use lending::{is_for_worker, is_worker, on_process};
 pub use personality::{Crash, End, Export, Frame, Personality, SourceLine};
 pub use processes::{Options, Processes};
+/// The part of the C library that each process has for itself, as a debugger reads it.
+pub use shim::BYTES as SHIM;
 pub use snapshot::Snapshot;
 pub use watch::{Touch, watch};

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::elf::PAGE;
 use crate::error::Error;
 use crate::fiber::Fiber;
 use crate::files::Files;
-use crate::image::Image;
+use crate::image::{Image, SHIM};
 use crate::personality::{End, Frame, SourceLine};
 use crate::place::{self, Protection};
 use crate::region::{Home, Region, heap_bytes, stack_bytes};
@@ -288,14 +288,17 @@ impl Processes {
         crate::debugger::show(&self.shared);
     }
 
-    /// Commands for gdb that add the symbols of the copies of these processes.
-    pub fn gdb_script(&self, ranks: impl IntoIterator<Item = usize>) -> String {
+    /// Commands for gdb that add the symbols of the copies of these processes. What is in no file, but in us, is in this one.
+    pub fn gdb_script(&self, ranks: impl IntoIterator<Item = usize>, own: &Path) -> String {
         let mut script = String::from("set confirm off\n");
         for rank in ranks {
             let base = self.shared.region.image_of(self.index(rank));
-            for object in self.shared.image.group.objects.iter().filter(|object| object.path.is_file()) {
-                let base = base + object.base;
-                script.push_str(&format!("add-symbol-file {} -o {base:#x}\n", object.path.display()));
+            for (number, object) in self.shared.image.group.objects.iter().enumerate() {
+                let path = if number == SHIM { own } else { &object.path };
+                if path.is_file() {
+                    let base = base + object.base;
+                    script.push_str(&format!("add-symbol-file {} -o {base:#x}\n", path.display()));
+                }
             }
         }
         script

@@ -14,7 +14,7 @@ use crate::personality::Personality;
 use crate::{counting, dl, fiber, files, find_object, malloc, signals, tls};
 
 /// The shim, as it was compiled.
-pub(crate) const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
+pub const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 
 /// Names that always mean ours, whatever a program or library defines: what there may be only one of.
 pub(crate) fn first() -> Vec<(&'static str, usize)> {

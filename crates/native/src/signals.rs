@@ -301,6 +301,7 @@ pub(crate) fn die(signal: i32) -> ! {
     let rank = current::rank();
     // SAFETY: it runs.
     unsafe { (*rank).died_of = signal };
+    crate::debugger::simurgh_debugger_end();
     crate::fiber::finish()
 }
 

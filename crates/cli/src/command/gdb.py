@@ -1,4 +1,4 @@
-# Commands for gdb about the processes of a compiled MPI program: `ranks`, and `rank N COMMAND`.
+# Commands for gdb about the processes of a compiled MPI program: `ranks`, `rank N COMMAND`, and for schedules `simurgh next`.
 import re
 import struct
 
@@ -155,6 +155,9 @@ class Rank(gdb.Command):
     def invoke(self, argument, from_tty):
         parts = argument.split(None, 1)
         every = processes()
+        if walking and not (parts and parts[0].isdigit()):
+            # The one that moves.
+            parts = [str(step()[1])] + ([argument] if argument else [])
         if not parts or not parts[0].isdigit() or int(parts[0]) >= len(every):
             raise gdb.GdbError("give a rank from 0 to %d, and perhaps a command" % (len(every) - 1))
         process = every[int(parts[0])]
@@ -175,7 +178,86 @@ class Rank(gdb.Command):
                 number, frame = number + 1, frame.older()
 
 
+# Whether a schedule is followed, call by call.
+walking = False
+
+
+def step():
+    """The number of the step that comes, whose it is, and what it comes to."""
+    table = int(gdb.parse_and_eval("(unsigned long) &simurgh_step"))
+    number, rank, at, length = words(table, 4)
+    text = gdb.selected_inferior().read_memory(at, length).tobytes().decode() if number else ""
+    return number, rank, text
+
+
+def source(frame):
+    """The lines around that of a frame, with a mark before it."""
+    where = frame.find_sal()
+    if where.symtab is None:
+        return
+    try:
+        lines = open(where.symtab.fullname()).read().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for number in range(max(1, where.line - 2), min(len(lines), where.line + 2) + 1):
+        print("%s %5d  %s" % (">" if number == where.line else " ", number, lines[number - 1]))
+
+
+def show_step():
+    number, rank, text = step()
+    every = processes()
+    process = every[rank]
+    print("step %d: rank %d: %s" % (number, rank, text))
+    if process.stage() != 1:
+        return
+    symbols(process, every)
+    with At(process):
+        frame = within(process)
+        if frame is not None:
+            print("rank %d is %s" % (rank, place(frame)))
+            source(frame)
+
+
+def show_end():
+    running = [process for process in processes() if process.stage() == 2]
+    if not running:
+        return
+    # Below it is what says that it ends.
+    frame = within(running[0])
+    while frame is not None and frame.find_sal().symtab is None:
+        frame = frame.older()
+    if frame is not None:
+        frame.select()
+        print("rank %d ends here, %s" % (running[0].number, place(frame)))
+        source(frame)
+
+
+class Simurgh(gdb.Command):
+    """Walks through a schedule: `simurgh next` goes to the next call, `simurgh end` to the end, `simurgh ranks` lists all processes."""
+
+    def __init__(self):
+        super().__init__("simurgh", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+
+    def invoke(self, argument, from_tty):
+        if argument == "ranks":
+            gdb.execute("ranks")
+        elif argument == "next":
+            gdb.execute("continue")
+        elif argument == "end":
+            for stop in list(gdb.breakpoints()):
+                if stop.location == "simurgh_debugger_step":
+                    stop.enabled = False
+            gdb.execute("continue")
+        else:
+            raise gdb.GdbError("simurgh next, simurgh end or simurgh ranks")
+
+
 def stopped(event):
+    hit = [stop.location for stop in getattr(event, "breakpoints", [])]
+    if "simurgh_debugger_step" in hit:
+        return show_step()
+    if "simurgh_debugger_end" in hit:
+        return show_end()
     try:
         running = [process for process in processes() if process.stage() == 2]
     except (gdb.GdbError, gdb.error):
@@ -184,8 +266,32 @@ def stopped(event):
         print("[rank %d]" % running[0].number)
 
 
+def walk(script):
+    """Goes to where a schedule begins, and stops before each call of it."""
+    global walking
+    walking = True
+    every = begin(script)
+    if every is None:
+        return
+    for name in ["simurgh_debugger_step", "simurgh_debugger_end"]:
+        gdb.Breakpoint(name).silent = True
+    print("%d ranks are there, and have called MPI_Init. `simurgh next` goes from call to call, `simurgh end` to the end." % len(every))
+    print("`ranks` lists them, `rank` shows where the one is that moves, `rank print x` and `rank 3 print x` look at variables.")
+
+
 def start(script):
     """Goes to where all processes are there and none has run, and reads their symbols."""
+    every = begin(script)
+    if every is None:
+        return
+    print("%d ranks are there, and none has begun. Set breakpoints, then `continue`." % len(every))
+    print("`ranks` lists them, `rank 3` shows where one is, `rank 3 print x` looks at its variables.")
+
+
+def begin(script):
+    """Goes to where all processes are there, and reads their symbols."""
+    # What is done before that is nobody's business.
+    gdb.execute("handle SIGSEGV SIGBUS SIGFPE SIGILL nostop noprint pass", to_string=True)
     gdb.execute("set breakpoint pending on")
     gdb.execute("set confirm off")
     gdb.execute("set pagination off")
@@ -194,12 +300,13 @@ def start(script):
     try:
         every = processes()
     except gdb.GdbError:
-        return
+        return None
+    gdb.execute("handle SIGSEGV SIGBUS SIGFPE SIGILL stop print pass", to_string=True)
     read_symbols(script, every)
     gdb.events.stop.connect(stopped)
-    print("%d ranks are there, and none has begun. Set breakpoints, then `continue`." % len(every))
-    print("`ranks` lists them, `rank 3` shows where one is, `rank 3 print x` looks at its variables.")
+    return every
 
 
 Ranks()
 Rank()
+Simurgh()

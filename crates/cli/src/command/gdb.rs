@@ -1,10 +1,10 @@
-//! `simurgh gdb -n 4 ./app`: a run under gdb, with commands to look at each process.
+//! `simurgh gdb -n 4 ./app`: a run under gdb, with commands to look at each process. `simurgh replay FILE --gdb`: a schedule, step by step.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use simurgh_actors::{Error, Result};
+use simurgh_actors::{Error, Exit, Result};
 use simurgh_mpi::launch::Run;
 
 use super::compile::instead;
@@ -34,6 +34,26 @@ fn run(words: &[OsString]) -> Result<ExitCode> {
     if words.is_empty() {
         return Err(Error::input("gdb: name the program, as in simurgh gdb -n 4 ./app"));
     }
+    let (mut command, symbols) = prepared("start")?;
+    let own = std::env::current_exe().map_err(|error| Error::input(format!("simurgh: {error}")))?;
+    command.arg("--args").arg(own).arg("run").args(words).env(VARIABLE, &symbols);
+    Ok(instead(command))
+}
+
+/// Does what `simurgh replay FILE --gdb` says: the same command under gdb, which stops at each step.
+///
+/// # Errors
+/// If gdb does not run. It takes the place of this process otherwise.
+pub(super) fn replay(file: &Path) -> Result<Exit> {
+    let (mut command, symbols) = prepared("walk")?;
+    let own = std::env::current_exe().map_err(|error| Error::input(format!("simurgh: {error}")))?;
+    command.arg("--args").arg(own).arg("replay").arg(file).env(VARIABLE, &symbols);
+    instead(command);
+    Ok(Exit::CannotRun)
+}
+
+/// gdb with our commands, of which this one is called first; and the file that symbols are written to.
+fn prepared(first: &str) -> Result<(Command, PathBuf)> {
     let found = Command::new("gdb").args(["-batch", "-ex", "python print(1)"]).output();
     match found {
         Err(error) => {
@@ -48,7 +68,6 @@ fn run(words: &[OsString]) -> Result<ExitCode> {
         }
         Ok(_) => {}
     }
-    let own = std::env::current_exe().map_err(|error| Error::input(format!("simurgh: {error}")))?;
     let folder = folder()?;
     let written = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -58,9 +77,8 @@ fn run(words: &[OsString]) -> Result<ExitCode> {
     let commands = written("commands.py", COMMANDS)?;
     let mut command = Command::new("gdb");
     command.args(["-q", "-x"]).arg(commands);
-    command.arg("-ex").arg(format!("python start({:?})", symbols.display().to_string()));
-    command.arg("--args").arg(own).arg("run").args(words).env(VARIABLE, &symbols);
-    Ok(instead(command))
+    command.arg("-ex").arg(format!("python {first}({:?})", symbols.display().to_string()));
+    Ok((command, symbols))
 }
 
 /// A folder of our own for what gdb reads.
@@ -70,11 +88,17 @@ fn folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Whether this is a run that is debugged.
+pub(super) fn is_debugged() -> bool {
+    std::env::var_os(VARIABLE).is_some()
+}
+
 /// Within a run that is debugged: hands the symbols to gdb, and stops for it.
 pub(super) fn stop_for_debugger(run: &Run) -> Result<()> {
     let Some(place) = std::env::var_os(VARIABLE) else { return Ok(()) };
     let path = Path::new(&place);
-    std::fs::write(path, run.gdb_script(AT_ONCE)).map_err(|error| Error::file(path, error))?;
+    let script = run.gdb_script(AT_ONCE, &path.with_file_name("shim.so"));
+    script.and_then(|script| std::fs::write(path, script)).map_err(|error| Error::file(path, error))?;
     run.show_to_debugger();
     Ok(())
 }

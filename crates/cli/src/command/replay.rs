@@ -15,12 +15,13 @@ use simurgh_explore::replay;
 use simurgh_explore::verdict::Impossible;
 use simurgh_explore::{Faults, Step};
 use simurgh_kernel::kernel::Kernel;
+use simurgh_mpi::launch::Run;
 use simurgh_trace::counterexample::told::{Counterexample, Shown, Taken, Telling};
-use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line, steps_in_columns};
+use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line, rows, steps_in_columns};
 
 use super::check::{draw, view};
 use super::simulate::check_place;
-use super::{debugger, print};
+use super::{debugger, gdb, print};
 
 /// The arguments of `replay`.
 #[derive(Args, Clone, Debug)]
@@ -40,6 +41,9 @@ pub struct ReplayOptions {
     /// Prints one JSON object instead of the steps
     #[arg(long)]
     pub json: bool,
+    /// Walks through it in gdb, call by call (compiled MPI programs)
+    #[arg(long, conflicts_with_all = ["until", "break_at", "html", "json"])]
+    pub gdb: bool,
 }
 
 /// Replays a schedule of a scenario.
@@ -47,13 +51,26 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
     let schedule = Schedule::from_file(&options.file)?;
     match &schedule.origin {
         Origin::Scenario(scenario) => {
+            refuse_gdb(options)?;
             let scenario = Scenario::from_file(find_scenario(scenario, &options.file))?;
             let subject = subject(scenario.check())?;
             replay(&subject, &schedule, options)
         }
         // A compiled MPI program.
         Origin::Program { name, arguments } if base(name) == "simurgh" => {
-            super::check::mpi::again(arguments, |check| replay(&subject(check)?, &schedule, options))
+            if options.gdb {
+                return gdb::replay(&options.file);
+            }
+            super::check::mpi::again(arguments, |check, program| {
+                let subject = subject(check)?;
+                if !gdb::is_debugged() {
+                    return replay(&subject, &schedule, options);
+                }
+                // It is followed once before anybody looks, so that it can be told what each step comes to.
+                let told = followed(&subject, &schedule, options, &[])?;
+                gdb::stop_for_debugger(program.run())?;
+                walk(&subject, &schedule, options, &rows(&told).unwrap_or_default())
+            })
         }
         Origin::Program { name, .. } => {
             let (file, program) = (options.file.display(), base(name));
@@ -85,6 +102,29 @@ pub(crate) fn arguments<'a>(schedule: &'a Schedule, file: &Path, program: &str) 
     }
 }
 
+/// Refuses to walk through what gdb knows nothing of.
+fn refuse_gdb(options: &ReplayOptions) -> Result<()> {
+    match options.gdb {
+        true => Err(Error::input(
+            "--gdb: goes with schedules of compiled MPI programs; run `gdb --args` with --break-at STEP instead",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Executes a schedule for a debugger that stops before each call of these, and tells how it ends.
+fn walk(
+    subject: &Subject<'_>,
+    schedule: &Schedule,
+    options: &ReplayOptions,
+    calls: &[Taken],
+) -> Result<Exit> {
+    let told = followed(subject, schedule, options, calls)?;
+    let report = report(schedule, options, &told);
+    print(report.trim_start_matches('\n').rsplit("\n\n").next().unwrap_or_default());
+    Ok(if told.what.is_some() { Exit::Failed } else { Exit::Fine })
+}
+
 /// Executes a schedule and tells what happens.
 ///
 /// # Errors
@@ -101,12 +141,7 @@ pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &Repla
     if options.break_at.is_some() && !debugger::is_attached() {
         return Err(Error::input(debugger::how_to_attach()));
     }
-    let told = silently(|| follow(subject, schedule, options))?.map_err(|what| {
-        let file = options.file.display();
-        Error::input(format!(
-            "{file}: {what}; the program has changed, or it is another: `check --save` it anew"
-        ))
-    })?;
+    let told = followed(subject, schedule, options, &[])?;
     if let Some(path) = &options.html {
         let words = std::env::args_os().next().into_iter().chain([OsString::from("replay")]);
         let words = words.chain([options.file.clone().into_os_string()]);
@@ -117,11 +152,26 @@ pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &Repla
     Ok(if told.what.is_some() { Exit::Failed } else { Exit::Fine })
 }
 
-/// Takes the steps; or says which of them is another now.
+fn followed(
+    subject: &Subject<'_>,
+    schedule: &Schedule,
+    options: &ReplayOptions,
+    calls: &[Taken],
+) -> Result<Counterexample> {
+    silently(|| follow(subject, schedule, options, calls))?.map_err(|what| {
+        let file = options.file.display();
+        Error::input(format!(
+            "{file}: {what}; the program has changed, or it is another: `check --save` it anew"
+        ))
+    })
+}
+
+/// Takes the steps; or says which of them is another now. A debugger is shown the calls.
 fn follow(
     subject: &Subject<'_>,
     schedule: &Schedule,
     options: &ReplayOptions,
+    calls: &[Taken],
 ) -> std::result::Result<Counterexample, String> {
     // The network may do what it did.
     let planned: Vec<Step> = schedule.steps.iter().map(|planned| planned.step).collect();
@@ -141,6 +191,9 @@ fn follow(
         let step = planned.step;
         telling.check(step).map_err(|impossible| not_possible(planned, &impossible, &mut telling))?;
         let name = telling.name(step.actor).to_owned();
+        if let Some(call) = calls.iter().find(|call| call.at == Some(index + 1)) {
+            Run::stop_before_step(index + 1, step.actor as usize, &call.does);
+        }
         if options.break_at == Some(index + 1) {
             debugger::stop(index + 1, &name, telling.place(step));
         }

@@ -1,5 +1,6 @@
 //! What a host can do with processes, and what it must not suffer from them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use simurgh_kernel::context::{Body, Coroutine, Door, Resumed};
@@ -44,7 +45,7 @@ fn where_a_suspended_process_is() {
     assert_eq!(places(), [("main".to_owned(), 5)]);
     assert!(matches!(once(&mut body, &mut door, Some(Answer::Ready)), Resumed::Ended));
     assert_eq!((processes.end(11), processes.end(10)), (Some(End::Exited(0)), None));
-    let script = processes.gdb_script([11]);
+    let script = processes.gdb_script([11], Path::new("no such file"));
     assert!(script.contains(&format!("add-symbol-file {} -o 0x1", program.display())), "{script}");
     drop(body);
 }

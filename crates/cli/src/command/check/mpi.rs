@@ -167,7 +167,10 @@ fn checked<'a>(
 ///
 /// # Errors
 /// If it was not called so.
-pub(crate) fn again<T>(words: &[String], with: impl FnOnce(Check<'_>) -> Result<T>) -> Result<T> {
+pub(crate) fn again<T>(
+    words: &[String],
+    with: impl FnOnce(Check<'_>, &Explored) -> Result<T>,
+) -> Result<T> {
     let given = Again::try_parse_from(words).map_err(|error| Error::input(error.to_string()))?.given;
     let missing = || Error::input("it is no schedule of a compiled MPI program");
     let processes = given.mpi.processes.ok_or_else(missing)?;
@@ -176,7 +179,7 @@ pub(crate) fn again<T>(words: &[String], with: impl FnOnce(Check<'_>) -> Result<
         BufferingName::Infinite | BufferingName::Both => (Buffering::Infinite, "infinite"),
     };
     let program = launch(&given, processes, buffering).explored(load(None)?)?;
-    with(checked(&program, &given, processes, name)?)
+    with(checked(&program, &given, processes, name)?, &program)
 }
 
 /// The command line of a check.
