@@ -27,6 +27,11 @@ pub fn came_from(check: Check<'_>, origin: Origin) -> Check<'_> {
     check.of(origin)
 }
 
+/// Where a program comes from that is about to be checked.
+pub fn came_of(check: &Check<'_>) -> Origin {
+    check.origin()
+}
+
 /// A check whose options are called as they are on the command line, where it says something about one of them.
 pub fn spelled_as_arguments(check: Check<'_>) -> Check<'_> {
     check.spelled(Spelling::Arguments)

@@ -132,6 +132,109 @@ fn who_waits_for_ever_is_told_by_its_call_and_line() {
     );
 }
 
+#[test]
+fn calls_are_told_with_what_they_are_given() {
+    let folder = Folder::new("mpi-reports-arguments");
+    let text = "#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank, x = 0, y[8], z[8];
+  MPI_Request requests[2];
+  MPI_Comm half;
+  MPI_Datatype pair;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&rank, &x, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Bcast(y, 4, MPI_INT, 1, MPI_COMM_WORLD);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &half);
+  MPI_Comm_set_name(half, \"half\");
+  MPI_Barrier(half);
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Irecv(y, 1, pair, 1 - rank, MPI_ANY_TAG, half, &requests[0]);
+  MPI_Isend(z, 1, pair, 1 - rank, 4, half, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Sendrecv(z, 3, MPI_INT, 1 - rank, 1, y, 3, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Type_free(&pair);
+  MPI_Comm_free(&half);
+  return rank == 0 ? MPI_Recv(y, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), *(volatile int *)0 : 0;
+}
+";
+    compile(&folder, "many", text);
+    let ran = folder.simurgh(&["check", "-n", "2", "--buffering", "zero", "--json", "./many"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    let object: Value = serde_json::from_str(&ran.stdout).expect("one object");
+    let calls = object["counterexample"]["calls"].as_array().expect("there are calls");
+    let does: Vec<&str> = calls.iter().filter_map(|call| call["does"].as_str()).collect();
+    for call in [
+        "MPI_Allreduce(1 x MPI_INT, MPI_MAX)",
+        "MPI_Bcast(4 x MPI_INT, root 1)",
+        "MPI_Comm_split(color 0, key 0)",
+        "MPI_Barrier(on \"half\")",
+        "MPI_Irecv(from 1, any tag, on \"half\")",
+        "MPI_Isend(1 x a derived datatype to 1, tag 4, on \"half\")",
+        "MPI_Waitall(2 requests) gets the message of rank 1",
+        "MPI_Sendrecv(3 x MPI_INT to 1, tag 1, from 1, tag 1)",
+    ] {
+        assert!(does.contains(&call), "{call}: {does:#?}");
+    }
+}
+
+#[test]
+fn reports_for_machines_say_kind_rank_call_and_line() {
+    let folder = Folder::new("mpi-reports-machines");
+    compile(&folder, "order", ORDER);
+    compile(&folder, "heads", HEADS);
+    compile(&folder, "crash", CRASH);
+    let table: [(&str, &str, &str, u64, &str, u64); 3] = [
+        ("order", "3", "assertion", 0, "MPI_Recv(from any, tag 7)", 14),
+        ("heads", "2", "deadlock", 0, "MPI_Send(2 x MPI_DOUBLE to 1, tag 0)", 11),
+        ("crash", "2", "crash", 0, "MPI_Recv(from 1, tag 0)", 9),
+    ];
+    for (name, processes, kind, rank, call, line) in table {
+        let program = format!("./{name}");
+        let words =
+            ["check", "-n", processes, "--json", "--junit", "out.xml", "--sarif", "out.sarif", &program];
+        let ran = folder.simurgh(&words);
+        assert_eq!(ran.code, 1, "{}", ran.told());
+        let object: Value = serde_json::from_str(&ran.stdout).expect("one object");
+        let found = &object["counterexamples"][0];
+        let finding = &found["finding"];
+        assert_eq!(finding["kind"], kind, "{finding}");
+        assert_eq!((&finding["rank"], &finding["call"]), (&rank.into(), &call.into()), "{finding}");
+        assert_eq!(
+            (&finding["file"], &finding["line"]),
+            (&format!("{name}.c").into(), &line.into()),
+            "{finding}"
+        );
+        assert!(finding["message"].as_str().is_some_and(|text| !text.is_empty()), "{finding}");
+        assert_eq!(found["schedule"].as_array().map(Vec::len), found["steps"].as_array().map(Vec::len));
+        let sarif: Value = serde_json::from_slice(&folder.read("out.sarif")).expect("one object");
+        assert_eq!(sarif["version"], "2.1.0");
+        let result = &sarif["runs"][0]["results"][0];
+        assert_eq!((&result["ruleId"], &result["level"]), (&kind.into(), &"error".into()), "{result}");
+        let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().expect("there are rules");
+        assert_eq!(rules[result["ruleIndex"].as_u64().expect("a number") as usize]["id"], kind);
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], format!("{name}.c"), "{place}");
+        assert_eq!(place["region"]["startLine"], line, "{place}");
+        let junit = String::from_utf8(folder.read("out.xml")).expect("it is text");
+        assert!(junit.contains(&format!("<failure type=\"{kind}\" message=\"")), "{junit}");
+        assert!(junit.contains("failures=\"1\" errors=\"0\" skipped=\"0\""), "{junit}");
+    }
+    // What holds is no failure, and what was not exhausted is no success.
+    compile(&folder, "fan", FAN_IN);
+    let ran = folder.simurgh(&["check", "-n", "2", "--junit", "out.xml", "--sarif", "out.sarif", "./fan"]);
+    assert_eq!(ran.code, 0, "{}", ran.told());
+    let junit = String::from_utf8(folder.read("out.xml")).expect("it is text");
+    assert!(junit.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{junit}");
+    let sarif: Value = serde_json::from_slice(&folder.read("out.sarif")).expect("one object");
+    assert_eq!(sarif["runs"][0]["results"], Value::Array(Vec::new()));
+    let ran = folder.simurgh(&["check", "-n", "3", "--executions", "1", "--junit", "out.xml", "./order"]);
+    assert_eq!(ran.code, 3, "{}", ran.told());
+    let junit = String::from_utf8(folder.read("out.xml")).expect("it is text");
+    assert!(junit.contains("<skipped message=\"not exhausted: stopped after 1 execution"), "{junit}");
+}
+
 /// What gdb prints when it is given these commands.
 fn walked(folder: &Folder, schedule: &str, commands: &str) -> Option<String> {
     Command::new("gdb").arg("--version").output().ok()?;
@@ -229,6 +332,20 @@ fn every_kind_is_replayed() {
         assert_eq!((&object["reproduced"], &object["what"]), (&true.into(), &what.as_str().into()), "{name}");
     }
 }
+
+/// One receiver of all others, so that there is an execution for each order of them.
+const FAN_IN: &str = "#include <mpi.h>
+int main(int argc, char **argv) {
+  int rank, size, x = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == 0) for (int i = 1; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+";
 
 #[test]
 fn executions_do_not_see_what_others_did_to_files() {

@@ -299,6 +299,11 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// Where it comes from, as far as that was said.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin.clone().unwrap_or_else(Origin::this_program)
+    }
+
     /// Where it comes from.
     pub(crate) fn of(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);

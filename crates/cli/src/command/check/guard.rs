@@ -165,7 +165,7 @@ impl Sentry {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
         print(&if self.json {
-            report::json(&report, Some(&stopped))
+            report::json(&report, Some(&stopped), None)
         } else {
             format!("{}{stopped}\n", command_line::in_words(&report, &super::view(), ""))
         });

@@ -2,6 +2,8 @@
 //!
 //! The command makes a [`Check`] of its arguments, and prints the report.
 
+mod ci;
+mod finding;
 mod guard;
 pub(crate) mod mpi;
 mod report;
@@ -11,10 +13,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use simurgh_actors::command_line::{Subject, checked, in_words, spelled_as_arguments, watchdog};
+use simurgh_actors::command_line::{Subject, came_of, checked, in_words, spelled_as_arguments, watchdog};
 use simurgh_actors::{Check, CheckReport, Error, Exit, Result, Scenario};
 use simurgh_explore::Network;
 
+use self::ci::Case;
 use self::guard::Guard;
 use super::print;
 use super::progress::{Interrupt, Searching};
@@ -250,13 +253,24 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
-    let (text, exit) = examined(check, options)?;
+    let name = came_of(&check).to_string();
+    let Examined { text, object, exit } = examined(check, options, None)?;
+    ci::write(&[Case { name, outcome: Ok(object) }], &options.saved)?;
     print(&text);
     Ok(exit)
 }
 
-/// Checks a program: what is to be said of it.
-fn examined(check: Check<'_>, options: &CheckOptions) -> Result<(String, Exit)> {
+/// What came of a check.
+struct Examined {
+    /// What is to be said of it, as a summary or as one JSON object.
+    text: String,
+    /// The same as data.
+    object: serde_json::Value,
+    exit: Exit,
+}
+
+/// Checks a program: what is to be said of it. `part` is what else a JSON object says.
+fn examined(check: Check<'_>, options: &CheckOptions, part: Option<&report::Part>) -> Result<Examined> {
     options.saved.check_places()?;
     options.resume.iter().try_for_each(|path| check_twice(path))?;
     let guard = Guard::start(watchdog(&check), options)?;
@@ -271,12 +285,19 @@ fn examined(check: Check<'_>, options: &CheckOptions) -> Result<(String, Exit)> 
         .on_note(|note| eprintln!("simurgh: {note}"));
     let (report, subject) = checked(check)?;
     guard.search_is_over();
-    concluded(&report, &subject, options)
+    concluded(&report, &subject, options, part)
 }
 
 /// What is to be said of a search.
-fn concluded(report: &CheckReport, subject: &Subject<'_>, options: &CheckOptions) -> Result<(String, Exit)> {
+fn concluded(
+    report: &CheckReport,
+    subject: &Subject<'_>,
+    options: &CheckOptions,
+    part: Option<&report::Part>,
+) -> Result<Examined> {
     let hint = options.saved.save(subject, &report.counterexamples)?;
-    let text = if options.json { report::json(report, None) } else { in_words(report, &view(), &hint) };
-    Ok((text, report.verdict.into()))
+    let json = report::json(report, None, part);
+    let object = serde_json::from_str(&json).unwrap_or_default();
+    let text = if options.json { json } else { in_words(report, &view(), &hint) };
+    Ok(Examined { text, object, exit: report.verdict.into() })
 }

@@ -14,8 +14,10 @@ use super::super::mpi::refuse_options;
 use super::super::print;
 use super::super::progress::Interrupt;
 use super::super::run::load;
+use super::ci::{self, Case};
 use super::guard::Guard;
-use super::{CheckArguments, CheckOptions, Engine, NetworkName, concluded, duration, examined};
+use super::report::Part;
+use super::{CheckArguments, CheckOptions, Engine, Examined, NetworkName, concluded, duration, examined};
 
 /// What can be said of MPI programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -23,10 +25,10 @@ use super::{CheckArguments, CheckOptions, Engine, NetworkName, concluded, durati
 pub(super) struct MpiOptions {
     /// How many processes
     #[arg(long = "processes", short = 'n', visible_alias = "np", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    processes: Option<u32>,
+    pub(super) processes: Option<u32>,
     /// Whether a standard send waits for its receiver [default: both]
     #[arg(long, value_enum, value_name = "HOW")]
-    buffering: Option<BufferingName>,
+    pub(super) buffering: Option<BufferingName>,
 }
 
 /// What a standard send does that finds nobody who receives.
@@ -69,34 +71,47 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         ));
     }
     options.network.get_or_insert(NetworkName::Pairwise);
-    let searches: &[(Buffering, &str)] = match arguments.mpi.buffering.unwrap_or_default() {
-        BufferingName::Zero => &[(Buffering::Zero, "zero")],
-        BufferingName::Infinite => &[(Buffering::Infinite, "infinite")],
-        BufferingName::Both => &[(Buffering::Infinite, "infinite"), (Buffering::Zero, "zero")],
-    };
-    let mut last = (String::new(), Exit::Fine);
-    for (buffering, name) in searches {
-        let program = launch(arguments, processes, *buffering).explored(load(None)?)?;
+    let searches = searches(arguments.mpi.buffering.unwrap_or_default());
+    let (mut cases, mut part, mut exit) = (Vec::new(), Part::default(), Exit::Fine);
+    let mut text = String::new();
+    for &(buffering, name) in searches {
+        part.buffering = name;
+        let program = launch(arguments, processes, buffering).explored(load(None)?)?;
         let check = || checked(&program, arguments, processes, name);
-        last = match determined(&program, check()?, &options)? {
-            Some(told) => told,
-            None => examined(check()?, &options)?,
+        let mut came = match determined(&program, check()?, &options, &part)? {
+            Some(came) => came,
+            None => examined(check()?, &options, Some(&part))?,
         };
         if program.has_learned() {
-            last = examined(check()?, &options)?;
+            came = examined(check()?, &options, Some(&part))?;
         }
-        if !options.json {
-            print(&format!("--buffering {name}: {}", last.0));
+        exit = came.exit;
+        part.searches = serde_json::from_value(came.object["searches"].clone()).unwrap_or_default();
+        let called = format!("{} --buffering {name}", arguments.file.display());
+        cases.push(Case { name: called, outcome: Ok(came.object) });
+        if options.json {
+            // The search that found something, or else the last.
+            text = came.text;
+        } else {
+            print(&format!("--buffering {name}: {}", came.text));
         }
-        if last.1 != Exit::Fine {
+        if exit != Exit::Fine {
             break;
         }
     }
-    if options.json {
-        // The search that found something, or else the last.
-        print(&last.0);
+    ci::write(&cases, &options.saved)?;
+    print(&text);
+    Ok(exit)
+}
+
+/// What standard sends do, in one search after the other.
+fn searches(name: BufferingName) -> &'static [(Buffering, &'static str)] {
+    const BOTH: [(Buffering, &str); 2] = [(Buffering::Infinite, "infinite"), (Buffering::Zero, "zero")];
+    match name {
+        BufferingName::Zero => &BOTH[1..],
+        BufferingName::Infinite => &BOTH[..1],
+        BufferingName::Both => &BOTH,
     }
-    Ok(last.1)
 }
 
 fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> Launch {
@@ -121,7 +136,8 @@ fn determined(
     program: &Explored,
     check: Check<'_>,
     options: &CheckOptions,
-) -> Result<Option<(String, Exit)>> {
+    part: &Part,
+) -> Result<Option<Examined>> {
     if options.engine != Engine::Receives || options.depth.is_some() || options.deterministic.is_some() {
         return Ok(None);
     }
@@ -143,7 +159,7 @@ fn determined(
         (report.verdict, report.exhausted, report.stopped) = (Verdict::Holds, true, None);
     }
     report.engine = options.engine.into();
-    concluded(&report, &subject, options).map(Some)
+    concluded(&report, &subject, options, Some(part)).map(Some)
 }
 
 /// The check of a program, and what it is called in the file of a schedule.
@@ -167,10 +183,7 @@ fn checked<'a>(
 ///
 /// # Errors
 /// If it was not called so.
-pub(crate) fn again<T>(
-    words: &[String],
-    with: impl FnOnce(Check<'_>, &Explored) -> Result<T>,
-) -> Result<T> {
+pub(crate) fn again<T>(words: &[String], with: impl FnOnce(Check<'_>, &Explored) -> Result<T>) -> Result<T> {
     let given = Again::try_parse_from(words).map_err(|error| Error::input(error.to_string()))?.given;
     let missing = || Error::input("it is no schedule of a compiled MPI program");
     let processes = given.mpi.processes.ok_or_else(missing)?;

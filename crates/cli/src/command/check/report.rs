@@ -2,14 +2,35 @@
 
 use std::io::IsTerminal;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simurgh_actors::checking::{CheckReport, Counterexample, Cut};
 use simurgh_actors::command_line::{WIDTH, source, why_stopped};
-use simurgh_trace::counterexample::View;
-use simurgh_trace::counterexample::told::Counterexample as Told;
+use simurgh_trace::counterexample::told::{Counterexample as Told, Taken};
+use simurgh_trace::counterexample::{View, rows};
+
+use super::finding::Finding;
+
+/// What is said of one search of several.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Part {
+    /// What standard sends did.
+    pub buffering: &'static str,
+    /// The searches until now, this one too.
+    pub searches: Vec<Search>,
+}
+
+/// What came of one search of several.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Search {
+    pub buffering: String,
+    pub verdict: String,
+    pub executions: u64,
+    pub transitions: u64,
+    pub seconds: f64,
+}
 
 /// The outcome as one JSON object and a newline.
-pub(super) fn json(report: &CheckReport, stopped: Option<&str>) -> String {
+pub(super) fn json(report: &CheckReport, stopped: Option<&str>, part: Option<&Part>) -> String {
     #[derive(Serialize)]
     struct Out<'a> {
         verdict: String,
@@ -27,11 +48,23 @@ pub(super) fn json(report: &CheckReport, stopped: Option<&str>) -> String {
         /// Executions that were longer than allowed.
         #[serde(skip_serializing_if = "Option::is_none")]
         cut: Option<&'a Cut>,
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        part: Option<Part>,
         counterexample: Option<&'a OutFinding<'a>>,
         counterexamples: &'a [OutFinding<'a>],
     }
     let why = why_stopped(report);
     let counterexamples: Vec<OutFinding<'_>> = report.counterexamples.iter().map(OutFinding::new).collect();
+    let part = part.cloned().map(|mut part| {
+        part.searches.push(Search {
+            buffering: part.buffering.to_owned(),
+            verdict: report.verdict.to_string(),
+            executions: report.executions,
+            transitions: report.transitions,
+            seconds: report.seconds,
+        });
+        part
+    });
     let out = Out {
         verdict: report.verdict.to_string(),
         exhausted: report.exhausted,
@@ -42,6 +75,7 @@ pub(super) fn json(report: &CheckReport, stopped: Option<&str>) -> String {
         engine: report.engine.to_string(),
         refined: report.refined.as_deref(),
         cut: report.cut.as_ref(),
+        part,
         counterexample: counterexamples.first(),
         counterexamples: &counterexamples,
     };
@@ -55,11 +89,16 @@ pub(super) fn json(report: &CheckReport, stopped: Option<&str>) -> String {
 #[serde(untagged)]
 enum OutFinding<'a> {
     Told {
+        finding: Finding,
         schedule: Vec<String>,
+        /// The steps by the calls that the actors make, where they name them.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<OutCall>,
         #[serde(flatten)]
         told: &'a Told,
     },
     Untold {
+        finding: Finding,
         what: &'a str,
         schedule: Vec<String>,
         error: &'a str,
@@ -70,9 +109,33 @@ impl<'a> OutFinding<'a> {
     fn new(finding: &'a Counterexample) -> Self {
         let schedule = finding.schedule.iter().map(ToString::to_string).collect();
         match &finding.told {
-            Ok(told) => OutFinding::Told { schedule, told },
-            Err(error) => OutFinding::Untold { what: &finding.what, schedule, error },
+            Ok(told) => {
+                let calls = rows(told).into_iter().flatten().map(OutCall::new).collect();
+                OutFinding::Told { finding: Finding::of(finding), schedule, calls, told }
+            }
+            Err(error) => {
+                OutFinding::Untold { finding: Finding::of(finding), what: &finding.what, schedule, error }
+            }
         }
+    }
+}
+
+/// A call of an actor.
+#[derive(Serialize)]
+struct OutCall {
+    /// The step that it stands at.
+    number: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<u32>,
+    does: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+}
+
+impl OutCall {
+    fn new(row: Taken) -> Self {
+        let (number, place) = (row.at.unwrap_or(row.number), row.place.map(|place| place.to_string()));
+        Self { number, actor: row.actor, does: row.does, place }
     }
 }
 

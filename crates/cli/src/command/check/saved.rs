@@ -21,6 +21,12 @@ pub struct SaveOptions {
     /// Draws what was found, as a page to click through; with --all also OUT-2 and so on, one for each
     #[arg(long, value_name = "OUT")]
     pub html: Option<PathBuf>,
+    /// Writes what came of it for test runners, as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Writes what was found with its places in the program, as SARIF 2.1.0
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
 }
 
 impl SaveOptions {
@@ -29,7 +35,8 @@ impl SaveOptions {
     /// # Errors
     /// If a file cannot be written there.
     pub(crate) fn check_places(&self) -> Result {
-        self.save.iter().chain(&self.html).try_for_each(|path| check_place(path))
+        let all = [&self.save, &self.html, &self.junit, &self.sarif];
+        all.into_iter().flatten().try_for_each(|path| check_place(path))
     }
 
     /// The arguments of a program but for these options: they say nothing about what is checked.
@@ -39,8 +46,13 @@ impl SaveOptions {
         for word in arguments {
             let (name, value) =
                 word.split_once('=').map_or((word.as_str(), None), |(name, _)| (name, Some(())));
-            let is_ours =
-                (name == "--save" && self.save.is_some()) || (name == "--html" && self.html.is_some());
+            let ours = [
+                ("--save", &self.save),
+                ("--html", &self.html),
+                ("--junit", &self.junit),
+                ("--sarif", &self.sarif),
+            ];
+            let is_ours = ours.iter().any(|(option, value)| *option == name && value.is_some());
             if !is_value && !is_ours {
                 kept.push(word);
             }
@@ -120,10 +132,15 @@ mod tests {
 
     #[test]
     fn where_it_is_written_is_no_part_of_the_program() {
-        let options = SaveOptions { save: Some("x".into()), html: Some("y".into()) };
+        let options = SaveOptions {
+            save: Some("x".into()),
+            html: Some("y".into()),
+            junit: None,
+            sarif: Some("z".into()),
+        };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let kept = |text: &str| options.without(words(text).into_iter()).join(" ");
-        assert_eq!(kept("check --save x --bug --html=y --nodes 2"), "check --bug --nodes 2");
+        assert_eq!(kept("check --save x --bug --html=y --sarif z --nodes 2"), "check --bug --nodes 2");
         assert_eq!(kept("check --html --save --bug"), "check --bug");
         assert_eq!(SaveOptions::default().without(words("run --save").into_iter()), ["run", "--save"]);
     }
