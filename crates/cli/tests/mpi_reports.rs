@@ -333,6 +333,74 @@ fn every_kind_is_replayed() {
     }
 }
 
+#[test]
+fn a_folder_is_a_test_suite() {
+    let folder = Folder::new("mpi-reports-suite");
+    std::fs::create_dir_all(folder.path().join("all/ready")).expect("the folder is ours");
+    compile(&folder, "heads", HEADS);
+    std::fs::rename(folder.path().join("heads"), folder.path().join("all/compiled"))
+        .expect("the folder is ours");
+    folder.write("all/order.c", ORDER);
+    folder.write("all/crash.c", CRASH);
+    folder.write("all/helper.c", "int help(void) { return 1; }\n");
+    folder.write(
+        "all/scene.toml",
+        "[[actor]]\nname = \"a\"\ndo = [\"send m 8\"]\n[[actor]]\nname = \"b\"\ndo = [\"recv m\", \"recv m\"]\n[[actor]]\nname = \"c\"\ndo = [\"send m 8\"]\n",
+    );
+    let words = ["check", "-n", "2", "--junit", "all.xml", "--sarif", "all.sarif", "--save", "kept", "all"];
+    let ran = folder.simurgh(&words);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(
+        lines[0].starts_with("compiled    deadlock: rank 0 and rank 1 wait for ever (--buffering zero)"),
+        "{}",
+        ran.told()
+    );
+    assert!(lines[1].starts_with("crash.c     crash: rank 0 failed: "), "{}", ran.told());
+    assert!(lines[2].starts_with("order.c     deadlock: rank 0 waits for ever"), "{}", ran.told());
+    assert!(lines[3].starts_with("scene.toml  holds: 2 executions, "), "{}", ran.told());
+    assert_eq!(
+        lines[5..8],
+        ["programs          4", "  hold            1", "  violated        3"],
+        "{}",
+        ran.told()
+    );
+    let junit = String::from_utf8(folder.read("all.xml")).expect("it is text");
+    assert!(junit.contains("tests=\"4\" failures=\"3\" errors=\"0\" skipped=\"0\""), "{junit}");
+    let sarif: Value = serde_json::from_slice(&folder.read("all.sarif")).expect("one object");
+    assert_eq!(sarif["runs"][0]["results"].as_array().map(Vec::len), Some(3));
+    let replayed = folder.simurgh(&["replay", "kept/crash-c.schedule"]);
+    assert!(replayed.code == 1 && replayed.stdout.contains("segmentation fault"), "{}", replayed.told());
+    // What does not compile is told, and does not hide what is violated; nor does what is not exhausted.
+    folder.write("all/broken.c", "#include <mpi.h>\nint main(void) { MPI_Init(0, 0) }\n");
+    let ran = folder.simurgh(&["check", "-n", "2", "all"]);
+    assert!(
+        ran.code == 1 && ran.stdout.contains("broken.c    cannot run: it does not compile: "),
+        "{}",
+        ran.told()
+    );
+    for name in ["compiled", "crash.c", "order.c"] {
+        std::fs::remove_file(folder.path().join("all").join(name)).expect("it is there");
+    }
+    let ran = folder.simurgh(&["check", "-n", "2", "all"]);
+    assert_eq!(ran.code, 2, "{}", ran.told());
+    std::fs::remove_file(folder.path().join("all/broken.c")).expect("it is there");
+    let ran = folder.simurgh(&["check", "all"]);
+    assert_eq!(ran.code, 0, "{}", ran.told());
+    let ran = folder.simurgh(&["check", "--executions", "1", "all"]);
+    assert!(
+        ran.code == 3 && ran.stdout.contains("scene.toml  not exhausted: stopped after 1 execution"),
+        "{}",
+        ran.told()
+    );
+    let ran = folder.simurgh(&["check", "all/ready"]);
+    assert!(
+        ran.code == 2 && ran.stderr.starts_with("simurgh: all/ready: there is nothing to check in it: "),
+        "{}",
+        ran.told()
+    );
+}
+
 /// One receiver of all others, so that there is an execution for each order of them.
 const FAN_IN: &str = "#include <mpi.h>
 int main(int argc, char **argv) {

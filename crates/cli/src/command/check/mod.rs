@@ -8,6 +8,7 @@ mod guard;
 pub(crate) mod mpi;
 mod report;
 mod saved;
+mod suite;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(crate) use saved::draw;
 /// The arguments of `simurgh check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArguments {
-    /// The scenario (.toml), or a compiled MPI program
+    /// The scenario (.toml), a compiled MPI program, or a folder of them and of sources of MPI programs
     pub file: PathBuf,
     /// What an MPI program is called with: all that follows it
     #[arg(last = true, value_name = "ARGUMENTS")]
@@ -73,7 +74,7 @@ pub struct CheckOptions {
     /// of more than 20000, or with 1000 waits in vain in a row]
     #[arg(long, value_name = "N")]
     pub depth: Option<u64>,
-    /// At most so many seconds
+    /// At most so many seconds [default of each program in a folder: 60]
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f64>,
     /// At most so many megabytes of memory; three quarters of what is available if not said
@@ -244,6 +245,9 @@ impl std::fmt::Display for NetworkName {
 
 /// Checks a scenario.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
+    if arguments.file.is_dir() {
+        return suite::run(arguments);
+    }
     if super::mpi::is_compiled(&arguments.file) {
         return mpi::run(arguments);
     }
