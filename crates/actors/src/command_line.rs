@@ -7,6 +7,8 @@
 //! - [`in_words`], [`why_stopped`], [`stopped`]: what is told, with options called as they are on the command line.
 //! - [`count`], [`lines`], [`shell_word`]: words and numbers.
 
+use std::path::Path;
+
 use simurgh_kernel::watchdog::Watchdog;
 use simurgh_trace::counterexample::View;
 
@@ -35,6 +37,16 @@ pub fn came_of(check: &Check<'_>) -> Origin {
 /// A check whose options are called as they are on the command line, where it says something about one of them.
 pub fn spelled_as_arguments(check: Check<'_>) -> Check<'_> {
     check.spelled(Spelling::Arguments)
+}
+
+/// A check of a program that is made of a file: a search that was kept is not gone on with once the file is another.
+pub fn made_of<'a>(check: Check<'a>, file: &Path) -> Check<'a> {
+    check.made_of(file)
+}
+
+/// A check whose search stays in its file when nothing is left of it, for whoever goes on with it.
+pub fn keep_finished(check: Check<'_>) -> Check<'_> {
+    check.keep_finished()
 }
 
 /// Who looks whether the code of the program comes back.

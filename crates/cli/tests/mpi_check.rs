@@ -133,14 +133,10 @@ fn what_cannot_be_said_of_mpi_programs_is_refused() {
     compile(&folder, "fan", FAN_IN);
     folder.write("one.toml", "[[actor]]\nname = \"a\"\ndo = [\"sleep 1\"]\n");
     let of_memory = "--workers: the processes of an MPI program share one memory; one core explores them";
-    let table: [(&[&str], &str); 5] = [
+    let table: [(&[&str], &str); 4] = [
         (&["-n", "3", "--workers", "2", "./fan"], of_memory),
         // All cores.
         (&["-n", "3", "--workers", "0", "./fan"], of_memory),
-        (
-            &["-n", "3", "--resume", "kept", "./fan"],
-            "--resume: searches of MPI programs cannot be gone on with yet; leave it out",
-        ),
         (
             &["-n", "3", "one.toml"],
             "-n goes with a compiled MPI program, and one.toml is none; compile it with simurgh cc",

@@ -415,6 +415,73 @@ int main(int argc, char **argv) {
 }
 ";
 
+fn searches(ran: &Ran) -> Vec<(String, u64)> {
+    let object: Value = serde_json::from_str(&ran.stdout).expect("one object");
+    let searches = object["searches"].as_array().expect("there are searches");
+    let one = |search: &Value| {
+        (
+            search["buffering"].as_str().expect("a word").to_owned(),
+            search["executions"].as_u64().expect("a number"),
+        )
+    };
+    searches.iter().map(one).collect()
+}
+
+#[test]
+fn a_search_of_an_mpi_program_goes_on_where_it_was_killed() {
+    let folder = Folder::new("mpi-reports-resume");
+    compile(&folder, "fan", FAN_IN);
+    let go = |more: &[&str]| {
+        let words = ["check", "-n", "7", "--json", "--resume", "left"];
+        folder.simurgh(&[&words[..], more, &["./fan"]].concat())
+    };
+    // Step by step, with the first search of two and then the second.
+    let ran = go(&["--executions", "500"]);
+    assert_eq!((ran.code, searches(&ran)), (3, vec![("infinite".to_owned(), 500)]), "{}", ran.told());
+    let ran = go(&["--executions", "700"]);
+    assert_eq!((ran.code, searches(&ran)), (3, vec![("infinite".to_owned(), 700)]), "{}", ran.told());
+    assert!(folder.path().join("left").exists() && !folder.path().join("left.zero").exists());
+    // Of another number of processes, with other sends, with other arguments, or compiled anew it is another search.
+    for other in [
+        &["check", "-n", "6", "--resume", "left", "./fan"][..],
+        &["check", "-n", "7", "--buffering", "zero", "--resume", "left", "./fan"],
+        &["check", "-n", "7", "--resume", "left", "./fan", "argument"],
+    ] {
+        let ran = folder.simurgh(other);
+        assert!(ran.code == 2 && ran.stderr.starts_with("simurgh: left: the search of "), "{}", ran.told());
+    }
+    let before = folder.read("fan");
+    compile(&folder, "fan", &FAN_IN.replace("x = 0", "x = 1, unused"));
+    let ran = go(&[]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("or before it was changed and built again"),
+        "{}",
+        ran.told()
+    );
+    folder.write_bytes("fan", &before);
+    // Killed, whenever that is, it comes to the same in the end.
+    for milliseconds in [50, 150, 400] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+            .args(["check", "-n", "7", "--resume", "left", "./fan"])
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("simurgh runs");
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+    }
+    let ran = go(&[]);
+    let both = vec![("infinite".to_owned(), 720), ("zero".to_owned(), 720)];
+    assert_eq!((ran.code, searches(&ran)), (0, both), "{}", ran.told());
+    assert!(!folder.path().join("left").exists() && !folder.path().join("left.zero").exists());
+    // The second search is gone on with, and the first is not done again.
+    let ran = folder.simurgh(&["check", "-n", "7", "--json", "--resume", "left", "--time", "0", "./fan"]);
+    assert_eq!(ran.code, 3, "{}", ran.told());
+    let ran = go(&["--executions", "720"]);
+    assert_eq!(searches(&ran)[0], ("infinite".to_owned(), 720), "{}", ran.told());
+}
+
 #[test]
 fn executions_do_not_see_what_others_did_to_files() {
     let folder = Folder::new("mpi-reports-files");

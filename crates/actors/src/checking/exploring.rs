@@ -15,7 +15,7 @@ use simurgh_kernel::context::{Place, is_quiet, quiet};
 use simurgh_kernel::ids::MailboxId;
 
 use super::demands::refinement;
-use super::kept::{Kept, Left};
+use super::kept::{Kept, Left, identity};
 use super::watch::{Listeners, Stopped, Stopwatch, Watch};
 use super::{Options, Subject};
 use crate::error::{Error, Result};
@@ -187,7 +187,10 @@ fn explore_receives(
         Processes::with_pulse(subject, subject.watchdog().pulse())
     };
     let mut kept = match &options.resume {
-        Some(path) => Some(Kept::new(path, subject.origin(), subject.names(), network, &mut make())?),
+        Some(path) => {
+            let identity = identity(subject.origin(), &options.made_of);
+            Some(Kept::new(path, identity, subject.names(), network, &mut make())?)
+        }
         None => None,
     };
     let frontier = match &kept {
@@ -235,7 +238,9 @@ fn explore_receives(
     }
     let mut left = None;
     if let Some(mut kept) = kept {
-        if frontier.is_exhausted() {
+        if frontier.is_exhausted() && options.keeps_finished {
+            kept.save(&frontier)?;
+        } else if frontier.is_exhausted() {
             kept.forget();
         } else {
             left = Some(kept.save(&frontier)?);

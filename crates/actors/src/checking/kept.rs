@@ -68,7 +68,7 @@ impl Kept {
     /// The search of a program, which is run once to know it again. Nobody else may keep another search there meanwhile.
     pub(super) fn new(
         path: &Path,
-        origin: &Origin,
+        identity: String,
         actors: Vec<String>,
         network: Network,
         program: &mut dyn Processes,
@@ -81,7 +81,7 @@ impl Kept {
         Ok(Self {
             path: path.to_owned(),
             claim,
-            program: identity(origin),
+            program: identity,
             actors,
             network: format!("{network:?}").to_lowercase(),
             fingerprint,
@@ -198,12 +198,14 @@ const BOUNDS: &[&str] = &[
     "--resume",
     "--save",
     "--html",
+    "--junit",
+    "--sarif",
 ];
 const FLAGS: &[&str] = &["--json", "--all", "--quiet", "-q"];
 
-/// What a program is known by: a scenario by its text, any other by the file that is executed and by its arguments. Where what it does
-/// differs otherwise, the search is another one and nobody can tell.
-fn identity(origin: &Origin) -> String {
+/// What a program is known by: a scenario by its text, any other by the file that is executed, by those that it is made of, and by its
+/// arguments. Where what it does differs otherwise, the search is another one and nobody can tell.
+pub(super) fn identity(origin: &Origin, made_of: &[PathBuf]) -> String {
     let of_file = |path: &Path| {
         let content = std::fs::read(path).unwrap_or_default();
         format!("{:032x}", fingerprint(&content))
@@ -222,6 +224,7 @@ fn identity(origin: &Origin) -> String {
                 }
                 is_value = !is_value && is_bound && value.is_none();
             }
+            words.extend(made_of.iter().map(|path| of_file(path)));
             words.join(" ")
         }
     }

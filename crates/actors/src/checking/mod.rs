@@ -116,6 +116,10 @@ struct Options {
     deterministic: Option<Compared>,
     seed: u64,
     resume: Option<PathBuf>,
+    /// Whether a kept search stays where it is when nothing is left of it.
+    keeps_finished: bool,
+    /// Files that are part of what is checked.
+    made_of: Vec<PathBuf>,
     spelling: Spelling,
 }
 
@@ -155,6 +159,8 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         deterministic: None,
         seed: 0,
         resume: None,
+        keeps_finished: false,
+        made_of: Vec::new(),
         spelling: Spelling::default(),
     };
     let (listeners, watchdog) = (Listeners::default(), Watchdog::default());
@@ -261,6 +267,18 @@ impl<'a> Check<'a> {
     /// Goes on with the search that is kept in this file, if there is one, and keeps there what is left when it stops early.
     pub fn resume(mut self, file: impl AsRef<Path>) -> Self {
         self.options.resume = Some(file.as_ref().to_owned());
+        self
+    }
+
+    /// What is left of a search is kept even if that is nothing: whoever goes on with it finds what it came to.
+    pub(crate) fn keep_finished(mut self) -> Self {
+        self.options.keeps_finished = true;
+        self
+    }
+
+    /// A search that was kept is of a program with this file as it was: an executable, say.
+    pub(crate) fn made_of(mut self, file: &Path) -> Self {
+        self.options.made_of.push(file.to_owned());
         self
     }
 

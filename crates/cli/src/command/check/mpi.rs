@@ -1,10 +1,10 @@
 //! `simurgh check -n 3 ./app`: every way in which the messages of a compiled MPI program can be received.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use simurgh_actors::command_line::{checked as run_check, watchdog};
+use simurgh_actors::command_line::{checked as run_check, keep_finished, made_of, watchdog};
 use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
@@ -64,25 +64,26 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             "--workers: the processes of an MPI program share one memory; one core explores them",
         ));
     }
-    // Whether the program was compiled anew in the meantime, and which of two searches it was, is not kept.
-    if options.resume.is_some() {
-        return Err(Error::input(
-            "--resume: searches of MPI programs cannot be gone on with yet; leave it out",
-        ));
-    }
     options.network.get_or_insert(NetworkName::Pairwise);
     let searches = searches(arguments.mpi.buffering.unwrap_or_default());
     let (mut cases, mut part, mut exit) = (Vec::new(), Part::default(), Exit::Fine);
     let mut text = String::new();
-    for &(buffering, name) in searches {
+    for (number, &(buffering, name)) in searches.iter().enumerate() {
+        options.resume = arguments.options.resume.as_deref().map(|path| kept_at(path, number));
         part.buffering = name;
         let program = launch(arguments, processes, buffering).explored(load(None)?)?;
-        let check = || checked(&program, arguments, processes, name);
+        let check = || {
+            let check = made_of(checked(&program, arguments, processes, name)?, &arguments.file);
+            // Whoever goes on with the second one does not begin the first again.
+            Ok::<_, Error>(if number + 1 < searches.len() { keep_finished(check) } else { check })
+        };
         let mut came = match determined(&program, check()?, &options, &part)? {
             Some(came) => came,
             None => examined(check()?, &options, Some(&part))?,
         };
         if program.has_learned() {
+            // What was kept is of a search that saw less.
+            options.resume.take().into_iter().for_each(|path| drop(std::fs::remove_file(path)));
             came = examined(check()?, &options, Some(&part))?;
         }
         exit = came.exit;
@@ -99,6 +100,10 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             break;
         }
     }
+    if let (Some(path), Exit::Fine, [_, _]) = (&arguments.options.resume, exit, searches) {
+        // Nothing is left of either.
+        let _ = std::fs::remove_file(path);
+    }
     ci::write(&cases, &options.saved)?;
     print(&text);
     Ok(exit)
@@ -111,6 +116,18 @@ fn searches(name: BufferingName) -> &'static [(Buffering, &'static str)] {
         BufferingName::Zero => &BOTH[1..],
         BufferingName::Infinite => &BOTH[..1],
         BufferingName::Both => &BOTH,
+    }
+}
+
+/// Where a search is kept: the second one of two beside the first.
+fn kept_at(path: &Path, number: usize) -> PathBuf {
+    match number {
+        0 => path.to_owned(),
+        _ => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".zero");
+            name.into()
+        }
     }
 }
 
@@ -143,8 +160,13 @@ fn determined(
     }
     let guard = Guard::start(watchdog(&check), options)?;
     let (interrupt, told) = (Interrupt::listen(), guard.listener());
-    let once =
-        CheckOptions { engine: Engine::Random, executions: Some(1), depth: Some(STEPS), ..options.clone() };
+    let once = CheckOptions {
+        engine: Engine::Random,
+        executions: Some(1),
+        depth: Some(STEPS),
+        resume: None,
+        ..options.clone()
+    };
     let patience = options.time.map(duration).transpose()?.map_or(PATIENCE, |time| time.min(PATIENCE));
     let check = once.apply(check)?.time(patience).progress(told).stop_when(move |_| interrupt.came());
     let (mut report, subject) = run_check(check)?;
