@@ -52,7 +52,9 @@ const SMALLEST: usize = 64;
 const LARGEST: usize = 4096;
 /// After so many questions it is decided whether the table is of use.
 const TRIAL: u32 = 1024;
-/// It is, if at least one question in so many was answered.
+/// It is large enough, if all questions but one in so many were answered.
+const ENOUGH: u32 = 16;
+/// It is of use, if at least one question in so many was answered.
 const WORTH: u32 = 4;
 /// For so many messages it is left alone if not.
 const REST: u32 = 1 << 15;
@@ -100,12 +102,14 @@ impl RouteCache {
         }
         if self.asked >= TRIAL {
             let is_of_use = self.answered >= self.asked / WORTH;
+            let is_enough = self.answered >= self.asked - self.asked / ENOUGH;
+            let is_largest = self.entries.len() >= LARGEST;
             (self.asked, self.answered) = (0, 0);
-            if !is_of_use && self.entries.len() >= LARGEST {
+            if !is_of_use && is_largest {
                 self.rest = REST;
                 return;
             }
-            if !is_of_use {
+            if !is_enough && !is_largest {
                 let size = self.entries.len() * 2;
                 self.entries.clear();
                 self.entries.resize(size, CachedRoute::default());
@@ -163,6 +167,19 @@ mod tests {
         assert!(!ask(&mut routes, 2, 1));
         routes.clear();
         assert!(!ask(&mut routes, 1, 2));
+    }
+
+    /// A table in which pairs drive each other out answers many questions, and is too small nevertheless.
+    #[test]
+    fn it_grows_where_some_pairs_are_never_found() {
+        let mut routes = RouteCache::default();
+        let pairs = |number: u32| (number % 16, 16 + number / 16 % 7);
+        let asked = |number: u32| pairs(number % 112);
+        let known = (0..30_000).filter(|&number| ask(&mut routes, asked(number).0, asked(number).1)).count();
+        let last =
+            (30_000..31_120).filter(|&number| ask(&mut routes, asked(number).0, asked(number).1)).count();
+        assert!(known > 20_000, "{known}");
+        assert!(last >= 1120 - 1120 / ENOUGH as usize, "{last}");
     }
 
     #[test]

@@ -108,7 +108,13 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
     let mark = scratch.mark;
     lower_threshold(system);
     for position in 0..system.dirty.len() {
-        mark_constraint(system, system.dirty[position], mark);
+        let index = system.dirty[position];
+        let constraint = &mut system.constraints[index as usize];
+        // Whom nobody uses any more needs no visit. Who watches is told of it by other means.
+        match constraint.active.head {
+            NONE => constraint.slack = constraint.has_slack(),
+            _ => mark_constraint(system, index, mark),
+        }
     }
     for position in 0..system.unsettled.len() {
         let index = system.unsettled[position];

@@ -625,8 +625,11 @@ impl System {
         // before an older one can have them all. The reference does so.
         for element in first..first + count {
             let number = self.elements.constraint(element);
-            self.constraints[number as usize].slots_taken -= u32::from(self.elements.takes_slot(element));
-            self.unstage(number);
+            let constraint = &mut self.constraints[number as usize];
+            constraint.slots_taken -= u32::from(self.elements.takes_slot(element));
+            if constraint.staged.head != NONE {
+                self.unstage(number);
+            }
         }
     }
 
