@@ -167,6 +167,7 @@ pub(crate) fn set(rank: *mut Rank) {
 
 /// # Safety
 /// The process is alive.
+#[inline]
 unsafe fn arena_for(rank: *mut Rank, heap: Heap) -> *mut Arena {
     match heap {
         Heap::Host => std::ptr::null_mut(),
@@ -178,6 +179,7 @@ unsafe fn arena_for(rank: *mut Rank, heap: Heap) -> *mut Arena {
 }
 
 /// The process that runs on this thread, or null.
+#[inline]
 pub(crate) fn rank() -> *mut Rank {
     if RUNS.get() { CURRENT.load(Ordering::Relaxed) } else { std::ptr::null_mut() }
 }
@@ -187,6 +189,7 @@ pub(crate) fn rank_anywhere() -> *mut Rank {
     CURRENT.load(Ordering::Acquire)
 }
 
+#[inline]
 fn running() -> *mut Rank {
     let rank = rank();
     assert!(!rank.is_null(), "no process of a compiled program runs on this thread");
@@ -220,6 +223,7 @@ pub fn ask(simcall: Simcall) -> Answer {
 ///
 /// # Panics
 /// When no process runs on this thread.
+#[inline]
 pub fn look<T>(f: impl FnOnce(&Port) -> T) -> T {
     // SAFETY: whoever drives the process lends it a port while it runs.
     f(unsafe { &*(*running()).port })
@@ -229,6 +233,7 @@ pub fn look<T>(f: impl FnOnce(&Port) -> T) -> T {
 ///
 /// # Panics
 /// When no process runs on this thread.
+#[inline]
 pub fn with_port<T>(f: impl FnOnce(&mut Port) -> T) -> T {
     let rank = running();
     // SAFETY: whoever drives the process lends it a port while it runs.
@@ -253,6 +258,7 @@ pub fn leave(end: End) -> ! {
 ///
 /// # Panics
 /// When no process runs on this thread.
+#[inline]
 pub fn local<T>() -> *mut T {
     // SAFETY: it runs.
     unsafe { (*running()).local.cast() }
@@ -282,6 +288,7 @@ pub fn symbol(name: &str) -> Option<usize> {
 
 /// Says which heap serves the process that runs from now on; gives the one that did. Outside of any process it is always
 /// the host's.
+#[inline]
 pub fn switch_heap(heap: Heap) -> Heap {
     let rank = rank();
     if rank.is_null() {
@@ -294,6 +301,7 @@ pub fn switch_heap(heap: Heap) -> Heap {
     }
 }
 
+#[cold]
 fn switch_heap_of_worker(heap: Heap) -> Heap {
     let owner = OWNER.get();
     if owner.is_null() {
@@ -305,9 +313,11 @@ fn switch_heap_of_worker(heap: Heap) -> Heap {
 }
 
 /// Calls a function that allocates from a certain heap.
+#[inline]
 pub fn with_heap<T>(heap: Heap, f: impl FnOnce() -> T) -> T {
     struct Back(Heap);
     impl Drop for Back {
+        #[inline]
         fn drop(&mut self) {
             switch_heap(self.0);
         }
