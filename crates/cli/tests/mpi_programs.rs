@@ -40,6 +40,11 @@ fn partitions_arrive() {
 }
 
 #[test]
+fn receives_are_completed_in_every_way() {
+    is_right("requests.c", &["2", "3"]);
+}
+
+#[test]
 fn processes_are_started_later() {
     is_right("spawned.c", &["2", "4"]);
 }

@@ -17,7 +17,7 @@ fn says(ran: &Ran, code: i32, stderr: &str) {
 }
 
 /// Deadlocks: their names, how many processes, their statements, and all that is said.
-const DEADLOCKS: [(&str, &str, &str, &str); 10] = [
+const DEADLOCKS: [(&str, &str, &str, &str); 11] = [
     (
         "skipped",
         "64",
@@ -71,6 +71,14 @@ const DEADLOCKS: [(&str, &str, &str, &str); 10] = [
         "MPI_Request requests[2]; MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, requests); MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, requests + 1);\nif (rank == 0) MPI_Wait(requests, MPI_STATUS_IGNORE);\nelse MPI_Waitany(2, requests, &x, MPI_STATUS_IGNORE);",
         "  rank 0: MPI_Wait for MPI_Irecv from rank 1, tag 1 at waited.c:6\n\
          \x20 rank 1: MPI_Waitany for one of 2 requests, the first MPI_Irecv from rank 0, tag 1 at waited.c:7\n",
+    ),
+    (
+        "all",
+        "2",
+        "MPI_Request requests[3]; if (rank == 0) { for (int tag = 0; tag < 3; tag++) MPI_Irecv(&x, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, requests + tag);\nMPI_Waitall(3, requests, MPI_STATUSES_IGNORE); }\nelse { MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD); MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }",
+        "  rank 0: MPI_Waitall for MPI_Irecv from rank 1, tag 1 at all.c:6\n\
+         \x20 rank 1: called MPI_Finalize and ended\n\
+         \x20 hint: rank 0 waits for rank 1, which has ended\n",
     ),
     (
         "immediate",

@@ -233,6 +233,9 @@ impl Simcall {
             Simcall::WaitAny { activities, timeout, on_timeout, .. } => {
                 Operation::Wait { set: activities, patience: Patience::of_wait(*timeout, *on_timeout) }
             }
+            Simcall::WaitAll { .. } => {
+                unreachable!("only a driver that takes posts is asked for several at once")
+            }
             Simcall::TestAny { activities } => Operation::Wait { set: activities, patience: Patience::Now },
             Simcall::Cancel(id) | Simcall::Withdraw(id) => Operation::Cancel(*id),
             Simcall::Probe(mailbox, criteria) => Operation::Probe(*mailbox, *criteria),

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use simurgh_models::{DiskAccess, ParallelTask, Resource, Transfer};
 use simurgh_platform::{HostId, LinkId};
@@ -131,6 +132,27 @@ pub struct RecvRequest {
     pub criteria: Criteria,
 }
 
+/// What may be left in the port of a driver that takes it, instead of being asked for: it goes with the next simcall, and is
+/// served before it.
+#[derive(Debug)]
+pub enum Post {
+    /// A message that nobody waits for.
+    Send(SendRequest),
+    /// A receive. Its identity is told when the actor runs again, unless it has waited for it by then.
+    Recv(RecvRequest),
+}
+
+impl Post {
+    /// Where it goes.
+    #[inline]
+    pub fn mailbox(&self) -> MailboxId {
+        match self {
+            Post::Send(request) => request.mailbox,
+            Post::Recv(request) => request.mailbox,
+        }
+    }
+}
+
 /// An amount of computation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExecRequest {
@@ -207,6 +229,14 @@ pub enum Simcall {
         on_timeout: OnTimeout,
         /// Whether the kernel forgets the activity once it is completed.
         release: bool,
+    },
+    /// Completes all of a set, and of what was posted with it ([`Post::Recv`]), one after the other in one trip; the kernel
+    /// forgets them. For drivers that take posts: others are asked for one after the other. Answer: [`Answer::All`].
+    WaitAll {
+        /// The set; what was posted with it comes after these.
+        activities: ActivitySet,
+        /// How many of the first of them are over so far is written there, for those who look.
+        over: Arc<AtomicU32>,
     },
     /// Asks whether one of a set is over, without blocking. Answer: [`Answer::Completed`], [`Answer::Failed`] or
     /// [`Answer::Nothing`].
@@ -449,6 +479,8 @@ pub enum Answer {
         /// Why.
         failure: Failure,
     },
+    /// All of the activities are over: what came of each, in their order.
+    All(Box<[Result<Option<Payload>, Failure>]>),
     /// None of the activities is over.
     Nothing,
     /// The actor that was created.

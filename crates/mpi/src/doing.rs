@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use simurgh_kernel::simcall::{Follow, Simcall};
+use simurgh_kernel::simcall::{Criteria, Follow, RecvRequest, Simcall};
 
 use crate::abi::Procedure;
 use crate::arguments::Arguments;
@@ -105,6 +105,13 @@ impl Doing {
         }
     }
 
+    /// It leaves a receive to its driver.
+    #[inline]
+    pub fn leaves(&self, request: &RecvRequest) {
+        let Criteria { context, source, tag } = request.criteria;
+        self.last.set(Some(Note { way: Way::From(source), context, tag }));
+    }
+
     /// It computes, or has computed.
     pub fn computes(&self, computes: bool) {
         self.computes.set(computes);
@@ -142,6 +149,12 @@ impl Rank {
     pub fn has_begun(&self, request: &Pending) {
         let begun = Awaited { note: self.doing.last.get(), begun_by: self.procedure.get(), among: 1 };
         request.begun.set(Some(begun));
+    }
+
+    /// What it waits for.
+    pub fn awaited(&self) -> Awaited {
+        let present = self.posting.present().and_then(|request| request.begun.get());
+        present.unwrap_or_else(|| self.doing.awaited())
     }
 
     /// Waits for this request, which is one of so many.

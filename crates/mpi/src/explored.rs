@@ -91,7 +91,7 @@ fn run_to_init(processes: &Processes, world: &World) -> Option<Snapshot> {
         door.prepare(ActorId(process as u32), world.hosts[process], SimTime::ZERO, None);
         let asked = matches!(body.resume(&mut door), Resumed::Asked).then(|| door.simcall.take()).flatten();
         let waits = matches!(asked, Some(Simcall::Arrive { barrier, .. }) if barrier == world.start);
-        if !waits || !door.notes.is_empty() || !door.detached_sends.is_empty() {
+        if !waits || !door.notes.is_empty() || !door.posts.is_empty() {
             return None;
         }
     }

@@ -45,6 +45,7 @@ pub mod operator;
 pub mod os;
 pub mod p2p;
 pub mod partitioned;
+pub mod posting;
 pub mod progress;
 pub mod rank;
 pub mod report;
@@ -52,6 +53,7 @@ pub mod request;
 pub mod sampling;
 pub mod session;
 pub mod shared_memory;
+pub mod spare;
 pub mod spawning;
 pub mod started;
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
-use simurgh_kernel::ids::ActorId;
-use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
+use simurgh_kernel::ids::{ActivityId, ActorId};
+use simurgh_kernel::simcall::{Answer, Note, Post, RecvRequest, SendRequest, Simcall};
 use simurgh_native::{End, Heap};
 
 use crate::rank::Rank;
@@ -20,12 +20,27 @@ pub fn post(request: SendRequest) {
     let mut request = Some(request);
     simurgh_native::with_port(|port| {
         if port.takes_posts {
-            port.detached_sends.extend(request.take());
+            port.posts.extend(request.take().map(Post::Send));
         }
     });
     if let Some(request) = request {
         ask(Simcall::Send(request, simurgh_kernel::simcall::Follow::Detach));
     }
+}
+
+/// Whether receives can be left to whoever drives the process that runs.
+pub fn takes_posts() -> bool {
+    simurgh_native::look(|port| port.takes_posts)
+}
+
+/// Leaves a receive, which is posted before the next request.
+pub fn leave(request: RecvRequest) {
+    simurgh_native::with_port(|port| port.posts.push(Post::Recv(request)));
+}
+
+/// Looks at the identities of the receives that were left before the last request.
+pub fn received(look: impl FnOnce(&[ActivityId])) {
+    simurgh_native::look(|port| look(&port.received));
 }
 
 /// Leaves a word for the kernel, which it hears before the next request.

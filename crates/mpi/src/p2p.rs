@@ -16,6 +16,7 @@ use crate::error::{Error, Result, fail};
 use crate::message::{Content, Data};
 use crate::rank::Rank;
 use crate::request::{Landing, gone};
+use crate::spare::Spare;
 
 /// The largest tag.
 pub const TAG_MAX: i32 = i32::MAX;
@@ -101,6 +102,17 @@ pub enum Posted {
     UnderWay(ActivityId),
 }
 
+/// How a receive was begun.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Begun {
+    /// It is posted.
+    Known(ActivityId),
+    /// It is left to the driver, for the request that is kept next.
+    Left,
+    /// It is from nobody.
+    Nobody,
+}
+
 /// How a send is made.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Manner {
@@ -140,9 +152,9 @@ impl Outgoing {
         self.datatype.size * self.count
     }
 
-    /// The data, without gaps.
-    pub fn data(&self) -> Data {
-        let mut data = Data::new();
+    /// The data, without gaps, in memory that is kept for them.
+    pub fn data(&self, spare: &Spare) -> Data {
+        let mut data = spare.data(self.bytes());
         // SAFETY: the program says that so many elements lie there.
         unsafe { self.datatype.pack(self.buffer, self.count, &mut data) };
         data
@@ -162,7 +174,7 @@ impl Rank {
             self.check_uses(|| send.uses());
         }
         // It is the receiver's in the end.
-        let (data, mode) = (self.for_others(|| send.data()), send.mode);
+        let (data, mode) = (self.for_others(|| send.data(&self.world.spare)), send.mode);
         self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(
             &send.comm,
@@ -185,8 +197,8 @@ impl Rank {
             return Ok(());
         }
         self.check_uses(|| send.uses());
-        let (data, mode, wait) = (self.for_others(|| send.data()), send.mode, Follow::Wait(None));
-        let manner = Manner::Blocking;
+        let data = self.for_others(|| send.data(&self.world.spare));
+        let (mode, wait, manner) = (send.mode, Follow::Wait(None), Manner::Blocking);
         self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(&send.comm, Context::User, send.destination, send.tag, data, mode, manner, wait)?;
         Ok(())
@@ -237,7 +249,7 @@ impl Rank {
             bytes: bytes as f64 + HEADER,
             rate: None,
             envelope,
-            payload: Some(self.for_others(|| Box::new(content))),
+            payload: Some(self.for_others(|| self.world.spare.boxed(content))),
         };
         if mode == Mode::Buffered {
             // Nobody waits for it but whoever wants the buffer back.
@@ -294,8 +306,27 @@ impl Rank {
     ) -> Result<Option<ActivityId>> {
         let Some(criteria) = self.criteria(comm, context, source, tag)? else { return Ok(None) };
         let request = RecvRequest { mailbox: mailbox(self.process), rate: None, criteria };
+        Ok(Some(self.ask_receive(request)))
+    }
+
+    /// Begins a receive of the program, for a request.
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn begin_receive(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Begun> {
+        let Some(criteria) = self.criteria(comm, Context::User, source, tag)? else {
+            return Ok(Begun::Nobody);
+        };
+        let request = RecvRequest { mailbox: mailbox(self.process), rate: None, criteria };
+        match self.leave_receive(request) {
+            None => Ok(Begun::Left),
+            Some(request) => Ok(Begun::Known(self.ask_receive(request))),
+        }
+    }
+
+    fn ask_receive(&self, request: RecvRequest) -> ActivityId {
         match self.ask(Simcall::Recv(request, Follow::Return)) {
-            Answer::Activity(activity) => Ok(Some(activity)),
+            Answer::Activity(activity) => activity,
             other => unreachable!("a receive is not answered by {other:?}"),
         }
     }
@@ -342,10 +373,24 @@ impl Rank {
             Some(content) => {
                 self.check_types(landing, &content);
                 self.check_ready(&content, posted);
-                landing.put(&content)
+                self.lands(content, landing)
             }
             None => Ok(Status::of_nobody()),
         }
+    }
+
+    /// Puts a message into its place; its memory is kept for another.
+    ///
+    /// # Errors
+    /// If it is longer than the place.
+    pub fn lands(
+        &self,
+        content: Box<Content>,
+        landing: &Landing,
+    ) -> std::result::Result<Status, (Error, Status)> {
+        let outcome = landing.put(&content);
+        self.for_others(|| self.world.spare.keep(content));
+        outcome
     }
 
     /// What a receive costs after the message has come.

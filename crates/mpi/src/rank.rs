@@ -34,6 +34,7 @@ use crate::operator::Operator;
 #[cfg(not(test))]
 use crate::os;
 use crate::p2p::Found;
+use crate::posting::Posting;
 use crate::progress::{self, Vain};
 use crate::request::Pending;
 use crate::sampling::Sampling;
@@ -82,14 +83,16 @@ pub struct Rank {
     pub procedure: Cell<Option<Procedure>>,
     /// What it is about, for people who ask why it does not go on.
     pub doing: Doing,
+    /// What it has left to its driver.
+    pub posting: Posting,
     /// How often in a row it has polled in vain.
     pub vain: Vain,
     /// When the program went on last.
     pub clock: Clock,
     /// How often in a row it has read the clock.
     pub clock_reads: Cell<u32>,
-    /// How often it called what, and how long that took in all.
-    pub called: RefCell<BTreeMap<Procedure, (u64, f64)>>,
+    /// How often it called what, and how long that took in all; a program calls few of all procedures.
+    pub called: RefCell<Vec<(Procedure, u64, f64)>>,
     /// What it leaves behind for those who look at the run.
     pub tracks: Tracks,
     /// What it does, as a trace, where that is wanted.
@@ -178,6 +181,10 @@ fn is_choice(simcall: &Simcall) -> bool {
 impl Rank {
     /// A process that has just begun.
     pub fn new(process: u32, world: Arc<World>) -> Self {
+        #[cfg(test)]
+        let over = Arc::default();
+        #[cfg(not(test))]
+        let over = os::in_heap_of_all(Arc::default);
         let birth = world.birth(process);
         let (first, count) =
             birth.as_ref().map_or((0, world.size() as u32), |birth| (birth.first, birth.count));
@@ -210,6 +217,7 @@ impl Rank {
             caller: Cell::new(0),
             procedure: Cell::new(None),
             doing: Doing::default(),
+            posting: Posting::new(over),
             vain: Vain::default(),
             clock: Clock::default(),
             clock_reads: Cell::new(0),
@@ -269,7 +277,9 @@ impl Rank {
         if self.world.wanted.actions {
             return self.ask_and_write(simcall, |simcall| self.ask_kernel(simcall));
         }
-        self.ask_kernel(simcall)
+        let answer = self.ask_kernel(simcall);
+        self.was_told();
+        answer
     }
 
     #[inline]
@@ -285,9 +295,13 @@ impl Rank {
         let seconds = to - from;
         self.was_in(Some(procedure), from, to);
         let mut called = self.called.borrow_mut();
-        let (count, time) = called.entry(procedure).or_default();
-        *count += 1;
-        *time += seconds;
+        match called.iter_mut().find(|(other, ..)| *other == procedure) {
+            Some((_, count, time)) => {
+                *count += 1;
+                *time += seconds;
+            }
+            None => called.push((procedure, 1, seconds)),
+        }
     }
 
     /// Sends what nobody waits for.
@@ -370,6 +384,10 @@ impl Rank {
     /// Keeps a request that is under way, and gives its handle.
     pub fn keep(&self, request: Pending) -> Request {
         self.has_begun(&request);
-        Request(self.requests.borrow_mut().insert(Rc::new(request)))
+        let request = Rc::new(request);
+        if request.is_untold() {
+            self.is_left(Rc::clone(&request));
+        }
+        Request(self.requests.borrow_mut().insert(request))
     }
 }

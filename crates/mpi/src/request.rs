@@ -31,11 +31,13 @@ pub struct Pending {
     /// What it is, and what is to be done with what arrives.
     pub work: RefCell<Work>,
     /// What it begins with each time, if it can be begun again.
-    pub persistent: Option<Persistent>,
+    pub persistent: Option<Box<Persistent>>,
     /// Which of its messages tests have found complete.
     found: RefCell<Vec<bool>>,
     /// Whether the program itself has still to say that it is complete.
     pub open: Cell<bool>,
+    /// Whether it waits for a receive that was left to the driver, and whose identity is not known yet.
+    untold: Cell<bool>,
     /// Whether it was begun, and not completed since.
     pub active: Cell<bool>,
     /// Whether it was ever begun.
@@ -47,7 +49,7 @@ pub struct Pending {
     /// Whether a test of several has found it complete, and others not.
     pub was_seen: Cell<bool>,
     /// What it came to so far.
-    pub outcome: RefCell<std::result::Result<Status, (Error, Status)>>,
+    pub outcome: RefCell<Outcome>,
     /// Whose errors its errors are.
     pub comm: Option<Rc<Communicator>>,
     /// What it was begun for, and by which call.
@@ -55,6 +57,9 @@ pub struct Pending {
     /// Whether the program has cancelled it.
     pub cancelled: Cell<bool>,
 }
+
+/// What a request came to: its status, or what is wrong, which is rare.
+pub type Outcome = std::result::Result<Status, Box<(Error, Status)>>;
 
 /// What a request can be begun with again.
 #[derive(Debug)]
@@ -180,6 +185,7 @@ impl Pending {
             work: RefCell::new(work),
             persistent: None,
             open: Cell::new(false),
+            untold: Cell::new(false),
             active: Cell::new(true),
             was_started: Cell::new(true),
             posted: Cell::new(0),
@@ -192,6 +198,13 @@ impl Pending {
         }
     }
 
+    /// One that waits for a receive that was left ([`Rank::leave_receive`]).
+    pub fn untold(landing: Landing, comm: Rc<Communicator>) -> Self {
+        let request = Self::new([], Work::Receive(landing), Some(comm));
+        request.untold.set(true);
+        request
+    }
+
     /// One that is complete.
     pub fn complete(status: Status, comm: Option<Rc<Communicator>>) -> Self {
         let request = Self::new([], Work::Nothing, comm);
@@ -202,7 +215,7 @@ impl Pending {
     /// One that is not begun.
     pub fn inactive(persistent: Persistent, comm: Option<Rc<Communicator>>) -> Self {
         let mut request = Self::complete(Status::empty(), comm);
-        request.persistent = Some(persistent);
+        request.persistent = Some(Box::new(persistent));
         request.active.set(false);
         request.was_started.set(false);
         request
@@ -218,6 +231,37 @@ impl Pending {
         self.was_started.set(true);
     }
 
+    /// It begins anew, with a receive that was left.
+    pub fn begins_untold(&self, landing: Landing) {
+        self.begins([], Work::Receive(landing), Status::empty());
+        self.untold.set(true);
+    }
+
+    /// Whether the identity of its receive is not known yet.
+    pub fn is_untold(&self) -> bool {
+        self.untold.get()
+    }
+
+    /// The identity of its receive.
+    pub fn is_told(&self, activity: ActivityId) {
+        self.untold.set(false);
+        self.activities.borrow_mut().push((activity, 0));
+    }
+
+    /// Whether all that is missing is one message, which is received or sent as it is.
+    pub fn is_plain(&self) -> bool {
+        let one = self.untold.get() || self.activities.borrow().len() == 1;
+        one && !self.open.get() && matches!(&*self.work.borrow(), Work::Nothing | Work::Receive(_))
+    }
+
+    /// What it waits for, if that is one and known.
+    pub fn only_activity(&self) -> Option<ActivityId> {
+        match self.activities.borrow()[..] {
+            [(activity, _)] => Some(activity),
+            _ => None,
+        }
+    }
+
     /// Goes on where nothing is waited for, as what has just begun may not.
     pub fn settle(&self, me: &Rank) {
         if self.activities.borrow().is_empty() {
@@ -231,7 +275,10 @@ impl Pending {
     }
 
     /// What it waits for.
-    pub fn waits_for(&self) -> SmallVec<[ActivityId; 1]> {
+    pub fn waits_for(&self, me: &Rank) -> SmallVec<[ActivityId; 1]> {
+        if self.untold.get() {
+            me.tells();
+        }
         self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
     }
 
@@ -264,7 +311,7 @@ impl Pending {
 
     /// Whether nothing is missing.
     pub fn is_complete(&self) -> bool {
-        !self.open.get() && self.activities.borrow().is_empty()
+        !self.open.get() && !self.untold.get() && self.activities.borrow().is_empty()
     }
 
     /// One of its activities is over.
@@ -279,12 +326,7 @@ impl Pending {
             let Some(place) = activities.iter().position(|(other, _)| *other == activity) else { return };
             activities.remove(place).1
         };
-        let told = self.told(me, number, result);
-        if let Err(wrong) = told
-            && self.outcome.borrow().is_ok()
-        {
-            *self.outcome.borrow_mut() = Err(wrong);
-        }
+        self.takes(me, number, result);
         if self.activities.borrow().is_empty() {
             self.finish(me);
         }
@@ -299,7 +341,22 @@ impl Pending {
             }
             _ => unreachable!("messages come to receives"),
         };
-        *self.outcome.borrow_mut() = outcome;
+        *self.outcome.borrow_mut() = outcome.map_err(Box::new);
+    }
+
+    /// All that a plain request waits for is over.
+    pub fn is_over(&self, me: &Rank, result: std::result::Result<Option<Payload>, Failure>) {
+        self.untold.set(false);
+        self.activities.borrow_mut().clear();
+        self.takes(me, 0, result);
+    }
+
+    fn takes(&self, me: &Rank, number: u32, result: std::result::Result<Option<Payload>, Failure>) {
+        if let Err(wrong) = self.told(me, number, result)
+            && self.outcome.borrow().is_ok()
+        {
+            *self.outcome.borrow_mut() = Err(Box::new(wrong));
+        }
     }
 
     fn told(
@@ -326,7 +383,7 @@ impl Pending {
                 me.has_received(&content);
                 me.check_types(landing, &content);
                 me.check_ready(&content, self.posted.get());
-                *self.outcome.borrow_mut() = Ok(landing.put(&content)?);
+                *self.outcome.borrow_mut() = Ok(me.lands(content, landing)?);
                 Ok(())
             }
             Work::Several(several) => {
@@ -357,7 +414,7 @@ impl Pending {
                     self.finish(me);
                 }
             }
-            Err(error) => *self.outcome.borrow_mut() = Err((error, Status::empty())),
+            Err(error) => *self.outcome.borrow_mut() = Err(Box::new((error, Status::empty()))),
         }
     }
 }
@@ -404,6 +461,9 @@ impl Pending {
     /// # Errors
     /// What its functions say.
     pub fn ended(&self, me: &Rank) -> Result<Option<Status>> {
+        if !matches!(&*self.work.borrow(), Work::Generalized(_)) {
+            return Ok(None);
+        }
         let status = self.asked(me);
         if let Some(own) = self.generalized() {
             own.is_freed()?;

@@ -96,7 +96,7 @@ impl Rank {
     pub fn tracked(&self) -> Tracked {
         let called = self.called.borrow();
         let mut calls: Vec<_> =
-            called.iter().map(|(procedure, (count, seconds))| (procedure.name(), *count, *seconds)).collect();
+            called.iter().map(|(procedure, count, seconds)| (procedure.name(), *count, *seconds)).collect();
         calls.sort_by(|a, b| b.2.total_cmp(&a.2).then(b.1.cmp(&a.1)).then(a.0.cmp(b.0)));
         Tracked {
             calls,

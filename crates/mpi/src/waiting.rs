@@ -12,7 +12,7 @@ impl Rank {
     /// Waits until a request is complete.
     pub fn wait_for(&self, request: &Pending) {
         while !request.is_complete() {
-            let activities = request.waits_for();
+            let activities = request.waits_for(self);
             if activities.is_empty() {
                 self.never();
             }
@@ -54,7 +54,7 @@ impl Rank {
             let mut activities = ActivitySet::new();
             let mut owners = Vec::new();
             for (_, request) in requests {
-                for activity in request.waits_for() {
+                for activity in request.waits_for(self) {
                     activities.push(activity);
                     owners.push((activity, request));
                 }
@@ -74,12 +74,12 @@ impl Rank {
     /// Looks whether a request is complete.
     pub fn test(&self, request: &Pending) -> bool {
         while !request.is_complete() {
-            let activities = request.waits_for();
+            let activities = request.waits_for(self);
             if activities.is_empty() {
                 return false;
             }
             self.polls(&activities);
-            if request.waits_for() != activities {
+            if request.waits_for(self) != activities {
                 continue;
             }
             let Ok((index, result)) =
@@ -117,7 +117,7 @@ impl Rank {
             let mut activities = ActivitySet::new();
             let mut owners = Vec::new();
             for (_, request) in requests {
-                for activity in request.waits_for() {
+                for activity in request.waits_for(self) {
                     activities.push(activity);
                     owners.push((activity, request));
                 }

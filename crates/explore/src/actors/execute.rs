@@ -454,6 +454,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 probed.as_deref().map(|(e, bytes)| (e.context, e.source, e.tag, bytes.to_bits())),
             )) as u64,
             Some(Answer::Number(_) | Answer::Platform(_)) => 7,
+            Some(Answer::All(_)) => unreachable!("a search is asked to wait for one after the other"),
         };
         let history = &mut self.processes[actor.index()].history;
         *history = mix(mix(*history, what), seen);

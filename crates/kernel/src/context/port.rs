@@ -11,8 +11,8 @@ use simurgh_platform::HostId;
 use super::OnExit;
 use super::label::Label;
 use super::place::Place;
-use crate::ids::ActorId;
-use crate::simcall::{Answer, Note, SendRequest, Simcall};
+use crate::ids::{ActivityId, ActorId};
+use crate::simcall::{Answer, Note, Post, Simcall};
 
 /// Where an actor's code and the kernel exchange requests and answers.
 pub struct Port {
@@ -30,10 +30,12 @@ pub struct Port {
     pub answer: Option<Answer>,
     /// What goes with its next simcall, served before it.
     pub notes: Vec<Note>,
-    /// Whether messages that nobody waits for may be left here, instead of being asked one by one.
+    /// Whether messages that nobody waits for, and receives, may be left here, instead of being asked one by one.
     pub takes_posts: bool,
-    /// Such messages, sent before its next simcall is served.
-    pub detached_sends: Vec<SendRequest>,
+    /// Such posts, served before its next simcall is.
+    pub posts: Vec<Post>,
+    /// The receives among those that went with its last simcall, in order; none if that has waited for them.
+    pub received: Vec<ActivityId>,
     /// What is to be called when it ends.
     pub on_exit: Vec<OnExit>,
     /// What it says, for people to read, when its request is served.
@@ -96,7 +98,8 @@ impl Door {
             answer: None,
             notes: Vec::new(),
             takes_posts: false,
-            detached_sends: Vec::new(),
+            posts: Vec::new(),
+            received: Vec::new(),
             on_exit: Vec::new(),
             said: Vec::new(),
             wants_labels: false,

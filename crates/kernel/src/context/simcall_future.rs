@@ -7,7 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use super::port::PortGuard;
 use crate::ids::ActorId;
-use crate::simcall::{Answer, SendRequest, Simcall};
+use crate::simcall::{Answer, Post, SendRequest, Simcall};
 
 /// A simcall as a future: the request is made when it is first polled, and it is ready when that is answered.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl SimcallFuture {
         match PortGuard::take().port() {
             Some(port) if port.takes_posts => {
                 let request = request(port.actor);
-                port.detached_sends.push(request);
+                port.posts.push(Post::Send(request));
                 self.stage = Stage::Over;
                 Poll::Ready(())
             }

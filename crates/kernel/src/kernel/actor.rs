@@ -1,5 +1,8 @@
 //! What the kernel keeps of an actor, and what actors wait for.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
@@ -19,6 +22,8 @@ pub(super) enum Waiting {
     },
     /// One of several activities, or of none.
     Several(Box<Several>),
+    /// All of several activities.
+    All(Box<All>),
     Sleep,
     Mutex(MutexId),
     Semaphore(SemaphoreId),
@@ -41,12 +46,34 @@ pub(super) struct Several {
     pub(super) release: bool,
 }
 
+/// A wait for all of several activities, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct All {
+    pub(super) set: ActivitySet,
+    /// How many of the first of them are over.
+    pub(super) over: Arc<AtomicU32>,
+}
+
+impl All {
+    /// The one that it waits for now.
+    pub(super) fn present(&self) -> ActivityId {
+        self.set[self.over.load(Ordering::Relaxed) as usize]
+    }
+}
+
+impl PartialEq for All {
+    fn eq(&self, other: &Self) -> bool {
+        self.set == other.set && Arc::ptr_eq(&self.over, &other.over)
+    }
+}
+
 impl Waiting {
     /// The activities that are waited for.
     pub(super) fn activities(&self) -> &[ActivityId] {
         match self {
             Waiting::One { id, .. } => std::slice::from_ref(id),
             Waiting::Several(several) => &several.set,
+            Waiting::All(all) => &all.set,
             _ => &[],
         }
     }
@@ -56,6 +83,7 @@ impl Waiting {
         match self {
             Waiting::One { release, .. } => *release,
             Waiting::Several(several) => several.release,
+            Waiting::All(_) => true,
             _ => false,
         }
     }

@@ -302,7 +302,10 @@ impl<K: Default> Kernel<K> {
     /// The activity is over: whoever waits for it is woken, in the order in which they began to.
     pub(super) fn wake_waiters(&mut self, id: ActivityId) {
         while let Some((actor, result)) = self.wake_single_waiters(id) {
-            self.wake_from_several(actor, id, result);
+            match self.actors[actor.index()].waiting {
+                Waiting::All(_) => self.wake_from_all(actor),
+                _ => self.wake_from_several(actor, id, result),
+            }
         }
     }
 

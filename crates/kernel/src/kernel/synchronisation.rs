@@ -225,6 +225,7 @@ impl<K: Default> Kernel<K> {
             Waiting::Nothing
             | Waiting::One { .. }
             | Waiting::Several(_)
+            | Waiting::All(_)
             | Waiting::Sleep
             | Waiting::Suspended => {}
         }

@@ -201,6 +201,7 @@ impl<K: Default> Kernel<K> {
                 [id] => self.purpose(id),
                 _ => Reason::WaitingAny(several.set.len() as u32),
             },
+            Waiting::All(all) => self.purpose(all.present()),
             Waiting::Sleep => Reason::Sleeping,
             Waiting::Mutex(mutex) | Waiting::Reacquiring { mutex, .. } => Reason::Locking(*mutex),
             Waiting::Semaphore(semaphore) => Reason::Acquiring(*semaphore),

@@ -114,9 +114,11 @@ impl<K: Default> Kernel<K> {
                 self.leave_joiners(target, actor);
                 self.unblock(actor, Answer::Flag(false));
             }
-            Waiting::Nothing | Waiting::Reacquiring { .. } | Waiting::Barrier(_) | Waiting::Suspended => {
-                unreachable!("these waits have no timer")
-            }
+            Waiting::Nothing
+            | Waiting::All(_)
+            | Waiting::Reacquiring { .. }
+            | Waiting::Barrier(_)
+            | Waiting::Suspended => unreachable!("these waits have no timer"),
         }
     }
 }

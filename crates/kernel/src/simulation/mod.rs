@@ -15,6 +15,7 @@ mod completions;
 mod effects;
 mod invariants;
 mod parallelism;
+mod posts;
 mod prefetch;
 pub mod report;
 mod round;
@@ -56,6 +57,8 @@ pub struct Code {
 struct Rare {
     /// A simcall that is not served yet.
     held: Option<Held>,
+    /// What it received that it has left to its driver, and was not told of yet.
+    received: Vec<ActivityId>,
     on_exit: Vec<OnExit>,
     /// Which of the boots starts it again.
     boot: Option<usize>,

@@ -10,7 +10,7 @@ use super::round::Slot;
 use super::{Purpose, Simulation, purpose};
 use crate::context::Port;
 use crate::ids::{ActivityId, ActorId, MailboxId};
-use crate::simcall::Simcall;
+use crate::simcall::{Post, Simcall};
 
 /// Fewer things than this are not worth it.
 pub(super) const FEW: usize = 3;
@@ -132,5 +132,5 @@ fn mailboxes(port: &Port) -> impl Iterator<Item = MailboxId> + '_ {
         Some(Simcall::Recv(request, _)) => Some(request.mailbox),
         _ => None,
     };
-    port.detached_sends.iter().map(|post| post.mailbox).chain(asked)
+    port.posts.iter().map(Post::mailbox).chain(asked)
 }

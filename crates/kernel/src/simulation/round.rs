@@ -10,7 +10,7 @@ use super::{Code, Error, Simulation, prefetch};
 use crate::context::{Body, Door, Port, Resumed};
 use crate::ids::{ActorId, ExposedId};
 use crate::kernel::{Served, Woken};
-use crate::simcall::{ExecRequest, Follow, Note, PlatformRequest, SendRequest, Simcall};
+use crate::simcall::{ExecRequest, Note, PlatformRequest, Simcall};
 use crate::simulation::report::{ActorFailure, Pacing};
 
 /// How many actors run before the first of them is served, where that cannot be told from running all of them first: what
@@ -281,8 +281,8 @@ impl Simulation {
             self.hold(actor, Held { simcall, turns: turns - 1, notes });
             return Ok(());
         }
-        if !port.detached_sends.is_empty() {
-            self.serve_detached_sends(actor, &mut port.detached_sends)?;
+        if !port.posts.is_empty() {
+            self.serve_posts(actor, port)?;
         }
         if !port.notes.is_empty() {
             self.serve_notes(actor, &mut port.notes)?;
@@ -345,16 +345,6 @@ impl Simulation {
                 self.failures.push(ActorFailure { actor, name, host, at, message });
             }
         }
-    }
-
-    /// Messages that nobody waits for. They are not sent by an actor that was ended in this round.
-    fn serve_detached_sends(&mut self, actor: ActorId, posts: &mut Vec<SendRequest>) -> Result<(), Error> {
-        for post in &mut *posts {
-            self.kernel.post_send(actor, post, Follow::Detach);
-            self.settle()?;
-        }
-        posts.clear();
-        Ok(())
     }
 
     fn hold(&mut self, actor: ActorId, held: Held) {
@@ -427,8 +417,12 @@ impl Simulation {
 #[inline(always)]
 fn prepare<'a>(simulation: &'a mut Simulation, actor: ActorId, slot: &mut Slot) -> Option<&'a mut Code> {
     slot.actor = Some(actor);
-    if simulation.kernel.kept(actor).rare.as_ref().is_some_and(|rare| rare.held.is_some()) {
-        return None;
+    if let Some(rare) = &mut simulation.kernel.kept_mut(actor).rare {
+        if rare.held.is_some() {
+            return None;
+        }
+        slot.door.received.clear();
+        std::mem::swap(&mut rare.received, &mut slot.door.received);
     }
     let Woken { host, answer, kept } = simulation.kernel.wake(actor)?;
     simulation.turns += 1;

@@ -7,7 +7,7 @@ use super::p2p::{incoming, outgoing};
 use crate::abi::{Comm, Datatype, Request, Status};
 use crate::error::Result;
 use crate::message::Content;
-use crate::p2p::{Context, Incoming, Manner, Mode, Outgoing, Posted};
+use crate::p2p::{Begun, Context, Incoming, Manner, Mode, Outgoing, Posted};
 use crate::rank::Rank;
 use crate::request::{Pending, Persistent, Several, Then, Work};
 
@@ -36,16 +36,14 @@ fn post(me: &Rank, receive: &Incoming) -> Result<Pending> {
         pending.has_come(me, content);
         return Ok(pending);
     }
-    let posted = me.post_receive(comm, Context::User, *source, *tag)?;
-    let comm = Some(Rc::clone(comm));
-    Ok(match posted {
-        Some(activity) => {
-            let pending = Pending::new([activity], Work::Receive(landing.clone()), comm);
-            me.owns(&pending, || receive.uses());
-            pending
-        }
-        None => Pending::complete(Status::of_nobody(), comm),
-    })
+    let (begun, comm) = (me.begin_receive(comm, *source, *tag)?, Rc::clone(comm));
+    let pending = match begun {
+        Begun::Known(activity) => Pending::new([activity], Work::Receive(landing.clone()), Some(comm)),
+        Begun::Left => Pending::untold(landing.clone(), comm),
+        Begun::Nobody => return Ok(Pending::complete(Status::of_nobody(), Some(comm))),
+    };
+    me.owns(&pending, || receive.uses());
+    Ok(pending)
 }
 
 #[expect(clippy::too_many_arguments, reason = "a send of MPI has as many")]
@@ -129,9 +127,9 @@ struct Exchange {
 }
 
 impl Several for Exchange {
-    fn arrived(&mut self, _me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
+    fn arrived(&mut self, me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
         if let Some(content) = message {
-            self.status = self.landing.put(&content).map_err(|(error, _)| error)?;
+            self.status = me.lands(content, &self.landing).map_err(|(error, _)| error)?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result, fail};
 use crate::p2p::{Context, Incoming, Manner, Mode, Outgoing, Posted, check_any_tag, check_tag};
 use crate::rank::Rank;
 use crate::request::{Landing, Pending, Work};
+use crate::spare::Spare;
 
 /// Elements of a program's memory: so many of a type, from an address on.
 #[derive(Clone, Debug)]
@@ -209,23 +210,27 @@ pub(super) fn exchange(
             tag: send.tag,
             waited: true,
             sent: me.sent_as(send.count, &send.datatype),
-            data: send.data(),
+            data: send.data(&Spare::default()),
         };
         me.check_types(&receive.landing, &content);
         return receive.landing.put(&content);
     }
-    let posted = me.post_send(send, Manner::Immediate).map_err(failed)?;
-    let sent = Pending::new([], Work::Nothing, None);
-    me.has_begun(&sent);
+    let sent = match me.post_send(send, Manner::Immediate).map_err(failed)? {
+        Posted::Done => None,
+        Posted::UnderWay(activity) => {
+            let sent = Pending::new([activity], Work::Nothing, None);
+            me.has_begun(&sent);
+            Some(sent)
+        }
+    };
     let Incoming { landing, source, tag, comm } = receive;
     let received = me.receive_content(comm, Context::User, *source, *tag).map_err(failed)?;
     let received = received.expect("it comes from somebody");
     me.check_types(landing, &received);
-    let outcome = landing.put(&received);
-    if let Posted::UnderWay(activity) = posted {
-        sent.begins([activity], Work::Nothing, Status::empty());
+    let outcome = me.lands(received, landing);
+    if let Some(sent) = sent {
         me.wait_for(&sent);
-        sent.outcome.into_inner()?;
+        sent.outcome.into_inner().map_err(|wrong| *wrong)?;
     }
     outcome
 }

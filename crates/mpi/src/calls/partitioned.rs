@@ -79,7 +79,7 @@ fn sending(me: &Rank, request: Request) -> Result<(Rc<Pending>, Rc<PartitionedSe
     let Some(found) = me.request(request)? else {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
-    match &found.persistent {
+    match found.persistent.as_deref() {
         Some(Persistent::PartitionedSend(send)) => {
             let send = Rc::clone(send);
             Ok((found, send))
@@ -124,7 +124,7 @@ pub fn parrived(me: &Rank, request: Request, partition: i32, flag: *mut i32) -> 
     check_place(flag)?;
     // What is not under way has arrived (4.2.2).
     let Some(found) = me.request(request)? else { return give(flag, 1) };
-    let receive: Rc<PartitionedReceive> = match &found.persistent {
+    let receive: Rc<PartitionedReceive> = match found.persistent.as_deref() {
         Some(Persistent::PartitionedReceive(receive)) => Rc::clone(receive),
         _ => return fail(abi::ERR_REQUEST, "the request is not one of MPI_Precv_init"),
     };

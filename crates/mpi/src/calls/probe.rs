@@ -187,7 +187,7 @@ pub fn mrecv(
 ) -> Result {
     let request = receive_found(me, buf, count, datatype, message)?;
     me.wait_for(&request);
-    super::p2p::told(request.outcome.into_inner(), status)
+    super::p2p::told(request.outcome.into_inner().map_err(|wrong| *wrong), status)
 }
 
 pub fn imrecv(
@@ -209,14 +209,17 @@ pub fn cancel(me: &Rank, request: *mut Request) -> Result {
     let Some(found) = me.request(unsafe { *request })? else {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
-    if matches!(found.persistent, Some(Persistent::PartitionedSend(_) | Persistent::PartitionedReceive(_))) {
+    if matches!(
+        found.persistent.as_deref(),
+        Some(Persistent::PartitionedSend(_) | Persistent::PartitionedReceive(_))
+    ) {
         return fail(abi::ERR_REQUEST, "a request of partitions cannot be cancelled");
     }
     found.cancelled.set(true);
     if found.is_cancelled()? || matches!(&*found.work.borrow(), Work::Several(_)) {
         return Ok(());
     }
-    for activity in found.waits_for() {
+    for activity in found.waits_for(me) {
         // What has met its other end goes on: then it is too late.
         me.ask(Simcall::Withdraw(activity));
     }

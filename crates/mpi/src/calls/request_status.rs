@@ -20,7 +20,8 @@ pub fn request_get_status(me: &Rank, request: Request, flag: *mut i32, status: *
     unsafe { flag.write(i32::from(complete)) };
     if complete {
         let so_far = match &*found.outcome.borrow() {
-            Ok(status) | Err((_, status)) => *status,
+            Ok(status) => *status,
+            Err(wrong) => wrong.1,
         };
         let told = found.asked(me)?.unwrap_or(so_far);
         // SAFETY: the program gives a status, or none.
@@ -41,7 +42,8 @@ fn look(me: &Rank, count: i32, array: *const Request) -> Result<(Vec<(usize, Sta
         active += 1;
         if me.test(&found) {
             let status = match &*found.outcome.borrow() {
-                Ok(status) | Err((_, status)) => *status,
+                Ok(status) => *status,
+                Err(wrong) => wrong.1,
             };
             complete.push((index, found.asked(me)?.unwrap_or(status)));
         }

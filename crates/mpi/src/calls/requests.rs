@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::abi::{self, Comm, Request, Status};
 use crate::error::{Error, On, Result, fail};
-use crate::p2p::{Context, Incoming, Manner, Posted};
+use crate::p2p::{Begun, Context, Incoming, Manner, Posted};
 use crate::rank::Rank;
 use crate::request::{Pending, Persistent, Work};
 
@@ -33,8 +33,8 @@ impl Rank {
     ///
     /// # Errors
     /// If it is not one, or is under way, or cannot be begun.
-    pub fn start(&self, request: &Pending) -> Result {
-        let Some(persistent) = &request.persistent else {
+    pub fn start(&self, request: &Rc<Pending>) -> Result {
+        let Some(persistent) = request.persistent.as_deref() else {
             return fail(
                 abi::ERR_REQUEST,
                 "the request is not persistent: only those of MPI_..._init are started",
@@ -63,9 +63,16 @@ impl Rank {
                     self.has_begun(request);
                     return Ok(());
                 }
-                let posted = self.post_receive(comm, Context::User, *source, *tag)?;
-                let status = if posted.is_some() { Status::empty() } else { Status::of_nobody() };
-                request.begins(posted, Work::Receive(landing.clone()), status);
+                match self.begin_receive(comm, *source, *tag)? {
+                    Begun::Known(activity) => {
+                        request.begins([activity], Work::Receive(landing.clone()), Status::empty());
+                    }
+                    Begun::Left => {
+                        request.begins_untold(landing.clone());
+                        self.is_left(Rc::clone(request));
+                    }
+                    Begun::Nobody => request.begins([], Work::Nothing, Status::of_nobody()),
+                }
                 self.owns(request, || receive.uses());
             }
             Persistent::PartitionedSend(send) => send.begin(request),
@@ -93,7 +100,7 @@ impl Rank {
         let outcome = request.outcome.replace(Ok(Status::empty()));
         let outcome = match request.ended(self) {
             Ok(Some(status)) => Ok(status),
-            Ok(None) => outcome,
+            Ok(None) => outcome.map_err(|wrong| *wrong),
             Err(error) => Err((error, Status::empty())),
         };
         request.active.set(false);
@@ -172,13 +179,15 @@ pub fn wait(me: &Rank, request: *mut Request, status: *mut Status) -> Result {
         told_nothing(status);
         return Ok(());
     };
-    me.wait_for(&found);
+    let waited = [(0, found)];
+    me.wait_for_all(&waited);
+    let [(_, found)] = waited;
     told(me, request, &found, status)
 }
 
 /// The requests of an array that are under way, by their places.
 fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<Pending>)>> {
-    let mut active = Vec::new();
+    let mut active = Vec::with_capacity(length(count)?);
     for index in 0..length(count)? {
         // SAFETY: the program gives so many.
         let found = me.request(unsafe { *array.add(index) })?;
@@ -225,22 +234,21 @@ fn told_all(
     place_of: impl Fn(usize, usize) -> usize,
 ) -> Result {
     let mut wrong = None;
-    let mut outcomes = Vec::with_capacity(requests.len());
+    let is_wanted = !statuses.is_null();
+    let mut outcomes = Vec::with_capacity(if is_wanted { requests.len() } else { 0 });
     for (index, request) in requests {
         // SAFETY: there are so many requests.
-        outcomes.push(me.complete(unsafe { array.add(*index) }, request));
-    }
-    for (number, outcome) in outcomes.iter().enumerate() {
-        if let Err((error, _)) = outcome
+        let outcome = me.complete(unsafe { array.add(*index) }, request);
+        if let Err((error, _)) = &outcome
             && wrong.is_none()
         {
-            wrong = Some((error.clone(), me.on(&requests[number].1)));
+            wrong = Some((error.clone(), me.on(request)));
+        }
+        if is_wanted {
+            outcomes.push(outcome);
         }
     }
     for (number, outcome) in outcomes.into_iter().enumerate() {
-        if statuses.is_null() {
-            break;
-        }
         let (status, code) = match outcome {
             Ok(status) => (status, abi::SUCCESS),
             Err((error, status)) => (status, error.class),
@@ -269,7 +277,7 @@ pub fn waitall(
 ) -> Result {
     let requests = active(me, count, array_of_requests)?;
     if me.world.costs.receive.is_nothing() {
-        requests.iter().for_each(|(_, request)| me.wait_for(request));
+        me.wait_for_all(&requests);
     } else {
         // What a receive costs is paid in the order in which they are completed.
         let mut rest = requests.clone();
@@ -398,7 +406,7 @@ pub fn testany(
     }
     // What is complete without a message costs nothing, and counts as no attempt.
     let polls = &me.world.polls.test_any;
-    let costs = requests.iter().any(|(_, request)| !request.waits_for().is_empty());
+    let costs = requests.iter().any(|(_, request)| !request.waits_for(me).is_empty());
     if costs {
         me.spend(f64::from(polls.get()) * me.world.costs.test);
     }

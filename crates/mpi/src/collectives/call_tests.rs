@@ -31,7 +31,7 @@ fn complete(me: &Rank, request: Request) -> Result {
     let pending = Rc::clone(me.requests.borrow().get(request.0).expect("it is kept"));
     me.wait_for(&pending);
     let outcome = pending.outcome.borrow().clone();
-    outcome.map(drop).map_err(|(error, _)| error)
+    outcome.map(drop).map_err(|wrong| wrong.0)
 }
 
 /// Every second number of memory.

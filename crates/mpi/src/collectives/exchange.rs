@@ -308,7 +308,7 @@ impl Exchange {
         let pending = self.begin(me)?;
         me.wait_for(&pending);
         let outcome = pending.outcome.borrow().clone();
-        outcome.map(drop).map_err(|(error, _)| error)
+        outcome.map(drop).map_err(|wrong| wrong.0)
     }
 }
 

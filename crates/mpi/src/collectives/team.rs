@@ -12,7 +12,7 @@ use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
 use crate::abi;
 use crate::communicator::Communicator;
 use crate::error::{Result, fail};
-use crate::message::{Content, Data};
+use crate::message::Content;
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
 use crate::request::gone;
@@ -67,7 +67,12 @@ impl<'a> Team<'a> {
     }
 
     fn post(&self, to: usize, data: &[u8], manner: Manner, follow: Follow) -> Result<Posted> {
-        let (to, data) = (self.in_comm(to) as i32, self.me.for_others(|| Data::from_slice(data)));
+        let to = self.in_comm(to) as i32;
+        let data = self.me.for_others(|| {
+            let mut copy = self.me.world.spare.data(data.len());
+            copy.extend_from_slice(data);
+            copy
+        });
         self.me.send_data(self.comm, Context::Collective, to, self.tag, data, Mode::Standard, manner, follow)
     }
 
@@ -93,7 +98,7 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If the message is lost, or longer than its place.
     pub fn recv(&self, from: usize, place: &mut [u8]) -> Result {
-        land(&*self.hear(from)?, place)
+        self.lands(self.hear(from)?, place)
     }
 
     /// Receives as `MPI_Recv` does; gives the message.
@@ -131,7 +136,14 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If it is lost, or longer than its place.
     pub fn take_into(&self, receive: ActivityId, place: &mut [u8]) -> Result {
-        land(&*self.take(receive)?, place)
+        self.lands(self.take(receive)?, place)
+    }
+
+    /// Puts a message into its place; its memory is kept for another.
+    fn lands(&self, content: Box<Content>, place: &mut [u8]) -> Result {
+        let landed = land(&content, place);
+        self.me.for_others(|| self.me.world.spare.keep(content));
+        landed
     }
 
     /// Waits for a send that was posted.

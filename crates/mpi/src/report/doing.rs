@@ -41,7 +41,7 @@ impl Doing {
         if rank.doing.is_computing() {
             return Self { call: "computing".to_owned(), line, ..Self::default() };
         }
-        let Awaited { note, begun_by, among } = rank.doing.awaited();
+        let Awaited { note, begun_by, among } = rank.awaited();
         let mut doing = Self { call: procedure.name().to_owned(), line, is_in_mpi: true, ..Self::default() };
         doing.begun_by = begun_by.filter(|begun| *begun != procedure).map(|begun| begun.name().to_owned());
         if among > 1 {

@@ -311,13 +311,13 @@ pub const PERFORMANCE: &[Performance] = &[
         name: "calls",
         about: "Calls of MPI that were made.",
         class: abi::T_PVAR_CLASS_COUNTER,
-        value: |me| Amount::Number(me.called.borrow().values().map(|(count, _)| *count).sum()),
+        value: |me| Amount::Number(me.called.borrow().iter().map(|(_, count, _)| *count).sum()),
     },
     Performance {
         name: "time_in_calls",
         about: "Simulated seconds that calls of MPI took.",
         class: abi::T_PVAR_CLASS_TIMER,
-        value: |me| Amount::Seconds(me.called.borrow().values().map(|(_, seconds)| *seconds).sum()),
+        value: |me| Amount::Seconds(me.called.borrow().iter().map(|(_, _, seconds)| *seconds).sum()),
     },
     Performance {
         name: "requests",

@@ -120,7 +120,7 @@ impl Rank {
 
     /// The request that waits for an activity.
     fn owner(&self, activity: ActivityId) -> Option<Rc<Pending>> {
-        self.requests.borrow().iter().find(|request| request.waits_for().contains(&activity)).cloned()
+        self.requests.borrow().iter().find(|request| request.waits_for(self).contains(&activity)).cloned()
     }
 
     fn posts(&self, criteria: Criteria) -> ActivityId {
