@@ -105,13 +105,18 @@ pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Diverge
     while trace.len() < steps_max {
         enabled.clear();
         session.system.enabled(&mut enabled);
-        // Each process has its turn, also where one goes on for ever.
-        let Some(next) = enabled.iter().find(|t| S::process(t) > last).or(enabled.first()) else { break };
-        last = S::process(next);
-        let _ = session.execute(S::step(next), &mut trace);
+        let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
+        let _ = session.execute(step, &mut trace);
     }
     let _ = session.repeat_first(&trace);
     session.divergence
+}
+
+/// The next step where each process has its turn, also where one goes on for ever; `last` is who had it before.
+fn in_turn<S: System>(enabled: &[S::Transition], last: &mut u64) -> Option<S::Step> {
+    let next = enabled.iter().find(|t| S::process(t) > *last).or(enabled.first())?;
+    *last = S::process(next);
+    Some(S::step(next))
 }
 
 /// Whether the process of the last step has tried in vain again and again, or more and more processes are created; asked now and then.
@@ -125,6 +130,9 @@ fn seems_endless<S: System>(trace: &[S::Transition]) -> bool {
     let created = trace.iter().filter(|step| S::headway(step) == Headway::Creates);
     in_vain.count() >= ENDLESS || created.count() >= ENDLESS
 }
+
+/// So many steps of one execution are taken to see whether processes are created without end.
+const PROBED: usize = 8 * ENDLESS;
 
 /// An exploration under way.
 pub(crate) struct Session<'s, 'a, S: System> {
@@ -246,12 +254,37 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         let is_long = self.options.depth.is_some_and(|depth| trace.len() >= depth);
         let cut = is_long || self.options.cuts_endless && seems_endless::<S>(trace);
         if cut {
-            self.bounded = true;
-            self.progress.cut += 1;
-            self.cut_schedule.get_or_insert_with(|| trace.iter().map(S::step).collect());
-            self.progress.depth = self.progress.depth.max(trace.len());
+            self.cut(trace);
         }
         cut
+    }
+
+    fn cut(&mut self, trace: &[S::Transition]) {
+        self.bounded = true;
+        self.progress.cut += 1;
+        self.cut_schedule.get_or_insert_with(|| trace.iter().map(S::step).collect());
+        self.progress.depth = self.progress.depth.max(trace.len());
+    }
+
+    /// Follows one execution, in which each process has its turn, to see whether more and more are created: in breadth, and where
+    /// many states lie side by side, no search would come to the end of it. Then it is counted as cut. These steps are not counted.
+    pub(crate) fn creates_for_ever(&mut self) -> bool {
+        if !self.options.cuts_endless {
+            return false;
+        }
+        self.system.reset();
+        let (mut trace, mut enabled, mut last, mut created) = (Vec::new(), Vec::new(), 0, 0);
+        while trace.len() < PROBED && created < ENDLESS {
+            enabled.clear();
+            self.system.enabled(&mut enabled);
+            let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
+            trace.push(self.system.execute(step));
+            created += usize::from(trace.last().is_some_and(|step| S::headway(step) == Headway::Creates));
+        }
+        if created == ENDLESS {
+            self.cut(&trace);
+        }
+        created == ENDLESS
     }
 
     /// Nothing may happen any more: the execution is complete.
@@ -281,8 +314,11 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             for taken in trace {
                 let again = self.repeat(taken)?;
                 // What was learned of the program meanwhile makes a step another one, but does not make it ask for anything else.
-                let told = self.system.divergence(taken, Some(&again));
-                if again != *taken && told.asked.as_ref() != Some(&told.before) {
+                let is_alike = || match self.system.divergence(taken, Some(&again)) {
+                    Divergence::Actor { asked: Some(asked), before, .. } => asked == before,
+                    _ => false,
+                };
+                if again != *taken && !is_alike() {
                     return self.diverge(taken, Some(&again));
                 }
             }
@@ -329,6 +365,10 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// What was found.
     pub(crate) fn conclude(mut self) -> Found<S> {
+        // What such a condition said is not known to be so.
+        if let Some(condition) = self.system.unsteady() {
+            self.divergence = Some(Divergence::Condition(condition));
+        }
         self.bounded |= self.divergence.is_some();
         self.progress.exhausted = !self.bounded && self.go_on().is_continue();
         if let Some(report) = self.options.report {

@@ -23,9 +23,14 @@ pub(crate) struct Stepped<'x, 's, 'a, S: System> {
     is_over: bool,
     /// What was seen makes other steps, and so other states, different from each other.
     learned: bool,
-    /// What the start is known by.
+    /// The fingerprint of the start.
     first: u128,
+    /// Whether it was looked whether processes are created without end.
+    probed: bool,
 }
+
+/// With so many states it is looked whether processes are created without end.
+const MANY: usize = 10_000;
 
 /// Searches the states of a system, anew where it turns out that what is the same is not.
 pub(crate) fn explore<S: System>(
@@ -46,8 +51,15 @@ pub(crate) fn explore<S: System>(
 
 impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
     pub(crate) fn new(session: &'x mut Session<'s, 'a, S>) -> Self {
-        let mut space =
-            Self { session, reached: Vec::new(), at: None, is_over: false, learned: false, first: 0 };
+        let mut space = Self {
+            session,
+            reached: Vec::new(),
+            at: None,
+            is_over: false,
+            learned: false,
+            first: 0,
+            probed: false,
+        };
         space.first = space.reach(None).1;
         space
     }
@@ -88,6 +100,12 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
 
     fn successors(&mut self, number: u32, out: &mut Successors<u32>) -> ControlFlow<()> {
         self.session.begin()?;
+        if self.reached.len() >= MANY && !std::mem::replace(&mut self.probed, true) {
+            self.at = None;
+            if self.session.creates_for_ever() {
+                return ControlFlow::Break(());
+            }
+        }
         let mut trace = self.trace(number);
         self.go_to(number, &trace)?;
         let mut enabled = Vec::new();

@@ -77,8 +77,14 @@ pub trait System {
 
     /// What is to be said when a step is not what it was before: it cannot be taken, or another was taken instead.
     fn divergence(&self, taken: &Self::Transition, instead: Option<&Self::Transition>) -> Divergence {
-        let actor = Self::process(taken).to_string();
-        Divergence { actor, asked: instead.map(|t| format!("{t:?}")), before: format!("{taken:?}") }
+        let name = Self::process(taken).to_string();
+        let asked = instead.map(|t| format!("{t:?}"));
+        Divergence::Actor { name, asked, before: format!("{taken:?}") }
+    }
+
+    /// A condition that gave another answer about the same state, in words, if one did.
+    fn unsteady(&self) -> Option<String> {
+        None
     }
 
     /// What a step tells about whether an execution gets anywhere.

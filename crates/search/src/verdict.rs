@@ -61,22 +61,33 @@ pub const STEADY: &str = "a program must depend on messages and choices only (do
 
 /// A program did not do again what it did before: it depends on something else than messages and choices.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Divergence {
-    /// The name of the actor.
-    pub actor: String,
-    /// What it asked for this time, in words; nothing if it had come to its end.
-    pub asked: Option<String>,
-    /// What it asked for before, in words.
-    pub before: String,
+pub enum Divergence {
+    /// An actor asked for something else.
+    Actor {
+        /// Its name.
+        name: String,
+        /// What it asked for this time, in words; nothing if it had come to its end.
+        asked: Option<String>,
+        /// What it asked for before, in words.
+        before: String,
+    },
+    /// A condition, in words, gave another answer about the same state.
+    Condition(String),
 }
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.asked {
-            Some(asked) => write!(f, "actor {:?} asked for {asked}", self.actor),
-            None => write!(f, "actor {:?} had come to its end", self.actor),
-        }?;
-        write!(f, " where it asked for {} before: {STEADY}", self.before)
+        match self {
+            Self::Actor { name, asked: Some(asked), before } => {
+                write!(f, "actor {name:?} asked for {asked} where it asked for {before} before: {STEADY}")
+            }
+            Self::Actor { name, asked: None, before } => {
+                write!(f, "actor {name:?} had come to its end where it asked for {before} before: {STEADY}")
+            }
+            Self::Condition(what) => {
+                write!(f, "not deterministic: {what} gave another answer about the same state: {STEADY}")
+            }
+        }
     }
 }
 

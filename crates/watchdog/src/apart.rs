@@ -93,8 +93,9 @@ pub fn apart<Q: Clone + Default + Send + 'static, T: Send + 'static>(
     let search = builder.spawn(move || {
         let mut pulse = watchdog.pulse();
         pulse.knows_properties(names);
-        note_on(pulse);
+        note_on(Some(pulse));
         let result = catch_unwind(AssertUnwindSafe(|| run(Asker { said, answers })));
+        note_on(None);
         // Nobody may want it any more.
         let _ = over.send(Said::Over);
         result

@@ -1,5 +1,7 @@
 //! Code of a user that ends the process.
 
+use std::io::Write;
+
 use crate::watchdog::{Stuck, Whose};
 
 /// The exit code of what cannot run.
@@ -12,9 +14,12 @@ pub fn ended_the_process(who: Stuck) {
     let inside = if let Whose::Handler { call, .. } = &whose { format!(" in {call}") } else { String::new() };
     let advice = match whose {
         Whose::Handler { .. } | Whose::Asked(_) => "let handlers return, or panic",
+        Whose::Value(_) => "no value may do so while a search goes on",
         Whose::Actor(_) | Whose::Invariant(_) | Whose::Program => "let actors return, or fail with an error",
     };
-    eprintln!(
+    // A test keeps what is printed by `eprintln` for its end, which never comes.
+    let _ = writeln!(
+        std::io::stderr(),
         "simurgh: {whose} ends the process{inside}{after} (`std::process::exit`): nothing is known of its other executions; \
          {advice}"
     );

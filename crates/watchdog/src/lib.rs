@@ -5,6 +5,7 @@
 //!
 //! - [`Watchdog`], [`Pulse`], [`Lookout`]: who runs such code notes what it is about to run; somebody else looks whether that moves.
 //! - [`quietly`], [`handling`]: runs such code where panics are findings, and notes it on the pulse of the thread.
+//! - [`treating`], [`guarding`]: the same for traits of a user's values, such as `Drop` and `Hash`.
 //! - [`apart`]: runs a search on a thread of its own, which is left behind where it does not come back.
 //! - [`ended_the_process`]: what is said where such code calls `std::process::exit`.
 //! - [`untold`]: what destructors said that panicked.
@@ -27,10 +28,12 @@ mod exit;
 mod place;
 pub mod untold;
 mod user_code;
+mod value;
 mod watchdog;
 
 pub use apart::{Asker, LeftBehind, Stop, apart};
 pub use exit::ended_the_process;
 pub use place::Place;
-pub use user_code::{Code, handling, quietly};
+pub use user_code::{Code, handling, quietly, treating};
+pub use value::{Trait, ValuePanic, guarding};
 pub use watchdog::{Call, EVERY, Lookout, PATIENCE, Pulse, Stuck, Watchdog, Whose, given};

@@ -1,11 +1,14 @@
 //! Running code of a user where a panic is a finding, and where somebody may look whether it comes back.
 
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Once;
+use std::thread;
 
 use crate::exit::ended_the_process;
-use crate::watchdog::{Call, Pulse};
+use crate::place::Place;
+use crate::value::{Trait, guarding, said};
+use crate::watchdog::{Call, Pulse, Stuck, Whose};
 
 /// Code of a user that is no handler.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,6 +34,8 @@ impl Code {
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Where the last panic was that was not printed.
+    static PANICKED: Cell<Option<Place>> = const { Cell::new(None) };
     /// On which pulse this thread notes what it runs, if somebody looks after it.
     static HERE: Here = const { Here(RefCell::new(None)) };
 }
@@ -39,18 +44,17 @@ struct Here(RefCell<Option<Pulse>>);
 
 impl Drop for Here {
     fn drop(&mut self) {
-        // A thread that comes to its own end runs no code of a user any more.
-        if let Some(pulse) = self.0.get_mut()
-            && let Some(stuck) = pulse.runs_now()
-        {
-            ended_the_process(stuck);
+        // A search that came to its end has taken back its pulse.
+        if let Some(pulse) = self.0.get_mut() {
+            let unknown = || Stuck { whose: Whose::Value(None), place: None, seconds: 0.0 };
+            ended_the_process(pulse.runs_now().unwrap_or_else(unknown));
         }
     }
 }
 
-/// From now on, this thread notes on a pulse which code of a user it runs.
-pub(crate) fn note_on(pulse: Pulse) {
-    HERE.with(|here| here.0.replace(Some(pulse)));
+/// From now on, this thread notes on a pulse which code of a user it runs; or on none any more, since its search is over.
+pub(crate) fn note_on(pulse: Option<Pulse>) {
+    HERE.with(|here| here.0.replace(pulse));
 }
 
 fn note(what: impl FnOnce(&mut Pulse)) {
@@ -78,15 +82,39 @@ pub fn handling<T>(
     call: impl FnOnce() -> Option<Call>,
     run: impl FnOnce() -> T,
 ) -> Result<T, String> {
-    run_noted(|pulse| pulse.handles(actor, call()), run)
+    // What is given is copied by code of the user, too.
+    let call = if !QUIET.get() && is_searching() { call() } else { None };
+    run_noted(|pulse| pulse.handles(actor, call), run)
+}
+
+/// Whether this thread notes what it runs.
+fn is_searching() -> bool {
+    HERE.with(|here| here.0.borrow().is_some())
+}
+
+/// Runs the code of a trait of a user's values. Where a search goes on, it is noted, and a panic goes on as a
+/// [`ValuePanic`](crate::ValuePanic), without a word.
+pub fn treating<T>(of: Trait, run: impl FnOnce() -> T) -> T {
+    if !is_searching() {
+        return run();
+    }
+    let treated = in_quiet(|pulse| pulse.treats(Some(of)), || guarding(of, || PANICKED.get(), run));
+    treated.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn run_noted<T>(what: impl FnOnce(&mut Pulse), run: impl FnOnce() -> T) -> Result<T, String> {
+    in_quiet(what, run).map_err(|panic| said(panic.as_ref()))
+}
+
+/// Runs code of a user that may panic without a word.
+fn in_quiet<T>(what: impl FnOnce(&mut Pulse), run: impl FnOnce() -> T) -> thread::Result<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
+            if QUIET.get() {
+                PANICKED.set(panic.location().map(|at| Place::new(at.file(), at.line())));
+            } else {
                 before(panic);
             }
         }));
@@ -101,10 +129,7 @@ fn run_noted<T>(what: impl FnOnce(&mut Pulse), run: impl FnOnce() -> T) -> Resul
         note(Pulse::rests);
     }
     QUIET.set(outer);
-    result.map_err(|payload| match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => payload.downcast::<&str>().map_or("a panic".to_owned(), |text| (*text).to_owned()),
-    })
+    result
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::place::Place;
 use crate::untold;
 use crate::user_code::Code;
+use crate::value::Trait;
 
 /// How long code of a program may run between two steps where nobody says.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,11 +47,15 @@ type RunnerHere = (Arc<Runner>, fn(Stuck));
 
 impl Drop for RunHere {
     fn drop(&mut self) {
-        // A thread that comes to its own end has stopped running such code before.
-        let is_running =
-            |(runner, _): &&(Arc<Runner>, _)| !runner.beat.load(Ordering::Relaxed).is_multiple_of(2);
-        if let Some((runner, tell)) = self.0.borrow().iter().find(is_running) {
+        // A thread that comes to its own end has let go of all its pulses before.
+        let run = self.0.borrow();
+        let in_use = |(runner, _): &&RunnerHere| !runner.over.load(Ordering::Relaxed);
+        let is_running = |here: &&RunnerHere| !here.0.beat.load(Ordering::Relaxed).is_multiple_of(2);
+        let mut searches = run.iter().filter(in_use);
+        if let Some((runner, tell)) = searches.clone().find(is_running) {
             tell(runner.stuck(Duration::ZERO));
+        } else if let Some((_, tell)) = searches.next() {
+            tell(Stuck { whose: Whose::Value(None), place: None, seconds: 0.0 });
         }
     }
 }
@@ -66,6 +71,8 @@ struct Runner {
     file: AtomicU32,
     /// Whether a value of an actor panicked that was dropped between two executions.
     untold: AtomicBool,
+    /// Whether its pulse is gone.
+    over: AtomicBool,
     known: Mutex<Known>,
     /// The handler that runs, and what it is given.
     call: Mutex<Option<Call>>,
@@ -97,6 +104,8 @@ pub enum Whose {
     },
     /// That of a property, a boundary or a history, in words.
     Asked(String),
+    /// That of a trait of a value, if it is known of which.
+    Value(Option<Trait>),
 }
 
 /// Code that has not come back.
@@ -118,6 +127,8 @@ impl fmt::Display for Whose {
             Whose::Program => f.write_str("the function that makes the program"),
             Whose::Handler { actor, .. } => write!(f, "actor {actor}"),
             Whose::Asked(what) => f.write_str(what),
+            Whose::Value(Some(of)) => write!(f, "the {of} of a value"),
+            Whose::Value(None) => f.write_str("the `Drop`, `Clone` or `Debug` of a value"),
         }
     }
 }
@@ -135,7 +146,9 @@ impl fmt::Display for Stuck {
             Whose::Handler { call, .. } => {
                 write!(f, "{whose} did not come back from {call} for {seconds:.1} s")
             }
-            Whose::Program | Whose::Asked(_) => write!(f, "{whose} did not come back for {seconds:.1} s"),
+            Whose::Program | Whose::Asked(_) | Whose::Value(_) => {
+                write!(f, "{whose} did not come back for {seconds:.1} s")
+            }
         }
     }
 }
@@ -146,6 +159,7 @@ const HANDLER: u32 = u32::MAX - 2;
 const CONDITION: u32 = u32::MAX - 3;
 const BOUNDARY: u32 = u32::MAX - 4;
 const HISTORY: u32 = u32::MAX - 5;
+const VALUE: u32 = u32::MAX - 6;
 
 /// So many characters are told of what a handler is given.
 const CALL_CHARS: usize = 200;
@@ -182,16 +196,16 @@ impl Watchdog {
             let _ = RUN_HERE.try_with(|run| {
                 let mut run = run.0.borrow_mut();
                 // Those of searches that are over are nobody's any more.
-                run.retain(|(runner, _)| Arc::strong_count(runner) > 1);
+                run.retain(|(runner, _)| !runner.over.load(Ordering::Relaxed));
                 run.push((Arc::clone(&pulse.runner), *tell));
             });
         }
         pulse
     }
 
-    /// Calls this where code of the program ends the process, which would otherwise be the end of the search without a word.
-    /// For pulses that are taken later, on the thread that uses them; where the system runs the destructors of a thread that
-    /// exits.
+    /// Calls this where the process is ended on a thread that has a pulse, by whatever code: that would otherwise be the end of the
+    /// search without a word. For pulses that are taken later, on the thread that uses them; where the system runs the destructors of a
+    /// thread that exits.
     pub fn on_exit(&self, tell: fn(Stuck)) {
         let _ = self.shared.on_exit.set(tell);
     }
@@ -287,6 +301,7 @@ impl Runner {
             }
             BOUNDARY => (Whose::Asked(Code::Boundary.in_words(|_| "")), None),
             HISTORY => (Whose::Asked(Code::History.in_words(|_| "")), None),
+            VALUE => (Whose::Value(Trait::of_number(number)), None),
             actor => {
                 let place = file.map(|file| Place { file, line: number });
                 (Whose::Actor(name(&known.actors, actor)), place)
@@ -346,6 +361,12 @@ impl Pulse {
     pub fn makes(&mut self) {
         self.listens();
         self.beats(PROGRAM, 0);
+    }
+
+    /// The code of a trait of a value may run next, if it is known of which.
+    #[inline]
+    pub fn treats(&mut self, of: Option<Trait>) {
+        self.beats(VALUE, of.map_or(0, Trait::number));
     }
 
     /// The properties have these names.
@@ -421,6 +442,7 @@ impl Drop for Pulse {
     fn drop(&mut self) {
         self.listens();
         self.rests();
+        self.runner.over.store(true, Ordering::Relaxed);
     }
 }
 

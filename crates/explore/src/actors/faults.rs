@@ -9,9 +9,10 @@
 
 use std::collections::BTreeSet;
 
-use simurgh_kernel::context::Place;
+use simurgh_kernel::context::{Place, panicked_at};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Repeatable, SendRequest};
+use simurgh_kernel::watchdog::{Trait, guarding};
 
 use super::{Actors, Comm, Message, Network};
 use crate::transition::{Fate, Post};
@@ -117,11 +118,13 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Fate::Kept => self.set_out(message),
             Fate::Lost => {
                 self.unreliable.lost.insert(message.post);
-                self.kernel.lose(message.activity);
+                guarding(Trait::Drop, panicked_at, || self.kernel.lose(message.activity));
             }
             Fate::Twice => {
                 self.unreliable.twice.insert(message.post);
-                let activity = self.kernel.repeat(message.activity).expect("it was seen that it can be");
+                let repeat = || self.kernel.repeat(message.activity);
+                let activity =
+                    guarding(Trait::Clone, panicked_at, repeat).expect("it was seen that it can be");
                 let post = message.post.copy();
                 *self.comm_mut(activity) =
                     Comm { bits: activity.to_bits(), mailbox: message.mailbox, send: Some(post), recv: None };

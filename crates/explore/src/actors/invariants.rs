@@ -2,11 +2,12 @@
 
 use std::hash::{Hash, Hasher};
 
-use simurgh_kernel::context::Place;
+use simurgh_kernel::context::{Place, panicked_at};
 use simurgh_kernel::exposed::{Broken, Invariant};
 use simurgh_kernel::ids::{ActorId, ExposedId};
 use simurgh_kernel::kernel::{Kernel, Served};
 use simurgh_kernel::simcall::Simcall;
+use simurgh_kernel::watchdog::{Pulse, Trait, guarding};
 
 use super::Actors;
 use crate::verdict::Violation;
@@ -20,9 +21,34 @@ pub(super) struct Upheld {
     watched: Vec<u64>,
     /// Which of them were seen not to hold in this execution: each is told once. Of goals, which were reached.
     pub(super) broken: Vec<bool>,
+    /// How often they were judged.
+    judged: u32,
+    /// One that gave another answer when it was asked once more.
+    pub(super) unsteady: Option<usize>,
+}
+
+/// How often a judgement is made once more, to see whether it is the same, after so many: what is left to chance is the same twice by
+/// luck.
+fn repeats(judged: u32) -> u32 {
+    match judged {
+        0..16 => 7,
+        16..1000 => 1,
+        _ => 0,
+    }
 }
 
 impl Upheld {
+    pub(super) fn name(&self, index: usize) -> &str {
+        self.invariants[index].name()
+    }
+
+    /// Drops what the invariants are made of.
+    pub(super) fn let_go(&mut self, pulse: &mut Pulse) {
+        pulse.treats(Some(Trait::Drop));
+        guarding(Trait::Drop, panicked_at, || self.invariants.clear());
+        pulse.rests();
+    }
+
     /// The goals, and whether each was reached.
     fn goals(&self) -> impl Iterator<Item = (&Invariant, bool)> {
         let all = self.invariants.iter().zip(self.broken.iter().copied());
@@ -48,6 +74,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             watched: (0..slots).map(looking).collect(),
             broken: vec![false; invariants.len()],
             invariants,
+            ..Upheld::default()
         };
         self.reset();
         self
@@ -69,13 +96,16 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// All is over: the goals that were never reached.
     pub(super) fn missed_goals(&self) -> Vec<Violation> {
         let missed = self.upheld.goals().filter(|(_, reached)| !reached);
-        missed.map(|(goal, _)| violation(goal.missed(self.kernel.exposure()))).collect()
+        let told = |goal: &Invariant| violation(goal.missed(self.kernel.exposure()));
+        guarding(Trait::Debug, panicked_at, || missed.map(|(goal, _)| told(goal)).collect())
     }
 
     /// An actor shows a value, which is judged before the actor goes on.
     pub(super) fn expose(&mut self, actor: ActorId, slot: ExposedId, simcall: Simcall) {
         let place = self.place(actor);
-        let Served::Answered(answer) = self.kernel.serve(actor, simcall) else {
+        // What was shown before is dropped.
+        let serve = || self.kernel.serve(actor, simcall);
+        let Served::Answered(answer) = guarding(Trait::Drop, panicked_at, serve) else {
             unreachable!("to show something takes no time")
         };
         self.judge(Some(slot), place);
@@ -84,13 +114,19 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// A value has changed, or all are new.
     pub(super) fn judge(&mut self, changed: Option<ExposedId>, place: Option<Place>) {
-        let Upheld { invariants, broken, .. } = &mut self.upheld;
+        let Upheld { invariants, broken, judged: count, unsteady, .. } = &mut self.upheld;
         for (index, (invariant, broken)) in invariants.iter().zip(broken).enumerate() {
             if *broken || changed.is_some_and(|slot| !invariant.looks_at(slot)) {
                 continue;
             }
             self.pulse.judges(index);
-            let judged = invariant.judge(self.kernel.exposure());
+            // What it says itself is a judgement; what is left is how the values print.
+            let judge = || invariant.judge(self.kernel.exposure());
+            let judged = guarding(Trait::Debug, panicked_at, judge);
+            if !(0..repeats(*count)).all(|_| judge() == judged) {
+                unsteady.get_or_insert(index);
+            }
+            *count = count.saturating_add(1);
             self.pulse.rests();
             *broken = *judged.as_ref().unwrap_or(&true);
             self.failures.extend(judged.err().map(|judged| (violation(judged), place)));

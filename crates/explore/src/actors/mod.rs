@@ -26,7 +26,7 @@ pub use faults::Faults;
 
 use std::collections::VecDeque;
 
-use simurgh_kernel::context::{Body, Door, Label, OnExit, Place};
+use simurgh_kernel::context::{Body, Door, Label, OnExit, Place, panicked_at};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
@@ -39,7 +39,7 @@ use self::traffic::Traffic;
 use crate::dependence;
 use crate::transition::{Awaited, Ending, Fate, Kind, MatchKeys, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
-use simurgh_kernel::watchdog::Pulse;
+use simurgh_kernel::watchdog::{Pulse, Trait, guarding};
 use simurgh_search::{Headway, Reversal, System};
 
 /// What may arrive before what.
@@ -310,6 +310,32 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     }
 }
 
+impl<F> Actors<F> {
+    /// Drops all values of the present execution: outside of any actor, so that they leave no notes.
+    fn let_go(&mut self) {
+        self.pulse.treats(Some(Trait::Drop));
+        guarding(Trait::Drop, panicked_at, || {
+            self.kernel.reset(0);
+            for process in &mut self.processes[..self.count] {
+                process.body = None;
+                process.on_exit.clear();
+                process.returns.clear();
+                process.next = Next::Nothing;
+            }
+        });
+        self.pulse.rests();
+    }
+}
+
+impl<F> Drop for Actors<F> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.let_go();
+            self.upheld.let_go(&mut self.pulse);
+        }
+    }
+}
+
 /// The place of an index in a list that grows as far as it is needed.
 fn place_of<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
     if list.len() <= index {
@@ -325,12 +351,8 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     type Snapshot = ();
 
     fn reset(&mut self) {
-        self.kernel.reset(0);
+        self.let_go();
         for process in &mut self.processes[..self.count] {
-            // The code is dropped outside of any actor, and so leaves no notes.
-            process.body = None;
-            process.on_exit.clear();
-            process.returns.clear();
             process.unclaimed.clear();
             (process.next, process.place, process.label) = (Next::Nothing, None, None);
             (process.granted, process.timer, process.timed) = (false, false, false);
@@ -362,6 +384,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn execute(&mut self, step: Step) -> Transition {
+        self.pulse.treats(None);
         let taken = match step.actor {
             Step::NETWORK => self.arrive(step),
             actor => self.act(ActorId(actor), step.choice),
@@ -369,6 +392,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.traffic.iter_mut().for_each(|traffic| traffic.steps += 1);
         self.settle();
         self.wake();
+        self.pulse.rests();
         taken
     }
 
@@ -395,7 +419,11 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         };
         let pending = || if is_there { self.kind(actor, OTHERWISE) } else { None };
         let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
-        Divergence { actor: name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
+        Divergence::Actor { name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
+    }
+
+    fn unsteady(&self) -> Option<String> {
+        self.upheld.unsteady.map(|index| format!("invariant {:?}", self.upheld.name(index)))
     }
 
     fn headway(transition: &Transition) -> Headway {
@@ -468,6 +496,9 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn state_key(&mut self) -> Option<u128> {
-        Some(self.fold_state())
+        self.pulse.treats(Some(Trait::Debug));
+        let key = guarding(Trait::Debug, panicked_at, || self.fold_state());
+        self.pulse.rests();
+        Some(key)
     }
 }

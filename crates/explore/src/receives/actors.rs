@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simurgh_kernel::context::{Body, Door, OnExit, Place, Resumed, part};
+use simurgh_kernel::context::{Body, Door, OnExit, Place, Resumed, panicked_at, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::operation::{Noted, Operation, Token};
 use simurgh_kernel::simcall::{Answer, Failure, Follow, Note, OnTimeout, Payload, Simcall, SpawnRequest};
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{Handle, Mailbox, Patience, Processes, Reply, Request, Side, unsupported};
 use crate::endless::{AT_ITS_END, LOCAL_MAX, endless};
-use simurgh_kernel::watchdog::Pulse;
+use simurgh_kernel::watchdog::{Pulse, Trait, guarding};
 
 /// Makes the actors of a program anew: those of the start, and the objects that they share.
 pub trait Factory {
@@ -138,15 +138,12 @@ impl<F: Factory> Actors<F> {
         live.host = Some(request.host);
         live.daemon = request.daemon;
         live.expect = Expect::Nothing;
-        live.payloads.clear();
         live.begun.clear();
         if live.is_marked {
             live.is_marked = false;
             live.queue.clear();
-            live.then = None;
             live.withdrawn.clear();
             live.gives_up.clear();
-            live.on_exit.clear();
         }
     }
 
@@ -384,6 +381,33 @@ impl<F: Factory> Actors<F> {
     }
 }
 
+impl<F> Actors<F> {
+    /// Drops all values of the present execution: outside of any actor, so that they leave no notes.
+    fn let_go(&mut self) {
+        self.pulse.treats(Some(Trait::Drop));
+        guarding(Trait::Drop, panicked_at, || {
+            for live in &mut self.live[..self.living] {
+                live.body = None;
+                live.payloads.clear();
+                if live.is_marked {
+                    live.then = None;
+                    live.on_exit.clear();
+                }
+            }
+        });
+        self.living = 0;
+        self.pulse.rests();
+    }
+}
+
+impl<F> Drop for Actors<F> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.let_go();
+        }
+    }
+}
+
 const MAY_TAKE_LONG: &str = "computations and disk accesses that may time out, are tested or cancelled";
 /// Each token is a message that is there from the start.
 const TOKENS_MAX: u32 = 10_000;
@@ -410,11 +434,7 @@ fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator
 
 impl<F: Factory> Processes for Actors<F> {
     fn restart(&mut self) {
-        // The code of the actors is dropped outside of any actor, and so leaves no notes.
-        for live in &mut self.live[..self.living] {
-            live.body = None;
-        }
-        self.living = 0;
+        self.let_go();
         self.barriers.clear();
         self.pulse.makes();
         self.factory.make(&mut self.actors, &mut self.notes);

@@ -5,6 +5,7 @@
 //! were cut that should not have been, all begins anew. Any number of workers sees the same executions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -289,11 +290,15 @@ impl WorkerPool {
         workers: usize,
         onlooker: &mut Onlooker<'_>,
     ) {
-        let left = AtomicUsize::new(workers);
+        let (left, panicked) = (AtomicUsize::new(workers), Mutex::new(None));
         std::thread::scope(|scope| {
             for _ in 0..workers {
                 scope.spawn(|| {
-                    self.work(&mut make(), &mut |_: Shown<'_>| true);
+                    let work = || self.work(&mut make(), &mut |_: Shown<'_>| true);
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+                        panicked.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+                        self.stop();
+                    }
                     left.fetch_sub(1, Ordering::SeqCst);
                     self.changed.notify_all();
                 });
@@ -311,6 +316,9 @@ impl WorkerPool {
                 shared = wait.unwrap_or_else(PoisonError::into_inner).0;
             }
         });
+        if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            resume_unwind(panic);
+        }
     }
 
     /// Somebody looks at how far a search of this share has come.
