@@ -1,11 +1,12 @@
 //! Checking: which search, with which bounds.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use simurgh_search::liveness::Fairness;
 use simurgh_search::space::{Seen, Seen as Progress, StateSpace};
 use simurgh_search::{Options, bfs, dfs, dpor, optimal, pct, random, source, states};
-use simurgh_watchdog::{PATIENCE, Stop, apart};
+use simurgh_watchdog::{PATIENCE, Stop, ValuePanic, apart};
 
 use crate::actor::Data;
 use crate::local;
@@ -75,8 +76,8 @@ impl<'a, M: Data> Checker<'a, M> {
         self
     }
 
-    /// Gives up on a handler, a condition, a boundary or a history that has not come back for so long: 10 s unless said otherwise,
-    /// `Duration::MAX` for never. The report says which ([`Report::stuck`]); the thread that runs it is left behind.
+    /// Gives up on a handler, a condition, a boundary, a history, or a `Clone`, `Debug`, `Drop`, `Eq` or `Hash` of a value that has not
+    /// come back for so long: 10 s unless said otherwise, `Duration::MAX` for never. The report says which ([`Report::stuck`]); the thread that runs it is left behind.
     pub fn stuck_after(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -115,13 +116,13 @@ impl<'a, M: Data> Checker<'a, M> {
         self.locally("local", local::Mode::Opt)
     }
 
-    /// The same, but makes all system states to look at every property (LMC-GEN).
+    /// The same, but builds the product of the local states to look at every property (LMC-GEN).
     pub fn local_gen(self) -> Report {
         self.locally("local-gen", local::Mode::Gen)
     }
 
-    /// Goes through executions one by one, one for each order of steps that depend on each other (optimal dynamic partial order
-    /// reduction). It needs hardly any memory, but comes to an end only where every execution does: bound it by
+    /// Goes through executions one by one, one for each Mazurkiewicz trace: each order of the steps that depend on each other (optimal
+    /// dynamic partial order reduction). It needs hardly any memory, but comes to an end only where every execution does: bound it by
     /// [`depth_max`](Self::depth_max) where timers are set again and again.
     pub fn optimal(self) -> Report {
         self.stepwise("optimal", false, |system, options| optimal::explore(system, options))
@@ -132,12 +133,12 @@ impl<'a, M: Data> Checker<'a, M> {
         self.stepwise("source", false, |system, options| source::explore(system, options))
     }
 
-    /// The same as first published, by persistent sets: often many more executions.
+    /// The same by persistent sets (Flanagan and Godefroid, POPL 2005): often many more executions.
     pub fn dpor(self) -> Report {
         self.stepwise("dpor", false, |system, options| dpor::explore(system, options))
     }
 
-    /// Goes through every interleaving, one by one: the oracle of the three before.
+    /// Goes through every interleaving, one by one: the exhaustive reference engine of the three before.
     pub fn interleavings(self) -> Report {
         self.stepwise("interleavings", false, |system, options| dfs::explore(system, options))
     }
@@ -201,12 +202,18 @@ impl<'a, M: Data> Checker<'a, M> {
         let is_asked = self.stop.is_some();
         let done = apart(self.patience, names, self.stop, move |asker| {
             limits.stop = is_asked.then_some(asker);
-            let mut session = Session::new(&system, limits, name);
-            session.workers = workers;
-            if session.wants_more() {
-                search(&mut session);
-            }
-            session.finish()
+            let run = || {
+                let mut session = Session::new(&system, limits, name);
+                session.workers = workers;
+                if session.wants_more() {
+                    search(&mut session);
+                }
+                session.finish()
+            };
+            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| match panic.downcast::<ValuePanic>() {
+                Ok(value) => Report::cannot_run(name, value.to_string()),
+                Err(panic) => resume_unwind(panic),
+            })
         });
         done.unwrap_or_else(|left| Report::new(name, &self.system.properties).left_behind(left))
     }

@@ -13,7 +13,7 @@ use crate::node::Health;
 use crate::property::{
     Condition, Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair,
 };
-use crate::space::{Lookup, Space};
+use crate::space::{Lookup, Space, repeats};
 
 /// A state of a search.
 pub(crate) struct Found<'a, M> {
@@ -61,6 +61,31 @@ pub(crate) struct Evaluator<'a, M> {
     memories: Vec<Memory>,
     /// What a condition said when it panicked, if the last answer is of that kind.
     pub(crate) panic: Option<String>,
+    asked: Asked,
+}
+
+/// How often conditions were asked, and which of them gave another answer when it was asked once more.
+#[derive(Default)]
+struct Asked {
+    times: u64,
+    unsteady: Option<usize>,
+}
+
+impl Asked {
+    /// Asks a condition: the first times more than once.
+    fn ask<T: PartialEq>(&mut self, property: usize, mut ask: impl FnMut() -> T) -> Result<T, String> {
+        let (repeats, mut is_steady) = (repeats(self.times), true);
+        self.times += 1;
+        let answer = quietly(Code::Condition(property), || {
+            let answer = ask();
+            is_steady = (0..repeats).all(|_| ask() == answer);
+            answer
+        });
+        if !is_steady {
+            self.unsteady.get_or_insert(property);
+        }
+        answer
+    }
 }
 
 /// A local state: of which actor, and its number.
@@ -96,7 +121,12 @@ impl<'a, M: Data> Evaluator<'a, M> {
                 ..Memory::default()
             })
             .collect();
-        Self { properties, memories, panic: None }
+        Self { properties, memories, panic: None, asked: Asked::default() }
+    }
+
+    /// A property whose condition gave another answer when it was asked once more.
+    pub(crate) fn unsteady(&self) -> Option<usize> {
+        self.asked.unsteady
     }
 
     /// The answer that decides a property. It is also the answer of a condition that panics.
@@ -170,19 +200,19 @@ impl<'a, M: Data> Evaluator<'a, M> {
                 self.of_keys(property, &keys)
             }
             Kind::Global(holds) => {
-                quietly(Code::Condition(property), || holds(&States { nodes: &Found { space, state } }))
-                    .unwrap_or_else(|why| self.panicked(property, why))
+                let ask = || holds(&States { nodes: &Found { space, state } });
+                self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
             }
             Kind::World(holds) => {
-                quietly(Code::Condition(property), || holds(&World::new(&Found { space, state })))
-                    .unwrap_or_else(|why| self.panicked(property, why))
+                let ask = || holds(&World::new(&Found { space, state }));
+                self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
             }
             Kind::History(holds) => {
                 let history = state[actors];
                 if let Some(known) = *slot(&mut self.memories[property].histories, history) {
                     return known;
                 }
-                let answer = quietly(Code::Condition(property), || holds(space.history(history)));
+                let answer = self.asked.ask(property, || holds(space.history(history)));
                 self.remember(property, answer, |memory| slot(&mut memory.histories, history))
             }
         }
@@ -196,7 +226,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return Some(known);
         }
         let state = subject(space, at, condition)?;
-        let answer = quietly(Code::Condition(property), || holds(state));
+        let answer = self.asked.ask(property, || holds(state));
         Some(self.remember(property, answer, |memory| slot(&mut memory.locals[at.0], at.1)))
     }
 
@@ -226,7 +256,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
         let Property { mode, condition, .. } = &self.properties[property];
         let Kind::Pairwise(holds) = &condition.kind else { return None };
         let (left, right) = (subject(space, left, condition)?, subject(space, right, condition)?);
-        let answer = quietly(Code::Condition(property), || of_pair(holds, *mode, left, right));
+        let answer = self.asked.ask(property, || of_pair(holds, *mode, left, right));
         Some(answer.unwrap_or_else(|why| self.panicked(property, why)))
     }
 
@@ -250,7 +280,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return *key;
         }
         let key = subject(space, at, condition).and_then(|state| {
-            quietly(Code::Condition(property), || projection.key(state)).unwrap_or_else(|why| {
+            self.asked.ask(property, || projection.key(state)).unwrap_or_else(|why| {
                 memory.why = why;
                 Some(PANICS)
             })
@@ -270,7 +300,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
             return *known;
         }
         let projection = memory.projection.as_ref().expect("projected properties have projections");
-        match quietly(Code::Condition(property), || projection.holds(keys)) {
+        match self.asked.ask(property, || projection.holds(keys)) {
             Ok(answer) => {
                 memory.combinations.insert(keys.to_vec(), answer);
                 answer

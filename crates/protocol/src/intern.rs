@@ -4,6 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
+use simurgh_watchdog::{Trait, treating};
 
 use crate::hash::{fingerprint, fingerprints};
 
@@ -28,16 +29,20 @@ impl<T: Eq + Hash> Interner<T> {
 
     /// The number of a value; `hash` gives its fingerprint under the permutation that is in force.
     pub(crate) fn intern(&mut self, value: T, hash: impl Fn(&T) -> u128) -> u32 {
-        let plain = fingerprint(&value);
+        let plain = treating(Trait::Hash, || fingerprint(&value));
         let values = &self.values;
-        if let Some(number) = self.table.find(plain as u64, |number| values[*number as usize] == value) {
-            return *number;
+        let find = || self.table.find(plain as u64, |number| values[*number as usize] == value);
+        if let Some(number) = treating(Trait::Eq, find).copied() {
+            treating(Trait::Drop, || drop(value));
+            return number;
         }
         let number = u32::try_from(values.len()).expect("fewer values than four billion");
-        self.hashes.extend_from_slice(&fingerprints(&self.permutations, || hash(&value)));
-        self.table.insert_unique(plain as u64, number, |number| match values.get(*number as usize) {
-            Some(value) => fingerprint(value) as u64,
-            None => plain as u64,
+        treating(Trait::Hash, || {
+            self.hashes.extend_from_slice(&fingerprints(&self.permutations, || hash(&value)));
+            self.table.insert_unique(plain as u64, number, |number| match values.get(*number as usize) {
+                Some(value) => fingerprint(value) as u64,
+                None => plain as u64,
+            });
         });
         self.values.push(value);
         number

@@ -85,7 +85,7 @@ pub use report::{Finding, Outcome, Report, Verdict};
 pub use schedule::{Schedule, Step};
 pub use simurgh_search::liveness::Fairness;
 pub use simurgh_search::space::Seen as Progress;
-pub use simurgh_watchdog::{Stuck, Whose};
+pub use simurgh_watchdog::{Stuck, Trait, Whose};
 pub use snapshot::{NodeSnapshot, Snapshot};
 pub use system::System;
 

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use simurgh_watchdog::{Trait, treating};
+
 use crate::actor::{Actor, After, Data, Out, next_script};
 use crate::hash::fingerprint;
 use crate::ids::ActorId;
@@ -92,8 +94,9 @@ impl<A: Actor, D: Data> Node<A::Msg> for Interned<A, D> {
     }
 
     fn execute(&mut self, local: u32, event: Event<'_, A::Msg>) -> Vec<Outcome<A::Msg>> {
-        let before = self.locals.get(local).clone();
+        let before = treating(Trait::Clone, || self.locals.get(local).clone());
         let mut outcomes = self.outcomes(&before, &event);
+        treating(Trait::Drop, || drop(before));
         if outcomes.is_empty() {
             outcomes.push(Outcome { local, sends: Vec::new(), choices: Vec::new() });
         }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::actor::Data;
 use crate::ids::ActorId;
+use crate::runtime::node::text;
 use crate::space::{CRASH, Move, RECOVER, Space, TIMEOUT};
 
 /// One thing that happens.
@@ -60,7 +61,7 @@ impl Step {
     pub(crate) fn of<M: Data>(space: &Space<M>, state: &[u32], step: Move) -> Self {
         let letter = |envelope: u32| {
             let (from, to, msg) = space.message(envelope);
-            (from, to, format!("{msg:?}"))
+            (from, to, text(msg))
         };
         match step {
             Move::Loss { envelope, after } => {

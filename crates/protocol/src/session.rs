@@ -15,7 +15,7 @@ use crate::property::{Kind, Mode, Property, States};
 use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::{Schedule, Step};
-use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT};
+use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT, Unsteady, repeats};
 use crate::successors::Successors;
 use crate::symmetry;
 use crate::system::System;
@@ -56,6 +56,8 @@ pub(crate) struct Session<'a, M> {
     said: String,
     /// Whether that was the boundary.
     boundary_panicked: bool,
+    /// How often the boundary was asked.
+    bounded: u64,
     /// Suspicions of a local search that were not verified.
     pub(crate) unanswered: usize,
     samples: Lookup<u128, u128>,
@@ -97,6 +99,7 @@ impl<'a, M: Data> Session<'a, M> {
             undecided: None,
             said: String::new(),
             boundary_panicked: false,
+            bounded: 0,
             unanswered: 0,
             samples: Lookup::default(),
             gone_again: 0,
@@ -160,6 +163,7 @@ impl<'a, M: Data> Session<'a, M> {
     /// Whether a state is what a suspicion was about, or shows that it cannot be decided.
     pub(crate) fn look_for(&mut self, suspicion: Decided, state: &[u32]) -> Option<Decided> {
         match suspicion {
+            Decided::Property(_) if failed(&self.space, state, None) => None,
             Decided::Property(property) => self.decides(property, state, None),
             Decided::Panic => failed(&self.space, state, None).then_some(suspicion),
             // Who comes to a state asks whether it is within the boundary, and tells what came of that.
@@ -255,6 +259,12 @@ impl<'a, M: Data> Session<'a, M> {
         self.fail(format!("{what} panics {place}: {}{states}", self.said));
     }
 
+    /// What did something else when the same happened once more.
+    fn unsteady(&self) -> Option<Unsteady> {
+        let condition = || self.evaluator.unsteady().map(Code::Condition).map(Unsteady::Code);
+        self.space.unsteady.or_else(condition)
+    }
+
     /// Whether the search has to end, for those whose steps differ in what they take: the clock is asked when so much was done.
     pub(crate) fn over_after(&mut self, work: u64, seen: Seen) -> bool {
         self.report.transitions = self.transitions_before + seen.transitions;
@@ -291,10 +301,19 @@ impl<'a, M: Data> Session<'a, M> {
     /// What was found, in the end.
     pub(crate) fn finish(mut self) -> Report {
         self.report.handlers = self.space.handlers;
-        if let Some(actor) = self.space.unsteady {
-            self.fail(format!(
-                "actor {actor} did something else when the same happened to it once more: {STEADY}"
-            ));
+        if let Some(unsteady) = self.unsteady() {
+            let name = |property: usize| self.system.properties[property].name.as_str();
+            self.fail(match unsteady {
+                Unsteady::Actor(actor) => {
+                    format!(
+                        "actor {actor} did something else when the same happened to it once more: {STEADY}"
+                    )
+                }
+                Unsteady::Code(code) => {
+                    let what = code.in_words(name);
+                    format!("not deterministic: {what} gave another answer about the same: {STEADY}")
+                }
+            });
         }
         let exhausted = self.cut.is_none() && self.report.verdict == Verdict::Holds;
         for Finding { mode, outcome, .. } in &mut self.report.findings {
@@ -388,6 +407,13 @@ impl<M: Data> StateSpace for Session<'_, M> {
     fn is_within(&mut self, state: &[u32]) -> bool {
         let answer = is_within(self.system, &self.space, state);
         self.boundary_panicked = answer.is_err();
+        if self.system.within.is_some() {
+            let is_same = |_| is_within(self.system, &self.space, state) == answer;
+            if !(0..repeats(self.bounded)).all(is_same) {
+                self.space.unsteady.get_or_insert(Unsteady::Code(Code::Boundary));
+            }
+            self.bounded += 1;
+        }
         answer.unwrap_or_else(|why| {
             self.said = why;
             true
@@ -399,8 +425,11 @@ impl<M: Data> StateSpace for Session<'_, M> {
             return vec![broken];
         }
         let changed = step.and_then(Move::actor);
-        let panic = failed(&self.space, state, changed).then_some(Decided::Panic);
-        let mut decided: Vec<Decided> = panic.into_iter().collect();
+        // What is left of a system after a panic is no state of the protocol.
+        if failed(&self.space, state, changed) {
+            return vec![Decided::Panic];
+        }
+        let mut decided = Vec::new();
         for at in 0..self.open.len() {
             decided.extend(self.decides(self.open[at], state, changed));
         }
@@ -413,7 +442,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 
     fn wants_more(&self) -> bool {
-        self.report.verdict == Verdict::Holds && self.space.unsteady.is_none()
+        self.report.verdict == Verdict::Holds && self.unsteady().is_none()
     }
 
     fn is_over(&mut self, seen: Seen) -> bool {
@@ -490,9 +519,11 @@ impl<M: Data> Eventually for Session<'_, M> {
     }
 }
 
-/// Whether a state is within the boundary, or what that said when it panicked.
+/// Whether a state is within the boundary, or what that said when it panicked. Behind a handler that panicked there is no boundary.
 fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Result<bool, String> {
-    let Some(within) = &system.within else { return Ok(true) };
+    let Some(within) = system.within.as_ref().filter(|_| !failed(space, state, None)) else {
+        return Ok(true);
+    };
     quietly(Code::Boundary, || within(&States { nodes: &Found { space, state } }))
 }
 
@@ -514,7 +545,9 @@ fn confirm<M: Data>(
                 let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
                 never && again
             }
-            Decided::Property(property) => evaluator.decides(property, space, last, None),
+            Decided::Property(property) => {
+                !failed(space, last, None) && evaluator.decides(property, space, last, None)
+            }
             Decided::Broken(_) => true,
         };
     if seen {

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use simurgh_watchdog::{Code, quietly};
+use simurgh_watchdog::{Code, Trait, quietly, treating};
 
 use crate::actor::Data;
 use crate::hash::fingerprint;
@@ -29,6 +29,25 @@ pub(crate) const RECOVER: u32 = u32::MAX;
 
 /// So many handlers run twice, to see whether they do the same.
 const TWICE: u64 = 1000;
+
+/// How often a condition, the boundary or the history is asked the same once more, to see whether it says the same, after so many
+/// questions: few states are all that some systems have, and what is left to chance is the same twice by luck.
+pub(crate) fn repeats(asked: u64) -> u32 {
+    match asked {
+        0..16 => 7,
+        16..TWICE => 1,
+        _ => 0,
+    }
+}
+
+/// Code that did something else when the same happened once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsteady {
+    /// The handlers of an actor.
+    Actor(u32),
+    /// A condition, the boundary or the history.
+    Code(Code),
+}
 
 /// Whether a handler did the same twice; in which order it sent matters only where messages keep their order.
 fn alike<M: Data>(first: &[Outcome<M>], again: &[Outcome<M>], in_order: bool) -> bool {
@@ -51,6 +70,8 @@ pub(crate) struct Reaction {
     pub(crate) sent_hash: u128,
     /// It has no effect: a message counts as not received by it.
     pub(crate) is_quiet: bool,
+    /// The handler panicked: no history is told of it.
+    is_failed: bool,
 }
 
 /// The reactions to one event in one local state, by their numbers.
@@ -137,10 +158,23 @@ pub(crate) struct Space<M> {
     records: Lookup<(u32, u32, bool), u32>,
     /// What the code of a user said that panicked while a history was kept, if any did.
     pub(crate) broken: Option<String>,
-    /// An actor that did something else when the same happened to it once more.
-    pub(crate) unsteady: Option<u32>,
+    /// What did something else when the same happened once more.
+    pub(crate) unsteady: Option<Unsteady>,
     /// How many handlers were run.
     pub(crate) handlers: u64,
+}
+
+/// Values of a user may do anything when they are dropped.
+impl<M> Drop for Space<M> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            treating(Trait::Drop, || {
+                self.nodes.clear();
+                self.msgs.values.clear();
+                self.recorder = None;
+            });
+        }
+    }
 }
 
 /// What the reactions to an event in a local state are known by.
@@ -240,12 +274,22 @@ impl<M: crate::Data> Space<M> {
         let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
         if number as usize == self.concerns.len() {
-            let concerns =
-                self.recorder.as_ref().map(|recorder| quietly(Code::History, || recorder.concerns(msg)));
-            self.concerns.push(concerns.unwrap_or(Ok(false)).unwrap_or_else(|why| {
+            let asked = |recorder: &dyn Recorder<M>| {
+                quietly(Code::History, || {
+                    let concerns = recorder.concerns(msg);
+                    let again = (0..repeats(u64::from(number))).all(|_| recorder.concerns(msg) == concerns);
+                    (concerns, again)
+                })
+            };
+            let concerns = self.recorder.as_deref().map(asked);
+            let (concerns, is_steady) = concerns.unwrap_or(Ok((false, true))).unwrap_or_else(|why| {
                 self.broken = Some(why);
-                false
-            }));
+                (false, true)
+            });
+            if !is_steady {
+                self.unsteady.get_or_insert(Unsteady::Code(Code::History));
+            }
+            self.concerns.push(concerns);
         }
         number
     }
@@ -258,11 +302,18 @@ impl<M: crate::Data> Space<M> {
         let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
-        let record = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
-        let next = quietly(Code::History, record).unwrap_or_else(|why| {
+        let mut record = || {
+            let mut tell = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
+            let told = tell();
+            (told, (0..repeats(self.records.len() as u64)).all(|_| tell() == told))
+        };
+        let (next, is_steady) = quietly(Code::History, &mut record).unwrap_or_else(|why| {
             self.broken = Some(why);
-            history
+            (history, true)
         });
+        if !is_steady {
+            self.unsteady.get_or_insert(Unsteady::Code(Code::History));
+        }
         self.records.insert((history, envelope, received), next);
         next
     }
@@ -301,8 +352,12 @@ impl<M: crate::Data> Space<M> {
         };
         let outcomes = node.execute(local, happens());
         let in_order = self.network == Network::Ordered || self.recorder.is_some();
-        if self.handlers < TWICE && !alike(&outcomes, &node.execute(local, happens()), in_order) {
-            self.unsteady.get_or_insert(actor);
+        if self.handlers < TWICE {
+            let again = node.execute(local, happens());
+            if !treating(Trait::Hash, || alike(&outcomes, &again, in_order)) {
+                self.unsteady.get_or_insert(Unsteady::Actor(actor));
+            }
+            treating(Trait::Drop, || drop(again));
         }
         self.handlers += outcomes.len() as u64;
         self.note_facts(actor as usize);
@@ -346,7 +401,8 @@ impl<M: crate::Data> Space<M> {
             self.choices.insert(self.reactions.len() as u32, outcome.choices);
         }
         let sends = (start as u32, self.sends.len() as u32);
-        self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet });
+        let is_failed = self.facts(actor as usize, outcome.local).health == Health::Failed;
+        self.reactions.push(Reaction { local: outcome.local, sends, sent_hash, is_quiet, is_failed });
     }
 
     /// What a handler leads to, if it is known.
@@ -404,7 +460,7 @@ impl<M: crate::Data> Space<M> {
         event: u32,
         reaction: Reaction,
     ) -> Result<u32, Unknown> {
-        if reaction.is_quiet {
+        if reaction.is_quiet || reaction.is_failed {
             return Ok(history);
         }
         if event < TIMEOUT {

@@ -8,6 +8,7 @@
 use simurgh_search::space::{StateSpace, Steps};
 
 use crate::actor::Data;
+use crate::evaluate::failed;
 use crate::session::Session;
 use crate::space::Space;
 use crate::successors::Successors;
@@ -86,7 +87,7 @@ fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Re
             "within() tells actors apart that are exchanged for each other; it may not name an actor".into(),
         );
     }
-    if !inside {
+    if !inside || failed(&session.space, one, None) {
         return Ok(());
     }
     for (at, property) in session.system.properties.iter().enumerate() {

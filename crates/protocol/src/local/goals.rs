@@ -6,7 +6,7 @@ use simurgh_search::StateSpace;
 use simurgh_watchdog::Code;
 
 use crate::actor::Data;
-use crate::evaluate::PANICS;
+use crate::evaluate::{PANICS, failed};
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
@@ -234,6 +234,9 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
         let mut targets = vec![vec![Bits::default(); self.actors]; properties.len()];
         self.system_states(&mut Made::default(), &mut |session, state| {
             session.report.system_states += 1;
+            if failed(&session.space, state, None) {
+                return;
+            }
             for (&property, targets) in properties.iter().zip(&mut targets) {
                 if session.evaluator.decides(property, &session.space, state, None) {
                     note(targets, state);

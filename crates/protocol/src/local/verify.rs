@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::actor::Data;
+use crate::evaluate::failed;
 use crate::hash::fingerprint;
 use crate::local::bits::Bits;
 use crate::local::goals::Goal;
@@ -308,6 +309,10 @@ impl Search {
             for successor in &next.list {
                 let after = next.state(successor);
                 if !self.contribution.allows(&session.space, successor.step) || !session.is_within(after) {
+                    continue;
+                }
+                // A handler that panics ends what can be said of anything else.
+                if goal.decides != Decided::Panic && failed(&session.space, after, successor.step.actor()) {
                     continue;
                 }
                 if let Some(broken) = session.broken_boundary() {

@@ -96,6 +96,8 @@ pub struct Runtime<M> {
     outbox: Outbox<M>,
     decided: Vec<bool>,
     news: Vec<usize>,
+    /// Whether a handler has panicked.
+    has_failed: bool,
     schedule: Option<Schedule>,
 }
 
@@ -174,6 +176,7 @@ impl<M: Data> Runtime<M> {
             },
             decided: vec![false; system.properties.len()],
             news: Vec::new(),
+            has_failed: false,
             schedule: None,
             system,
         })
@@ -342,8 +345,13 @@ impl<M: Data> Runtime<M> {
     }
 
     /// Looks at the properties that have not been decided. If only one actor has changed, conditions on one or two need be looked at
-    /// there only.
+    /// there only. After a panic there is no state of the protocol to look at.
     fn look(&mut self, changed: Option<usize>) {
+        let range = changed.map_or(0..self.nodes.len(), |actor| actor..actor + 1);
+        self.has_failed |= self.nodes[range].iter().any(|node| node.local().health() == Health::Failed);
+        if self.has_failed {
+            return;
+        }
         let open: Vec<usize> = (0..self.decided.len()).filter(|at| !self.decided[*at]).collect();
         for property in open {
             if self.decides(property, changed) {

@@ -7,11 +7,12 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use simurgh_watchdog::{given, handling};
+use simurgh_watchdog::{Trait, given, handling, treating};
 
 use crate::actor::{Actor, After, Command, Data, Durable, Out};
 use crate::ids::ActorId;
@@ -117,6 +118,15 @@ pub(crate) enum Local<S, T, D> {
 
 pub(crate) type LocalOf<A, D> = Local<<A as Actor>::State, <A as Actor>::Timer, D>;
 
+/// How a value prints.
+pub(crate) fn text(value: &impl Debug) -> String {
+    treating(Trait::Debug, || format!("{value:?}"))
+}
+
+fn copy<T: Clone>(value: &T) -> T {
+    treating(Trait::Clone, || value.clone())
+}
+
 /// A local state of whatever types.
 pub(crate) trait AnyLocal {
     fn health(&self) -> Health;
@@ -166,8 +176,8 @@ impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
     fn text(&self) -> String {
         match self {
             Self::NotStarted => "not started".to_owned(),
-            Self::Up(node) => format!("{:?}", node.state),
-            Self::Down(stored) => format!("down, stored {stored:?}"),
+            Self::Up(node) => text(&node.state),
+            Self::Down(stored) => format!("down, stored {}", text(stored)),
             Self::Failed(why) => format!("failed: {why}"),
         }
     }
@@ -177,7 +187,7 @@ impl<S: Data, T: Data, D: Data> AnyLocal for Local<S, T, D> {
     }
 
     fn timer_text(&self, place: usize) -> String {
-        self.timer(place).map_or(String::new(), |timer| format!("{timer:?}"))
+        self.timer(place).map_or(String::new(), text)
     }
 }
 
@@ -245,8 +255,8 @@ impl<A: Actor, D: Data> Process<A, D> {
     ) -> Option<Stepped<LocalOf<A, D>>> {
         let call = || match *event {
             Event::Start => Some(("on_start", given(()))),
-            Event::Deliver(from, msg) => Some(("on_msg", given((from, msg.clone())))),
-            Event::Timeout(place) => Some(("on_timeout", given((local.timer(place)?.clone(),)))),
+            Event::Deliver(from, msg) => Some(("on_msg", given((from, copy(msg))))),
+            Event::Timeout(place) => Some(("on_timeout", given((copy(local.timer(place)?),)))),
             Event::Crash => Some(("stored", given(()))),
             Event::Recover => Some(("on_recover", given(()))),
         };
@@ -289,12 +299,12 @@ impl<A: Actor, D: Data> Process<A, D> {
                 }
             }),
             (Local::Up(node), Event::Deliver(from, msg)) => {
-                let mut node = node.clone();
+                let mut node = copy(node);
                 node.deliver(actor, *from, msg, out);
                 node
             }
             (Local::Up(node), Event::Timeout(place)) => {
-                let (mut node, timer) = (node.clone(), local.timer(*place)?);
+                let (mut node, timer) = (copy(node), local.timer(*place)?);
                 node.timeout(actor, timer, out);
                 node
             }
