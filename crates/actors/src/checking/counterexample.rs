@@ -40,9 +40,14 @@ impl Counterexample {
         matches!(self.violation, Violation::Deadlock { .. })
     }
 
-    /// The schedule as text: one word a step, for [`Check::replay`](super::Check::replay).
+    /// The schedule as text: one word a step, for [`Check::replay`](super::Check::replay). A last word `deadlock` says that this is
+    /// what it shows, where somebody fails on the way.
     pub fn steps(&self) -> String {
-        let words: Vec<_> = self.schedule.iter().map(ToString::to_string).collect();
+        let mut words: Vec<_> = self.schedule.iter().map(ToString::to_string).collect();
+        let fails = self.told.as_ref().is_ok_and(|told| told.steps.iter().any(|step| step.fails.is_some()));
+        if self.is_deadlock() && fails {
+            words.push(DEADLOCK.to_owned());
+        }
         words.join(" ")
     }
 
@@ -81,6 +86,9 @@ impl fmt::Display for Counterexample {
         f.write_str(&self.in_words(&plain()))
     }
 }
+
+/// The word behind the steps of a schedule that shows a deadlock, and something else before.
+pub(super) const DEADLOCK: &str = "deadlock";
 
 /// How counterexamples are printed where nobody knows where.
 pub(super) fn plain() -> View<'static> {
@@ -123,7 +131,8 @@ pub(super) fn counterexamples(
     found.iter().map(counterexample).collect()
 }
 
-/// Follows a schedule: what goes wrong, if something does.
+/// Follows a schedule: what goes wrong, if something does. Of several it is what comes with the last steps, as a schedule ends with
+/// what it shows; and if that is asked for, the deadlock.
 ///
 /// # Errors
 /// Where it cannot be followed.
@@ -132,10 +141,18 @@ pub(super) fn followed(
     network: Network,
     engine: Engine,
     schedule: &[Step],
+    is_deadlock: bool,
 ) -> Result<Option<Counterexample>, String> {
     let mut system = subject.actors(network).unreliable(Faults::of(schedule));
-    let told = tell(&mut system, schedule, None, &|mailbox| subject.mailbox_name(mailbox))
-        .map_err(|impossible| format!("{impossible}; the program has changed, or it is another"))?;
+    let changed = |impossible| format!("{impossible}; the program has changed, or it is another");
+    let came = follow(&mut system, schedule).map_err(changed)?.violations;
+    let deadlock = came.iter().find(|(_, violation)| matches!(violation, Violation::Deadlock { .. }));
+    let last = came.iter().map(|(steps, _)| *steps).max();
+    let shown =
+        deadlock.filter(|_| is_deadlock).or_else(|| came.iter().find(|(steps, _)| Some(*steps) == last));
+    let about = shown.map(|(_, violation)| violation);
+    let names = |mailbox| subject.mailbox_name(mailbox);
+    let told = tell(&mut system, schedule, about, &names).map_err(changed)?;
     let (Some(what), Some(violation)) = (told.what.clone(), told.violation.clone()) else { return Ok(None) };
     let (schedule, origin) = (schedule.to_vec(), subject.origin().clone());
     Ok(Some(Counterexample { what, violation, schedule, told: Ok(told), origin, engine }))

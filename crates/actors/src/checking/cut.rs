@@ -64,15 +64,15 @@ impl Cut {
         Some(Self { executions: found.cut, steps, circle, last, standing, actors, schedule })
     }
 
-    /// What it is about, for people.
-    pub(super) fn in_words(&self, spelling: Spelling) -> String {
+    /// What it is about, for people; `asked` if it was cut where somebody said.
+    pub(super) fn in_words(&self, spelling: Spelling, asked: bool) -> String {
         let Self { executions, steps, .. } = self;
         let verb = if *executions == 1 { "goes" } else { "go" };
         let mut text = format!(
-            "{} {verb} on after {} ({}): does the program ever end?\n",
+            "{} {verb} on after {}{}: does the program ever end?\n",
             count(*executions, "execution"),
             count(*steps as u64, "step"),
-            spelling.of("--depth", "`depth`")
+            if asked { spelling.of(" (--depth)", " (`depth`)") } else { "" }
         );
         if self.last.is_empty() {
             return text;

@@ -23,5 +23,7 @@ fn demands(subject: &Subject<'_>, options: &Options) -> Vec<Property> {
 pub(super) fn refinement(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let wanted: Engine = options.engine;
     let (engine, lost) = wanted.refined(&demands(subject, options));
-    lost.map(|lost| format!("the engine {wanted} does not preserve {lost}; exploring with {engine} instead"))
+    lost.map(|lost| {
+        format!("the engine {wanted} is not sound and complete for {lost}; exploring with {engine} instead")
+    })
 }

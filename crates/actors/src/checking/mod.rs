@@ -62,6 +62,7 @@ use crate::program::Program;
 use crate::scenario::{Scenario, play};
 
 pub use counterexample::Counterexample;
+use counterexample::DEADLOCK;
 pub use cut::Cut;
 pub use kept::Left;
 pub use report::{CheckReport, Verdict};
@@ -112,6 +113,7 @@ struct Options {
     depth: Option<u64>,
     time: Option<Duration>,
     memory: Option<u64>,
+    stuck_after: Option<Duration>,
     workers: usize,
     deterministic: Option<Compared>,
     seed: u64,
@@ -155,6 +157,7 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         depth: None,
         time: None,
         memory: None,
+        stuck_after: None,
         workers: 1,
         deterministic: None,
         seed: 0,
@@ -188,7 +191,7 @@ impl Scenario {
 }
 
 impl<'a> Check<'a> {
-    /// How the orders are explored; [`Engine::Receives`] if not said. Where that engine does not preserve what is asked (invariants,
+    /// How the orders are explored; [`Engine::Receives`] if not said. Where that engine is not sound and complete for what is asked (invariants,
     /// determinism, loss), [`Engine::Optimal`] explores instead, and the report says why.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.options.engine = engine;
@@ -251,8 +254,17 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// Lets [`Engine::Receives`] explore on so many cores, or on all there are if it is 0. What it finds is the same for any
-    /// number; which of several counterexamples of a kind comes first may not be.
+    /// Ends the process, with exit code 3 and on standard error whose code it is, when an actor, an invariant, the making of the program
+    /// or the `Drop`, `Clone` or `Debug` of a value has not come back for so long: it cannot be stopped otherwise, since it borrows from
+    /// its caller. If nothing is said, it is told after ten seconds, and the check goes on waiting.
+    pub fn stuck_after(mut self, patience: Duration) -> Self {
+        self.options.stuck_after = Some(patience);
+        self
+    }
+
+    /// Lets [`Engine::Receives`] explore on so many cores, or on all there are if it is 0. What it finds is the same for any number, and
+    /// so are its counterexamples. Where another engine explores instead of it, and where [`executions`](Self::executions) bounds the
+    /// search, one core does.
     pub fn workers(mut self, workers: usize) -> Self {
         self.options.workers = workers;
         self
@@ -337,11 +349,11 @@ impl<'a> Check<'a> {
 
 impl<'a> Check<'a> {
     /// Does it. Nothing is printed, whatever is found, unless code of the program does not come back for ten seconds: then
-    /// standard error says whose.
+    /// standard error says whose ([`stuck_after`](Self::stuck_after) ends the process).
     #[must_use = "the report says what was found; `assert_holds` asserts that it is nothing"]
     pub fn run(self) -> CheckReport {
         let engine = self.options.engine;
-        let _sentinel = Sentinel::start(&self.watchdog);
+        let _sentinel = Sentinel::start(&self.watchdog, self.options.stuck_after);
         self.explore().map_or_else(|error| CheckReport::cannot_run(engine, error), |(report, _)| report)
     }
 
@@ -382,18 +394,21 @@ impl<'a> Check<'a> {
     #[must_use = "the report says what happened"]
     pub fn replay(self, schedule: &str) -> CheckReport {
         let engine = self.options.engine;
+        let _sentinel = Sentinel::start(&self.watchdog, self.options.stuck_after);
         self.follow(schedule).unwrap_or_else(|error| CheckReport::cannot_run(engine, error))
     }
 
     fn follow(self, schedule: &str) -> Result<CheckReport> {
         let Options { network, engine, .. } = self.options;
-        let steps: Vec<Step> = schedule
-            .split_whitespace()
+        let words = schedule.split_whitespace();
+        let is_deadlock = words.clone().last() == Some(DEADLOCK);
+        let steps: Vec<Step> = words
+            .filter(|word| *word != DEADLOCK)
             .map(str::parse)
             .collect::<Result<_, String>>()
             .map_err(Error::input)?;
         let subject = self.subject()?;
-        let found = silently(|| counterexample::followed(&subject, network, engine, &steps))?;
+        let found = silently(|| counterexample::followed(&subject, network, engine, &steps, is_deadlock))?;
         let found = found.map_err(Error::input)?;
         let verdict =
             found.as_ref().map_or(simurgh_explore::Verdict::NotExhausted, |found| found.violation.verdict());

@@ -171,7 +171,7 @@ impl CheckReport {
             let _ = writeln!(text, "{hint}");
         }
         if let Some(cut) = &self.cut {
-            let _ = writeln!(text, "{}", cut.in_words(spelling));
+            let _ = writeln!(text, "{}", cut.in_words(spelling, self.stopped != Some(Stopped::Endless)));
         }
         // What goes wrong in the first execution ends it before it can be counted.
         let executions = match self.executions {

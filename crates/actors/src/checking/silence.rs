@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use simurgh_kernel::context::{loud, panicked_at, quiet};
+use simurgh_kernel::watchdog::ValuePanic;
 
 use crate::error::{Error, Result};
 
@@ -27,7 +28,7 @@ pub(crate) fn not_made(error: &Error) -> ! {
 /// Runs actors of which some may panic: that is a finding, told once, and not a message each time.
 ///
 /// # Errors
-/// If it is not an actor that panics: a mistake of ours.
+/// If it is not an actor that panics: a value of the program, or a mistake of ours.
 pub fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
     let (result, place) = {
         let _quiet = quiet();
@@ -42,8 +43,16 @@ pub fn silently<T>(run: impl FnOnce() -> T) -> Result<T> {
             Ok(not_made) => return not_made.0,
             Err(panic) => panic,
         };
+        let panic = match panic.downcast::<ValuePanic>() {
+            Ok(value) => return Error::input(value.to_string()),
+            Err(panic) => panic,
+        };
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-        Error::other(format!("internal error{place}: {}; please report it with the program", said(&panic)))
+        Error::other(format!(
+            "internal error{place}: {}; unless that is a `Drop`, `Clone` or `Debug` of the program itself, please report it with \
+             the program",
+            said(&panic)
+        ))
     })
 }
 
@@ -87,7 +96,7 @@ mod tests {
         let error = silently(|| unreachable!("a mistake")).unwrap_err().to_string();
         assert!(error.starts_with("internal error at ") && error.contains("silence.rs:"), "{error}");
         assert!(
-            error.contains(": internal error: entered unreachable code: a mistake; please report"),
+            error.contains(": internal error: entered unreachable code: a mistake; unless that is"),
             "{error}"
         );
         assert_eq!(silently(|| 7).unwrap(), 7);

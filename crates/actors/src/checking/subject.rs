@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use simurgh_explore::receives::actors::Factory;
 use simurgh_explore::{Actors, Network};
+use simurgh_kernel::context::panicked_at;
 use simurgh_kernel::exposed::Invariant;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
-use simurgh_kernel::watchdog::Watchdog;
+use simurgh_kernel::watchdog::{Trait, Watchdog, guarding};
 use simurgh_platform::Platform;
 
 use super::schedule::base;
-use super::silence::{making, not_made};
+use super::silence::{making, not_made, silently};
 use crate::api::Registry;
 use crate::error::Result;
 use crate::program::Program;
@@ -90,7 +91,7 @@ impl<'a> Subject<'a> {
     ) -> Result<Self> {
         let subject = Self { fill, platform, registry: Registry::new(), origin, watchdog };
         // What does not depend on anything succeeds again, later.
-        subject.made()?;
+        subject.looked_at(drop)?;
         Ok(subject)
     }
 
@@ -99,11 +100,13 @@ impl<'a> Subject<'a> {
         &self.watchdog
     }
 
-    /// Makes it anew, to look at.
-    fn made(&self) -> Result<Program> {
+    /// Makes it anew, and looks at it.
+    fn looked_at<T>(&self, look: impl FnOnce(Program) -> T) -> Result<T> {
         let mut pulse = self.watchdog.pulse();
         pulse.makes();
-        self.fresh()
+        let program = self.fresh()?;
+        pulse.treats(Some(Trait::Drop));
+        silently(|| guarding(Trait::Drop, panicked_at, || look(program)))
     }
 
     /// Where it comes from.
@@ -113,8 +116,8 @@ impl<'a> Subject<'a> {
 
     /// The names of the actors of the start.
     pub(crate) fn names(&self) -> Vec<String> {
-        let program = self.made().map(Program::into_parts);
-        program.map(|(actors, _)| actors.into_iter().map(|actor| actor.name).collect()).unwrap_or_default()
+        let names = |program: Program| program.into_parts().0.into_iter().map(|actor| actor.name).collect();
+        self.looked_at(names).unwrap_or_default()
     }
 
     /// The name of a mailbox of any of its runs.
@@ -146,7 +149,7 @@ impl<'a> Subject<'a> {
 
     /// What must be true of what its actors expose.
     pub(crate) fn invariants(&self) -> Vec<Invariant> {
-        self.made().map(|mut program| program.take_exposed().1).unwrap_or_default()
+        self.looked_at(|mut program| program.take_exposed().1).unwrap_or_default()
     }
 
     /// Makes it anew.

@@ -2,15 +2,18 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
+use std::time::Duration;
 
-use simurgh_kernel::watchdog::{EVERY, PATIENCE, Watchdog};
+use simurgh_kernel::watchdog::{EVERY, PATIENCE, Pulse, Watchdog};
 
 use super::exploring::DEPTH;
 use super::silence::{calling, pass_on};
 use super::{Options, Spelling};
+use crate::error::Exit;
 use crate::text::count;
 use simurgh_explore::session::ENDLESS;
 
@@ -188,28 +191,38 @@ impl Stopwatch {
     }
 }
 
-/// Says on standard error whose code does not come back, where nobody else would: a test that hangs says why.
+/// Says on standard error whose code does not come back, where nobody else would: a test that hangs says why. And as long as it
+/// lives, code that ends the process is told.
 pub(super) struct Sentinel {
     over: Arc<AtomicBool>,
     thread: Thread,
+    _pulse: Pulse,
 }
 
 impl Sentinel {
-    /// Begins to look.
-    pub(super) fn start(watchdog: &Watchdog) -> Self {
+    /// Begins to look; ends the process after `patience`, if that is given.
+    pub(super) fn start(watchdog: &Watchdog, patience: Option<Duration>) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let (seen, mut lookout) = (Arc::clone(&over), watchdog.lookout());
         #[expect(clippy::disallowed_methods, reason = "whoever looks after a search must not be part of it")]
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                if let Some(stuck) = lookout.look(PATIENCE) {
-                    eprintln!("simurgh: {stuck}; it cannot be stopped from here");
+                if let Some(stuck) = lookout.look(patience.unwrap_or(PATIENCE)) {
+                    let then = match patience {
+                        Some(_) => "not exhausted, and the process ends (`stuck_after`)",
+                        None => "it cannot be stopped from here; `stuck_after` would end the process",
+                    };
+                    // A test keeps what is printed by `eprintln` for its end, which never comes.
+                    let _ = writeln!(std::io::stderr(), "simurgh: {stuck}; {then}");
+                    if patience.is_some() {
+                        std::process::exit(Exit::NotExhausted as i32);
+                    }
                     return;
                 }
                 std::thread::park_timeout(EVERY);
             }
         });
-        Self { over, thread: thread.thread().clone() }
+        Self { over, thread: thread.thread().clone(), _pulse: watchdog.pulse() }
     }
 }
 

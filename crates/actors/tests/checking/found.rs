@@ -47,6 +47,60 @@ step │ usher                        │ ann                       │ bob
     );
 }
 
+/// A deadlock was replayed as the failure that comes before it.
+#[test]
+fn each_of_several_counterexamples_replays_to_itself() {
+    let app = |program: &mut Program| {
+        program.spawn("sender", "node-0", |ctx: Ctx| async move {
+            ctx.mailbox("in").send((), 1.0).detach().await;
+        })?;
+        program.spawn("fails", "node-1", |ctx: Ctx| async move {
+            ctx.mailbox::<()>("in").recv().timeout(1.0).await?;
+            Err::<(), _>(Error::other("as it was built"))
+        })?;
+        program.spawn("waits", "node-2", |ctx: Ctx| async move {
+            // Some of its steps may come after the failure, some before.
+            ctx.mailbox("in").send((), 1.0).detach().await;
+            ctx.mailbox::<()>("nobody").recv().await
+        })?;
+        Ok(())
+    };
+    for engine in [Engine::Receives, Engine::Optimal, Engine::Dfs, Engine::States, Engine::Bfs] {
+        let report = simurgh::check(app).engine(engine).all().run();
+        report.assert_deadlock();
+        report.assert_violated();
+        for found in &report.counterexamples {
+            let again = simurgh::check(app).replay(&found.steps());
+            let again = again.violation().expect("it is shown again");
+            assert_eq!(again.violation, found.violation, "{engine}: {}\n{found}\n{again}", found.steps());
+            assert_eq!(again.what, found.what, "{engine}");
+        }
+    }
+}
+
+/// By chance, it held or was violated.
+#[test]
+fn an_invariant_that_is_not_the_same_twice_is_told() {
+    static ASKED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let app = |program: &mut Program| {
+        let shown = program.exposed("shown", 0);
+        program.invariant("fickle", [shown], |_| {
+            ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed).count_ones() % 2 == 0
+        });
+        program.spawn("shows", "node-0", move |_| async move { shown.set(1).await })?;
+        Ok(())
+    };
+    let told = "not deterministic: invariant \"fickle\" gave another answer about the same state: a program must depend on";
+    for engine in
+        [Engine::Receives, Engine::Optimal, Engine::Dfs, Engine::States, Engine::Bfs, Engine::Random]
+    {
+        let report = simurgh::check(app).engine(engine).run();
+        assert_eq!(report.verdict, Verdict::CannotRun, "{engine}: {report}");
+        let error = report.error.expect("it cannot run").to_string();
+        assert!(error.starts_with(told), "{engine}: {error}");
+    }
+}
+
 #[test]
 fn a_counterexample_is_replayed() {
     let found = simurgh::check(wrong).assert_violated();

@@ -52,7 +52,7 @@ fn another_engine_explores_what_the_first_does_not_preserve() {
     let report = simurgh::check(crossing).on_note(|note| notes.borrow_mut().push(note.to_owned())).run();
     let found = report.assert_violated();
     assert!(found.what.starts_with("invariant \"one way at a time\" does not hold"), "{found}");
-    let why = "the engine receives does not preserve invariants over several actors; exploring with optimal instead";
+    let why = "the engine receives is not sound and complete for invariants over several actors; exploring with optimal instead";
     assert_eq!((report.engine, report.refined.as_deref()), (Engine::Optimal, Some(why)));
     assert_eq!(notes.into_inner(), [why]);
     assert!(report.to_string().ends_with(&format!("{why}\n")), "{report}");
