@@ -1,10 +1,10 @@
-//! Explores every order that matters of a distributed program.
+//! Explores every order of a distributed program that makes a difference.
 //!
 //! Engines over any system are those of [`simurgh_search`]: [`dfs`], [`states`], [`bfs`], [`dpor`], [`source`], [`optimal`],
 //! [`random`], [`pct`]. Here is what is to be known of actors:
 //!
 //! - [`verdict`](mod@verdict): what may be wrong with an execution, and how its steps are written.
-//! - [`receives`](mod@receives): one execution for each way to receive, which needs more than a system.
+//! - [`receives`](mod@receives): one execution for each reads-from equivalence class, which needs more than a system.
 //! - `endless`: code of the program that runs in circles.
 //! - [`determinism`]: whether all executions communicate alike.
 //! - [`transition`], `dependence`, `words`: the steps of actors, when their order matters, and how they are told.

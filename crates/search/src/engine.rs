@@ -1,19 +1,20 @@
-//! The engines, what each needs of a system, and what each preserves: which may be used for what.
+//! The engines, what each needs of a system, and what each is sound and complete for: which may be used for what.
 //!
 //! A reduction leaves executions out because others stand for them, as long as nothing is asked that those others would answer
-//! differently. One execution for each order of dependent steps preserves all that dependence knows of. One execution for each way to
-//! receive stands for all orders in which the messages are received so: what looks at several actors at once is lost.
+//! differently. One execution for each Mazurkiewicz trace (all orders of the steps with the same happens-before relation) is enough for
+//! all that dependence knows of. One execution for each reads-from equivalence class (who received what; a *way to receive* for short)
+//! stands for all traces in which the messages are received so: what looks at several actors at once is lost.
 
 use std::fmt;
 
 /// The ways to explore.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Engine {
-    /// One execution for each way to receive: it needs more than a system.
+    /// One execution for each reads-from equivalence class: it needs more than a system.
     Receives,
-    /// One execution for each order of dependent steps: [`optimal`](mod@crate::optimal).
+    /// One execution for each Mazurkiewicz trace: [`optimal`](mod@crate::optimal).
     Optimal,
-    /// A few more: [`source`](mod@crate::source).
+    /// The same, and some that are sleep-set blocked: [`source`](mod@crate::source).
     Source,
     /// Many more: [`dpor`](mod@crate::dpor).
     Dpor,
@@ -36,7 +37,7 @@ pub enum Offer {
     Steps,
     /// Which steps depend on each other.
     Independence,
-    /// What a state is known by.
+    /// Fingerprints of states.
     StateKeys,
     /// States that come again, so that what goes on for ever is a cycle.
     Cycles,
@@ -51,7 +52,7 @@ impl fmt::Display for Offer {
         f.write_str(match self {
             Offer::Steps => "steps",
             Offer::Independence => "independence",
-            Offer::StateKeys => "state keys",
+            Offer::StateKeys => "state fingerprints",
             Offer::Cycles => "cycles",
             Offer::ReadsFrom => "reads-from",
             Offer::LocalStates => "local states",
@@ -61,8 +62,12 @@ impl fmt::Display for Offer {
 
 /// Searches beside the [engines](Engine) that are chosen by name: what each is called, what it needs, and what it is for.
 const OTHERS: [(&str, &[Offer], &str); 2] = [
-    ("liveness", &[Offer::StateKeys, Offer::Cycles], "a cycle or an end without a goal; fairness"),
-    ("local", &[Offer::LocalStates], "a combination of local states that can be there together"),
+    (
+        "liveness",
+        &[Offer::StateKeys, Offer::Cycles],
+        "a maximal finite path or a lasso without a goal; fairness",
+    ),
+    ("local", &[Offer::LocalStates], "local states that coexist, combined"),
 ];
 
 /// A table of all engines, in Markdown: what each needs of a system, and which systems offer that.
@@ -121,24 +126,26 @@ impl Engine {
         const REDUCED: &[Offer] = &[Offer::Steps, Offer::Independence];
         const STATES: &[Offer] = &[Offer::Steps, Offer::StateKeys];
         match self {
-            Engine::Receives => ("receives", &[Offer::ReadsFrom], "one execution for each way to receive"),
-            Engine::Optimal => ("optimal", REDUCED, "one execution for each order of dependent steps"),
-            Engine::Source => ("source", REDUCED, "the same; others are begun, and given up"),
+            Engine::Receives => {
+                ("receives", &[Offer::ReadsFrom], "one execution for each reads-from equivalence class")
+            }
+            Engine::Optimal => ("optimal", REDUCED, "one execution for each Mazurkiewicz trace"),
+            Engine::Source => ("source", REDUCED, "the same, and some that are sleep-set blocked"),
             Engine::Dpor => ("dpor", REDUCED, "the same, and often many more"),
             Engine::Dfs => ("dfs", STEPS, "every execution"),
-            Engine::States => ("states", STATES, "every state, in depth"),
-            Engine::Bfs => ("bfs", STATES, "every state, the nearest first"),
+            Engine::States => ("states", STATES, "every state once, in depth (visited-state search)"),
+            Engine::Bfs => ("bfs", STATES, "every state once, the nearest first"),
             Engine::Random => ("random", STEPS, "some executions, at random"),
             Engine::Pct => ("pct", STEPS, "some executions, by random priorities"),
         }
     }
 
-    /// Whether what it leaves out can make no difference to a property. Walks leave nothing out for a reason: they prove
+    /// Whether it is sound and complete for a property: what it leaves out can make no difference to it. Walks leave nothing out for a reason: they prove
     /// nothing, whatever the property, and mistake nothing.
     pub fn preserves(self, property: Property) -> bool {
         match (self, property) {
             // Its graph of who received what has no order of steps of unrelated actors, nor messages that are lost, or received
-            // twice. Its reduction does preserve determinism: what an actor sends depends on what it received. But it keeps
+            // twice. Its reduction is enough for determinism: what an actor sends depends on what it received. But it keeps
             // no record of an execution that could be compared with others.
             (Engine::Receives, asked) => {
                 !matches!(asked, Property::Invariants | Property::Determinism | Property::UnreliableNetwork)
@@ -150,8 +157,8 @@ impl Engine {
         }
     }
 
-    /// The engine to use where all these properties are asked: itself, or the best that preserves them, with the first
-    /// property that it does not preserve itself.
+    /// The engine to use where all these properties are asked: itself, or the best that is sound and complete for them, with the first
+    /// property that it is not sound and complete for itself.
     pub fn refined(self, asked: &[Property]) -> (Engine, Option<Property>) {
         match asked.iter().find(|&&property| !self.preserves(property)) {
             Some(&lost) => (Engine::Optimal, Some(lost)),
@@ -204,7 +211,7 @@ mod tests {
         assert_eq!(Engine::Receives.refined(&asked), (Engine::Optimal, Some(Property::Invariants)));
         assert_eq!(Engine::Receives.refined(&asked[..1]), (Engine::Receives, None));
         assert_eq!(Engine::Source.refined(&asked), (Engine::Source, None));
-        // What it is refined to preserves all that was asked.
+        // What it is refined to is enough for all that was asked.
         for engine in Engine::ALL {
             let (refined, _) = engine.refined(&Property::ALL);
             assert!(Property::ALL.into_iter().all(|property| refined.preserves(property)));

@@ -3,7 +3,7 @@
 //! - [`system`]: what can be searched. Nothing here knows actors, messages or handlers.
 //! - [`verdict`](mod@verdict): what a search found.
 //! - [`session`], [`replay`]: bounds, progress, and what all engines share; following a schedule.
-//! - [`dfs`]: plain search, the oracle of all others.
+//! - [`dfs`]: plain search, the exhaustive reference engine.
 //! - [`fingerprint`](mod@fingerprint): what a state is known by.
 //! - [`space`]: states as values, and `stepped`, any system as such a space; [`visited`]: which of them were seen.
 //! - [`states`], [`bfs`]: every state once, in depth or the nearest first, where states can be told apart.
@@ -11,7 +11,7 @@
 //! - [`causality`], `wakeup`, `reduction`: happens-before, wakeup trees, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
-//! - [`engine`]: which engine needs what of a system, and preserves what.
+//! - [`engine`]: which engine needs what of a system, and is sound and complete for what.
 //!
 //! Two processes count a number up, one by one and by two; nobody minds the order:
 //!
