@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{Arg, Args, Command, Parser, Subcommand};
 use simurgh_actors::command_line::{Origin, Schedule, came_from, making, subject};
 use simurgh_actors::{Check, Error, Exit, Program, Result, check, explore};
+use simurgh_kernel::watchdog::{Watchdog, ended_the_process};
 use simurgh_platform::Platform;
 
 use crate::command::check::CheckOptions;
@@ -126,7 +127,17 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
             return crate::command::conclude(Err(Error::input(clash)));
         }
         match crate::command::parse::<Cli<O>>(std::env::args_os()) {
-            Ok(cli) => crate::command::conclude(self.execute(cli.command)),
+            Ok(cli) => {
+                let watchdog = Watchdog::default();
+                if let Verb::Check { .. } = cli.command {
+                    // What it found is not to be changed by values of the program that end the process when they are dropped.
+                    watchdog.on_exit(ended_the_process);
+                }
+                let _pulse = watchdog.pulse();
+                let exit = crate::command::conclude(self.execute(cli.command));
+                drop(self);
+                exit
+            }
             Err(error) => crate::command::answer(&error),
         }
     }

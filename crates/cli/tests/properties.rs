@@ -24,7 +24,7 @@ fn a_loss_is_seen_saved_and_replayed() {
     assert!(ran.stdout.contains("it is lost") && ran.stdout.contains("for received"), "{}", ran.told());
     assert_eq!(
         ran.stderr,
-        "simurgh: the engine receives does not preserve messages that are lost or arrive twice; exploring with optimal \
+        "simurgh: the engine receives is not sound and complete for messages that are lost or arrive twice; exploring with optimal \
          instead\n"
     );
     let ran = folder.simurgh(&["replay", "lost.toml"]);

@@ -6,10 +6,14 @@
 
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+
+#[path = "support/checked.rs"]
+mod checked;
 
 use simurgh::clap;
 use simurgh::prelude::*;
+
+use checked::{Checked, now, output};
 
 /// A program that is checked.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -321,54 +325,14 @@ fn goes_on_if_impossible(program: &mut Program) -> simurgh::Result<ActorHandle> 
 
 const ENGINES: [&str; 7] = ["receives", "optimal", "source", "dpor", "dfs", "random", "pct"];
 
-/// What came of a check.
-#[derive(Debug)]
-struct Checked {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-    seconds: f64,
-}
-
-impl Checked {
-    fn says(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code, Some(code), "{self:#?}");
-        for words in words {
-            assert!(self.stdout.contains(words) || self.stderr.contains(words), "{words:?}: {self:#?}");
-        }
-    }
-
-    #[track_caller]
-    fn within(self, seconds: f64) -> Self {
-        assert!(self.seconds < seconds, "{self:#?}");
-        self
-    }
-}
-
 fn command(what: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program is somewhere"));
     command.args(["check", what]).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a search takes is what is tested")]
-fn now() -> Instant {
-    Instant::now()
-}
-
 fn check(what: &str, arguments: &[&str]) -> Checked {
     output(&mut command(what, arguments))
-}
-
-fn output(command: &mut Command) -> Checked {
-    let start = now();
-    let output = command.output().expect("it runs");
-    Checked {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-        seconds: start.elapsed().as_secs_f64(),
-    }
 }
 
 fn an_actor_that_polls_is_told_with_its_name_and_line() {
@@ -403,8 +367,14 @@ fn programs_that_try_in_vain_for_ever_are_told_soon() {
             checked.says(3, &["not-exhausted", " on after ", "seems to be endless"]);
         }
     }
+    // No search over states came to a thousand of them.
+    for engine in ["bfs", "states"] {
+        let checked = check("spawns-for-ever", &["--engine", engine]).within(60.0);
+        checked.says(3, &["not-exhausted", " on after ", "seems to be endless"]);
+        assert!(!checked.stdout.contains("(--depth)"), "nobody gave a depth: {checked:#?}");
+    }
     // Whoever says how far to go is not told so.
-    check("retries", &["--depth", "30"]).says(3, &["go on after 30 steps"]);
+    check("retries", &["--depth", "30"]).says(3, &["go on after 30 steps (--depth)"]);
 }
 
 fn what_goes_on_in_an_execution_that_cannot_be_is_no_finding() {

@@ -80,8 +80,8 @@ pub struct CheckOptions {
     /// At most so many megabytes of memory; three quarters of what is available if not said
     #[arg(long, value_name = "MEGABYTES")]
     pub memory: Option<u64>,
-    /// Stops when an actor, an invariant or the making of the program takes more than so many seconds without coming to its next
-    /// step: it loops for ever; 0 to wait for ever
+    /// Stops when an actor, an invariant, the making of the program or the Drop, Clone or Debug of a value takes more than so many
+    /// seconds without coming to its next step: it loops for ever; 0 to wait for ever
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub stuck_after: f64,
     /// How many cores explore at once (engine `receives`); 0 for all there are
@@ -155,17 +155,17 @@ pub(crate) fn duration(seconds: f64) -> Result<Duration> {
 /// How the orders are explored.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// One execution for each way in which the messages can be received
+    /// One execution for each way in which the messages can be received (reads-from equivalence class)
     Receives,
-    /// One execution for each order of steps that matters (wakeup trees)
+    /// One execution for each Mazurkiewicz trace, the orders of steps with one happens-before relation (wakeup trees)
     Optimal,
-    /// Source sets and sleep sets
+    /// The same by source sets and sleep sets; some executions are sleep-set blocked
     Source,
-    /// Dynamic partial order reduction, as in 2011
+    /// Dynamic partial order reduction (Flanagan and Godefroid, POPL 2005)
     Dpor,
-    /// Every interleaving: slow, and obviously complete
+    /// Every interleaving: the exhaustive reference engine
     Dfs,
-    /// Every state once, in depth
+    /// Every state once, in depth (visited-state search)
     States,
     /// Every state once, the nearest first: a shortest counterexample
     Bfs,
@@ -257,6 +257,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
 
 /// Checks a program, and prints what was found.
 pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
+    // As long as it lives, code that ends the process is told.
+    let _pulse = watchdog(&check).pulse();
     let name = came_of(&check).to_string();
     let Examined { text, object, exit } = examined(check, options, None)?;
     ci::write(&[Case { name, outcome: Ok(object) }], &options.saved)?;
