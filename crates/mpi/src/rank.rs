@@ -71,6 +71,8 @@ pub struct Rank {
     pub thread_level: Cell<i32>,
     /// What the message that is sent next is sent as, for those who check it.
     pub sending: RefCell<Option<Box<Sent>>>,
+    /// How often it has looked at the clock, where executions are explored.
+    pub looks: Cell<u32>,
     /// What it has polled.
     pub polling: Polling,
     /// What it knows to have happened, by process.
@@ -211,6 +213,7 @@ impl Rank {
             stage: Cell::new(Stage::Before),
             thread_level: Cell::new(abi::THREAD_SINGLE),
             sending: RefCell::default(),
+            looks: Cell::new(0),
             polling: Polling::default(),
             clock_of_all: RefCell::default(),
             buffers: Buffers::default(),
@@ -332,6 +335,16 @@ impl Rank {
         return crate::testing::now();
         #[cfg(not(test))]
         os::now()
+    }
+
+    /// What the program reads of the clock. Where executions are explored nothing takes time, and each look does: loops that wait end.
+    pub fn clock_of_program(&self) -> f64 {
+        const LOOK: f64 = 0.1;
+        if !self.world.explored {
+            return self.now();
+        }
+        self.looks.set(self.looks.get() + 1);
+        LOOK * f64::from(self.looks.get())
     }
 
     /// Makes something that another process will have.
