@@ -240,12 +240,15 @@ impl Transition {
         }
     }
 
-    /// Whose it is: an actor, a pair of sender and mailbox (a channel that keeps its order), or a single message
+    /// Whose it is: an actor, a sender, a mailbox and a context (a channel that keeps its order), or a single message
     /// with its copy.
     pub fn process(&self) -> u64 {
         match self.kind {
-            Kind::Arrive { posting: Posting { post, mailbox, .. }, ordered: true } => {
-                1 << 63 | u64::from(post.actor) << 32 | u64::from(mailbox)
+            Kind::Arrive { posting: Posting { post, mailbox, side, .. }, ordered: true } => {
+                let channel = u64::from(post.actor) << 32 | u64::from(mailbox);
+                // Contexts are few: two that share a number here would be tried one after the other alone.
+                let context = u64::from(side.context()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                1 << 63 | (channel ^ context) & (u64::MAX >> 1)
             }
             // A copy comes after the message itself.
             Kind::Arrive { posting: Posting { post, .. }, ordered: false } => {

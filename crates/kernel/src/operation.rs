@@ -48,6 +48,15 @@ impl Side {
         matches!(self, Side::Send(_))
     }
 
+    /// The context in which it meets its other end.
+    #[inline]
+    pub fn context(&self) -> u32 {
+        match self {
+            Side::Send(envelope) => envelope.context,
+            Side::Recv(criteria) => criteria.context,
+        }
+    }
+
     /// Whether two posts of one mailbox may meet: one is a receive that admits the other.
     #[inline]
     pub fn meets(&self, other: &Side) -> bool {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use simurgh_kernel::ids::ActivityId;
-use simurgh_kernel::simcall::{ActivitySet, OnTimeout, Simcall};
+use simurgh_kernel::simcall::{ActivitySet, Answer, OnTimeout, Simcall};
 
 use crate::rank::Rank;
 use crate::request::Pending;
@@ -45,9 +45,43 @@ impl Rank {
         (index as usize, result)
     }
 
+    /// Which of several that are complete is told first is nobody's promise (3.7.5): where executions are explored, any of them may be,
+    /// and what is not known to be complete may be by now.
+    fn any_complete(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
+        let complete =
+            || requests.iter().filter(|(_, request)| request.is_complete()).map(|(index, _)| *index);
+        if !self.world.explored || requests.len() < 2 || complete().next().is_none() {
+            return None;
+        }
+        let owners: Vec<_> = requests
+            .iter()
+            .flat_map(|(_, request)| {
+                request.waits_for(self).into_iter().map(move |activity| (activity, request))
+            })
+            .collect();
+        if !owners.is_empty() {
+            let activities = owners.iter().map(|(activity, _)| *activity).collect();
+            if let Ok((place, result)) = self.ask(Simcall::TestAny { activities }).into_over() {
+                let (activity, request) = owners[place as usize];
+                request.over(self, activity, result);
+            }
+        }
+        let complete: Vec<usize> = complete().collect();
+        if complete.len() < 2 {
+            return complete.first().copied();
+        }
+        match self.ask(Simcall::Choose(complete.len() as u32)) {
+            Answer::Chosen(chosen) => complete.get(chosen as usize).copied(),
+            _ => complete.first().copied(),
+        }
+    }
+
     /// Waits until one of these is complete: which one.
     pub fn wait_for_one(&self, requests: &[(usize, Rc<Pending>)]) -> usize {
         loop {
+            if let Some(index) = self.any_complete(requests) {
+                return index;
+            }
             if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
                 return *index;
             }
@@ -111,6 +145,9 @@ impl Rank {
     /// Looks whether one of these is complete: which one.
     pub fn test_any(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
         loop {
+            if let Some(index) = self.any_complete(requests) {
+                return Some(index);
+            }
             if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
                 return Some(*index);
             }

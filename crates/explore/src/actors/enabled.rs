@@ -39,7 +39,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         !self.messages[..index].iter().any(|other| match self.network {
             // A copy comes after the message itself.
             Network::Unordered => message.post.is_copy() && other.post == message.post.original(),
-            _ => other.post.actor == message.post.actor && other.mailbox == message.mailbox,
+            _ => {
+                other.post.actor == message.post.actor
+                    && other.mailbox == message.mailbox
+                    && other.envelope.context == message.envelope.context
+            }
         })
     }
 

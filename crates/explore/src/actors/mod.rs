@@ -48,7 +48,7 @@ pub enum Network {
     /// A message is in its mailbox when it is sent: first sent, first received.
     #[default]
     Mailbox,
-    /// Messages of one sender to one mailbox keep their order, and nothing else is promised.
+    /// Messages of one sender to one mailbox in one context keep their order, and nothing else is promised.
     Pairwise,
     /// Any message under way may arrive next.
     Unordered,

@@ -272,7 +272,7 @@ impl Search {
     fn can_be_taken(&mut self, post: &Post, before: Option<Node>) -> bool {
         let can = self.takers(post, before).next().is_some() || self.may_be_taken_back(post, before);
         if !can {
-            let owner = before.and_then(|before| self.owner(before));
+            let owner = before.and_then(|before| self.owner(before, post));
             let excepted = owner.filter(|_| post.is_send() || self.graph.network != Network::Unordered);
             self.posters.note_cut(post.mailbox, post.side, excepted);
         }
@@ -295,9 +295,10 @@ impl Search {
         record.is_none_or(|record| record.stage != Stage::Over || self.current == Some(process))
     }
 
-    /// Whose post is in its mailbox from this moment on.
-    fn owner(&self, moment: Node) -> Option<u32> {
-        self.graph.posts.iter().find(|post| post.arrives == moment).map(|post| post.process)
+    /// Whose post is in its mailbox from this moment on, if it is in the context of another: order is kept within one alone.
+    fn owner(&self, moment: Node, other: &Post) -> Option<u32> {
+        let found = self.graph.posts.iter().find(|post| post.arrives == moment)?;
+        (found.side.context() == other.side.context()).then_some(found.process)
     }
 
     /// Who may take a post, before some moment if there is one, by which posts, and how many of these each has left.
@@ -305,7 +306,7 @@ impl Search {
         let (mailbox, left) = (post.mailbox, post.side);
         // What arrives in order cannot overtake.
         let in_order = !post.is_send() && self.graph.network == Network::Pairwise;
-        let owner = before.filter(|_| in_order).and_then(|before| self.owner(before));
+        let owner = before.filter(|_| in_order).and_then(|before| self.owner(before, post));
         let in_time = move |process: u32| {
             let (Some(record), Some(before)) = (self.processes.get(process as usize), before) else {
                 return true;

@@ -171,7 +171,8 @@ impl Graph {
             _ if !side.is_send() || mailbox.is_local() => posted,
             Network::Mailbox => posted,
             Network::Pairwise => {
-                let earlier = self.last_of(process, mailbox, Side::is_send).map(|other| other.arrives);
+                let is_earlier = |other: &Side| other.is_send() && other.context() == side.context();
+                let earlier = self.last_of(process, mailbox, is_earlier).map(|other| other.arrives);
                 let after: SmallVec<[Node; 2]> = [posted].into_iter().chain(earlier).collect();
                 self.order.add(&after)
             }

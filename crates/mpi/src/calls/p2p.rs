@@ -180,6 +180,9 @@ pub fn sendrecv(
 ) -> Result {
     let send = outgoing(me, sendbuf, sendcount, sendtype, dest, sendtag, comm, Mode::Standard)?;
     let receive = incoming(me, recvbuf, recvcount, recvtype, source, recvtag, comm)?;
+    if dest != abi::PROC_NULL && source != abi::PROC_NULL {
+        me.check_apart(|| (send.uses(), receive.uses()));
+    }
     told(exchange(me, &send, &receive), status)
 }
 

@@ -142,7 +142,13 @@ pub enum What {
 impl Call {
     /// The tag of its messages when it blocks.
     fn tag(&self) -> i32 {
-        match self.what {
+        self.what.tag()
+    }
+}
+
+impl What {
+    fn tag(&self) -> i32 {
+        match self {
             What::Barrier => 1,
             What::Bcast { .. } => 2,
             What::Gather { .. } => 3,
@@ -157,7 +163,9 @@ impl Call {
             What::Neighbors { .. } => 1 << 16,
         }
     }
+}
 
+impl Call {
     /// Does it, and waits until its part of it is done.
     ///
     /// # Errors
@@ -168,6 +176,10 @@ impl Call {
         let _written = me.write_collective(self);
         if self.comm.is_inter() || matches!(self.what, What::Neighbors { .. }) {
             return Exchange::new(me, self, self.tag()).run(me);
+        }
+        if me.world.explored && me.eager_limit() == 0 && !matches!(self.what, What::Barrier) {
+            // Collectives may let all wait for all (6.14), as sends may wait for their receivers.
+            barrier::barrier(&Team::all(me, &self.comm, What::Barrier.tag()))?;
         }
         let team = Team::all(me, &self.comm, self.tag());
         let rank = team.rank;

@@ -172,6 +172,19 @@ impl Rank {
         }
     }
 
+    /// What a call reads and what it writes do not overlap.
+    pub fn check_apart(&self, uses: impl FnOnce() -> (Vec<Used>, Vec<Used>)) {
+        if !self.world.explored {
+            return;
+        }
+        let (read, written) = uses();
+        if read.iter().any(|read| written.iter().any(|written| written.conflicts(read))) {
+            let message =
+                format!("{}: the buffers to send from and to receive into overlap", self.call_name());
+            self.finding(Kind::BufferRace, &message);
+        }
+    }
+
     fn check_each(&self, uses: &[Used]) {
         let found = {
             let owned = self.buffers.owned.borrow();

@@ -208,6 +208,27 @@ impl Rank {
         self.for_others(|| self.meets(&comm, Called::new(self, &comm, procedure)));
     }
 
+    /// The process calls `MPI_Finalize`. When the last one does, all have called what some have.
+    pub(super) fn check_meetings(&self) {
+        let missing = self.for_others(|| {
+            let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
+            common.finalized += 1;
+            if common.finalized < self.world.size() {
+                return None;
+            }
+            let left = common.meetings.0.values().find_map(|there| there.first())?;
+            let line = self.world.lines.in_words(left.at);
+            Some(format!(
+                "rank {} calls {}{line}, and others of its communicator never do",
+                left.process,
+                left.procedure.name()
+            ))
+        });
+        if let Some(message) = missing {
+            self.finding(Kind::CollectiveMismatch, &format!("MPI_Finalize: {message}"));
+        }
+    }
+
     /// Compares what a process calls with what others have called.
     fn meets(&self, comm: &Communicator, called: Called) {
         let number = comm.checked.get();

@@ -18,6 +18,7 @@ impl Rank {
         if !self.world.explored {
             return;
         }
+        self.check_meetings();
         self.check_requests();
         self.check_windows_are_closed();
         let left = [
@@ -94,7 +95,6 @@ impl Rank {
 
     /// A request is freed: what is under way then is never known to be complete.
     pub fn check_freed(&self, request: &Pending) {
-        self.check_waited(Some(request));
         if !self.world.explored || !request.active.get() {
             return;
         }

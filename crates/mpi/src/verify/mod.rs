@@ -36,5 +36,7 @@ use windows::Windows;
 #[derive(Debug, Default)]
 pub struct Common {
     meetings: Meetings,
+    /// How many processes have called `MPI_Finalize`.
+    finalized: usize,
     windows: Windows,
 }

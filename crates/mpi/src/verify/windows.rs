@@ -105,6 +105,16 @@ impl Rank {
         }
         self.buffers.last.set(0);
         let Access { window, rank, origin, target } = access;
+        let signature = |operation: &Operation| operation.datatype.signature.repeated(operation.count as u64);
+        if !signature(origin).matches(signature(target)) {
+            let message = format!(
+                "{}: {} at the origin is {} at the target",
+                self.call_name(),
+                origin.datatype.described(),
+                target.datatype.described()
+            );
+            self.finding(Kind::TypeMismatch, &message);
+        }
         let of = window.process(*rank);
         let used = self.for_others(|| {
             Used::elements(target.buffer as usize, target.count, &target.datatype, deed.writes())

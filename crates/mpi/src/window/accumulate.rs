@@ -94,7 +94,7 @@ impl Rank {
     /// If a communication failed.
     pub fn accumulate(&self, access: &Access, accumulation: Accumulation) -> Result {
         let Access { window, rank, .. } = access;
-        let number = access.target.datatype.uniform.map_or(0, |leaf| leaf.size());
+        let number = kind_of(&access.target.datatype);
         self.check_access(access, verify::Deed::Accumulate(accumulation.number(), number));
         if accumulation.fetched.is_none() {
             return self.combine(access, accumulation);
@@ -137,7 +137,7 @@ impl Rank {
     ) -> Result {
         let access =
             Access { window: Rc::clone(window), rank, origin: origin.clone(), target: target.clone() };
-        let kind = target.datatype.uniform.map_or(0, |leaf| leaf.size());
+        let kind = kind_of(&target.datatype);
         self.check_access(&access, verify::Deed::Accumulate(Predefined::NoOp as usize, kind));
         let atomic = window.exposed(rank).names.atomic;
         self.hold(atomic);
@@ -159,6 +159,14 @@ impl Rank {
         }
         self.give_back(atomic);
         come
+    }
+}
+
+/// A number for what the elements of a type are.
+fn kind_of(datatype: &Type) -> usize {
+    match datatype.uniform {
+        Some(Leaf::Basic(basic)) => 1 + basic.number as usize,
+        _ => 0,
     }
 }
 
