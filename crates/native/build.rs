@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
+    "openmp.c",
     "start.c",
     "hosted.c",
     "stdio.c",

@@ -109,6 +109,11 @@ impl Explored {
         self.0.run.world.holds.has_learned()
     }
 
+    /// Why it cannot be explored, if it turned out that it cannot.
+    pub fn gives_up(&self) -> Option<&'static str> {
+        *self.0.run.world.gives_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether all that was asked so far is answered in the same way in every order.
     pub fn is_deterministic(&self) -> bool {
         !self.0.run.world.has_choices.load(Ordering::Relaxed)

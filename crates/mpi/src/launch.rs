@@ -238,6 +238,7 @@ impl Launch {
             started: Started::in_room_for(listed.len()),
             explored: self.explored.is_some(),
             has_choices: Default::default(),
+            gives_up: Default::default(),
             holds: Default::default(),
             executions: Default::default(),
             close: Default::default(),

@@ -41,6 +41,8 @@ pub struct Sent {
     pub typed: Option<Typed>,
     /// Whether it is a ready send.
     pub is_ready: bool,
+    /// Whether it is a synchronous send, which is over when it is received.
+    pub is_synchronous: bool,
     /// By which call.
     pub call: &'static str,
     /// Where the program goes on after it.

@@ -225,8 +225,8 @@ impl Rank {
             self.make_room(self.buffer_of(comm), data.len())?;
         }
         let mut sent = self.sending.take().or_else(|| self.stamp(None));
-        if let Some(sent) = sent.as_mut().filter(|_| mode == Mode::Ready) {
-            sent.is_ready = true;
+        if let Some(sent) = sent.as_mut() {
+            (sent.is_ready, sent.is_synchronous) = (mode == Mode::Ready, mode == Mode::Synchronous);
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;

@@ -250,7 +250,7 @@ impl Rank {
         let refused = |message: String| Error::new(abi::ERR_SPAWN, message);
         let started = &self.world.started;
         if self.world.explored {
-            return fail(abi::ERR_SPAWN, "processes that are started later cannot be explored yet");
+            self.gives_up("processes that are started later cannot be explored yet");
         }
         let Some(spawner) = started.spawner.get().and_then(std::sync::Weak::upgrade) else {
             return fail(abi::ERR_SPAWN, "processes cannot be started in this run");

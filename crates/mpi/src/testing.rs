@@ -163,6 +163,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         started: Default::default(),
         explored: false,
         has_choices: Default::default(),
+        gives_up: Default::default(),
         holds: Default::default(),
         executions: Default::default(),
         close: Default::default(),

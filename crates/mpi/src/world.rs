@@ -52,6 +52,8 @@ pub struct World {
     pub explored: bool,
     /// Whether something may go in several ways: what is received, or who is first.
     pub has_choices: AtomicBool,
+    /// Why the program cannot be explored, if it turned out that it cannot.
+    pub gives_up: Mutex<Option<&'static str>>,
     /// How windows are held.
     pub holds: Holds,
     /// How many executions have begun.

@@ -33,6 +33,11 @@ pub struct Special {
 
 /// Those of the process that runs.
 pub fn special() -> Special {
+    if os::is_worker() {
+        let mut found = Special::default();
+        os::on_process(&mut || found = special());
+        return found;
+    }
     let state = &os::rank().fortran;
     state.special.get().unwrap_or_else(|| {
         let found = |names: [&str; 4]| names.into_iter().find_map(os::symbol).unwrap_or(0);

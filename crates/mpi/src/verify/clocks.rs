@@ -39,7 +39,7 @@ impl Rank {
         let sent = self.for_others(|| {
             let clock = self.clock_of_all.borrow().to_vec();
             let (call, at) = (self.call_name(), os::caller());
-            Box::new(Sent { clock, typed, is_ready: false, call, at })
+            Box::new(Sent { clock, typed, is_ready: false, is_synchronous: false, call, at })
         });
         // What happens from now on is not known by who receives it.
         self.clock_of_all.borrow_mut()[self.process as usize] += 1;

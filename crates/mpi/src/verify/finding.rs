@@ -143,6 +143,12 @@ impl Rank {
         os::end_with(kind, 1, message, os::caller())
     }
 
+    /// Ends the execution, and the search: what the program does cannot be explored.
+    pub fn gives_up(&self, why: &'static str) -> ! {
+        *self.world.gives_up.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(why);
+        self.finding(Kind::Unsupported, why)
+    }
+
     /// The call that the process is in.
     pub fn call_name(&self) -> &'static str {
         self.procedure.get().map_or("MPI", |procedure| procedure.name())

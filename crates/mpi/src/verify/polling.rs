@@ -112,10 +112,16 @@ impl Rank {
             (None, Some(request)) => request.over(self, over, result),
             (None, None) => {}
         }
+        let there = self.polling.found.borrow().len();
         for (criteria, activity) in posted {
             self.takes_back(criteria, activity);
         }
         self.polling.is_polling.set(false);
+        // Its send would be over, which the program has not received.
+        let is_early = |content: &Content| content.sent.as_ref().is_some_and(|sent| sent.is_synchronous);
+        if self.polling.found.borrow()[there..].iter().any(|(_, content)| is_early(content)) {
+            self.gives_up("synchronous sends to a process that probes in a loop and waits for something else, too, are not explored yet");
+        }
     }
 
     /// The request that waits for an activity.

@@ -86,6 +86,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             options.resume.take().into_iter().for_each(|path| drop(std::fs::remove_file(path)));
             came = examined(check()?, &options, Some(&part))?;
         }
+        if let Some(why) = program.gives_up() {
+            return Err(Error::input(format!("{}: {why}", arguments.file.display())));
+        }
         exit = came.exit;
         part.searches = serde_json::from_value(came.object["searches"].clone()).unwrap_or_default();
         let called = format!("{} --buffering {name}", arguments.file.display());
