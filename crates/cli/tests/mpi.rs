@@ -595,6 +595,45 @@ fn workers_of_openmp_call() {
 }
 
 #[test]
+fn workers_of_openmp_call_in_critical_sections_and_from_fortran() {
+    let folder = Folder::new("mpi-critical");
+    folder.write(
+        "critical.c",
+        "#include <mpi.h>\n#include <omp.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n\
+         int rank, level, sum = 0; MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);\n\
+         MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+         for (int round = 0; round < 10; round++)\n\
+         #pragma omp parallel num_threads(2) reduction(+ : sum)\n\
+         { int got;\n\
+         #pragma omp critical\n\
+         { MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 0, &got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); sum += got; } }\n\
+         for (int i = 0; i < 2; i++) { MPI_Barrier(MPI_COMM_WORLD); if (i == rank) printf(\"%d %d\\n\", rank, sum); }\n\
+         MPI_Finalize(); return 0; }\n",
+    );
+    folder.write(
+        "second.f90",
+        "program second\n use mpi\n use omp_lib\n integer :: rank, level, got, ierr\n\
+         call MPI_Init_thread(MPI_THREAD_SERIALIZED, level, ierr)\n call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)\n got = -1\n\
+         !$omp parallel num_threads(2)\n if (omp_get_thread_num() == 1) then\n\
+         call MPI_Sendrecv(rank, 1, MPI_INTEGER, 1 - rank, 0, got, 1, MPI_INTEGER, 1 - rank, 0, &\n\
+         MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)\n endif\n !$omp end parallel\n\
+         if (rank == 0) print '(i0)', got\n call MPI_Finalize(ierr)\nend program\n",
+    );
+    for (verb, file, name, printed) in
+        [("cc", "critical.c", "critical", "0 20\n1 0\n"), ("fc", "second.f90", "second", "1\n")]
+    {
+        if verb == "fc" && !is_there("gfortran") {
+            println!("skipped: gfortran is not there");
+            continue;
+        }
+        let compiled = folder.simurgh(&[verb, "-fopenmp", file, "-o", name]);
+        assert_eq!(compiled.code, 0, "{}", compiled.told());
+        let ran = folder.simurgh(&["run", "-q", "-n", "2", "--compute", "none", name]);
+        assert_eq!(ran.stdout, printed, "{}", ran.told());
+    }
+}
+
+#[test]
 fn the_first_process_reads_our_input() {
     let folder = Folder::new("mpi-input");
     folder.write(

@@ -169,3 +169,9 @@ CASE(tested_and_not_complete) {
         MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
     if (sum > 99) abort();
 }
+
+// 2: buffer-race
+CASE(sent_from_where_it_is_received) {
+    int x[4] = {0};
+    MPI_Sendrecv(x, 2, MPI_INT, 1 - rank, 0, x + (WRONG ? 1 : 2), 2, MPI_INT, 1 - rank, 0, WORLD, &status); //!
+}

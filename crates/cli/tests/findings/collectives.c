@@ -139,3 +139,29 @@ CASE(split_and_dup) {
     else MPI_Comm_split(WORLD, 0, rank, &made);         //!
     MPI_Comm_free(&made);
 }
+
+// 3: collective-mismatch
+CASE(one_never_creates) {
+    MPI_Group all, two;
+    MPI_Comm made = MPI_COMM_NULL;
+    int first[2] = {0, 1};
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_incl(all, 2, first, &two);
+    if (rank < 2 || !WRONG) MPI_Comm_create(WORLD, two, &made);
+    if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
+    MPI_Group_free(&two);
+    MPI_Group_free(&all);
+}
+
+// 2: deadlock
+CASE(gathers_may_synchronise) {
+    int x = 0, all[2];
+    if (rank == 0) {
+        if (!WRONG) MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 0, WORLD);
+        MPI_Recv(&x, 1, MPI_INT, 1, 0, WORLD, &status);
+        if (WRONG) MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 0, WORLD);
+    } else {
+        MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 0, WORLD);
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+    }
+}

@@ -251,3 +251,91 @@ CASE(first_comes_first) {
     } else
         MPI_Send(&rank, 1, MPI_INT, 0, 0, WORLD);
 }
+
+// 3: assertion
+CASE(later_than_a_collective) {
+    int x = rank, sum, y;
+    MPI_Request request = MPI_REQUEST_NULL;
+    /* The sum of all says nothing about whether the message of rank 1 has come. */
+    if (rank == 1) MPI_Isend(&x, 1, MPI_INT, 2, 0, WORLD, &request);
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, WORLD);
+    if (rank == 0) MPI_Send(&x, 1, MPI_INT, 2, 0, WORLD);
+    if (rank == 2) {
+        MPI_Recv(&y, 1, MPI_INT, WRONG ? MPI_ANY_SOURCE : 1, 0, WORLD, &status);
+        if (y != 1) abort(); //!
+        MPI_Recv(&y, 1, MPI_INT, WRONG ? MPI_ANY_SOURCE : 0, 0, WORLD, &status);
+    }
+    MPI_Wait(&request, &status);
+}
+
+// 2: deadlock
+CASE(order_of_two_communicators) {
+    int x = 1, y = 0, flag;
+    MPI_Comm copy;
+    MPI_Request request;
+    MPI_Comm_dup(WORLD, &copy);
+    if (rank == 1) {
+        MPI_Isend(&x, 1, MPI_INT, 0, 0, WORLD, &request);
+        MPI_Ssend(&x, 1, MPI_INT, 0, 0, copy);
+        MPI_Wait(&request, &status);
+    } else {
+        MPI_Recv(&y, 1, MPI_INT, 1, 0, copy, &status);
+        MPI_Irecv(&y, 1, MPI_INT, 1, 0, WORLD, &request);
+        MPI_Test(&request, &flag, &status);
+        if (!flag) {
+            /* What was sent before on another communicator may still be on its way. */
+            if (WRONG) MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, &status);
+            MPI_Wait(&request, &status);
+        }
+    }
+    MPI_Comm_free(&copy);
+}
+
+// 2: assertion
+CASE(any_of_two_sends) {
+    int x = 0, y[2], which;
+    MPI_Request requests[2];
+    if (rank == 0) {
+        for (int i = 0; i < 2; i++) MPI_Isend(&x, 1, MPI_INT, 1, i, WORLD, &requests[i]);
+        MPI_Waitany(2, requests, &which, &status);
+        if (WRONG && which != 0) abort(); //!
+        MPI_Wait(&requests[1 - which], &status);
+    } else
+        for (int i = 0; i < 2; i++) MPI_Recv(&y[i], 1, MPI_INT, 0, i, WORLD, &status);
+}
+
+// 3: assertion
+CASE(another_than_was_probed) {
+    int x;
+    MPI_Status found;
+    if (rank > 0) {
+        MPI_Send(&rank, 1, MPI_INT, 0, 0, WORLD);
+        return;
+    }
+    for (int i = 1; i < size; i++) {
+        MPI_Probe(MPI_ANY_SOURCE, 0, WORLD, &found);
+        MPI_Recv(&x, 1, MPI_INT, WRONG ? MPI_ANY_SOURCE : found.MPI_SOURCE, 0, WORLD, &status);
+        if (x != found.MPI_SOURCE) abort(); //!
+    }
+}
+
+// 2: deadlock
+CASE(tested_for_ever) {
+    int x = 0, flag = 0;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        while (!flag) MPI_Test(&request, &flag, &status);
+    } else if (!WRONG)
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+}
+
+// 2: deadlock
+CASE(probed_for_ever) {
+    int x = 0, flag = 0;
+    if (rank == 0) {
+        while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &flag, &status);
+        MPI_Recv(&x, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, WORLD, &status);
+    } else if (!WRONG)
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+}

@@ -284,3 +284,22 @@ CASE(counter) {
     if (before[rank] < 0 || before[rank] > 1) abort();
     end();
 }
+
+// 2: type-mismatch
+CASE(put_as_another_type) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, 0, 1, WRONG ? MPI_FLOAT : MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 3: window-race
+CASE(accumulates_of_two_types) {
+    begin();
+    MPI_Win_fence(0, win);
+    MPI_Datatype type = WRONG && rank == 1 ? MPI_FLOAT : MPI_INT;
+    MPI_Accumulate(data, 1, type, 0, 0, 1, type, MPI_SUM, win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
