@@ -85,7 +85,7 @@ fn an_invariant_that_is_not_the_same_twice_is_told() {
     let app = |program: &mut Program| {
         let shown = program.exposed("shown", 0);
         program.invariant("fickle", [shown], |_| {
-            ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed).count_ones() % 2 == 0
+            ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed).count_ones().is_multiple_of(2)
         });
         program.spawn("shows", "node-0", move |_| async move { shown.set(1).await })?;
         Ok(())
