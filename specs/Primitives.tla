@@ -131,13 +131,14 @@ Outcomes(st, p, instruction) ==
           [] instruction.op = "local" -> {step(<<number>>) : number \in 0 .. instruction.choices - 1}
           [] OTHER -> {step(None)}
 
-\* A message under way may arrive next, unless an earlier one of the same sender to the same mailbox is under way too and
+\* A message under way may arrive next, unless an earlier one of the same sender to the same mailbox and context is under way too and
 \* these keep their order.
 MayArrive(st, post) ==
     \/ st.network = "unordered"
     \/ \A other \in st.travel :
         \/ other[1] # post[1]
         \/ Record(st, other).mailbox # Record(st, post).mailbox
+        \/ Record(st, other).context # Record(st, post).context
         \/ other[2] >= post[2]
 
 \* Arrivals are steps of a channel, of sender and mailbox, where these keep their order; else of the message itself.

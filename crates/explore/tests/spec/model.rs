@@ -21,6 +21,13 @@ impl Record {
             Record::Send { mailbox, .. } | Record::Recv { mailbox, .. } => *mailbox,
         }
     }
+
+    fn context(&self) -> u32 {
+        match self {
+            Record::Send { envelope, .. } => envelope.0,
+            Record::Recv { accepts, .. } => accepts.context,
+        }
+    }
 }
 
 /// A state of the specification.
@@ -118,6 +125,7 @@ impl Model {
             other.0 == post.0
                 && other.1 < post.1
                 && self.posts[other].mailbox() == self.posts[&post].mailbox()
+                && self.posts[other].context() == self.posts[&post].context()
         };
         self.network == Network::Unordered || !self.travel.iter().any(overtaken)
     }
