@@ -135,7 +135,9 @@ struct Truth {
 fn truth(case: &Case) -> Option<BTreeMap<String, Truth>> {
     let protocol = &case.protocol;
     let within = |state: &State| case.is_within(state);
-    let states = reachable(protocol, false, &within, STATES_MAX)?;
+    // A state after a panic is asked nothing but whether somebody has panicked, and is within every boundary.
+    let reached = |state: &State| state.has_failed() || within(state);
+    let states = reachable(protocol, false, &reached, STATES_MAX)?;
     if states.is_empty() {
         return None;
     }
@@ -155,7 +157,7 @@ fn truth(case: &Case) -> Option<BTreeMap<String, Truth>> {
                 Known::TooMuch => return None,
             }
         } else {
-            let nearest = nearest(&is);
+            let nearest = nearest(&|state: &State| !state.has_failed() && is(state));
             Truth { violated: Some(nearest.is_some() == (property.mode == Mode::Always)), nearest }
         };
         truths.insert(property.name.clone(), found);
