@@ -131,8 +131,8 @@ Outcomes(st, p, instruction) ==
           [] instruction.op = "local" -> {step(<<number>>) : number \in 0 .. instruction.choices - 1}
           [] OTHER -> {step(None)}
 
-\* A message under way may arrive next, unless an earlier one of the same sender to the same mailbox and context is under way too and
-\* these keep their order.
+\* A message under way may arrive next, unless an earlier one of the same sender, to the same mailbox and in the same
+\* context, is under way too and these keep their order.
 MayArrive(st, post) ==
     \/ st.network = "unordered"
     \/ \A other \in st.travel :
@@ -141,9 +141,10 @@ MayArrive(st, post) ==
         \/ Record(st, other).context # Record(st, post).context
         \/ other[2] >= post[2]
 
-\* Arrivals are steps of a channel, of sender and mailbox, where these keep their order; else of the message itself.
+\* Arrivals are steps of a channel, of sender, mailbox and context, where these keep their order; else of the message
+\* itself.
 Arrivals(st) ==
-    LET carrier(post) == IF st.network = "pairwise" THEN <<post[1], Record(st, post).mailbox>>
+    LET carrier(post) == IF st.network = "pairwise" THEN <<post[1], Record(st, post).mailbox, Record(st, post).context>>
                          ELSE <<post[1], post[2], 0>>
     IN  {[by |-> carrier(post), ask |-> [op |-> "arrive", post |-> post], choice |-> None] :
             post \in {post \in st.travel : MayArrive(st, post)}}

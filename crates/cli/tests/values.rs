@@ -200,6 +200,9 @@ fn a_value_that_panics_is_told_with_its_trait_and_line() {
                 check(&words).says(2, &[&place, "as it was built", "`Drop`"]);
             }
         }
+    }
+    // All interleavings without a copy are tried first by dfs: hours.
+    for engine in ENGINES.into_iter().filter(|engine| *engine != "dfs") {
         check(&format!("message clone panics --network unordered --duplication 1 --engine {engine}"))
             .says(2, &[&place, "as it was built", "`Clone`"]);
     }
@@ -217,7 +220,10 @@ fn a_value_that_never_comes_back_is_told() {
         for place in ["exposed", "message", "invariant"] {
             for after in [0, 5] {
                 let words = format!("{place} drop hangs --after {after} --engine {engine} --stuck-after 1");
-                check(&words).within(8.0).says(3, &[&of("Drop"), "(--stuck-after)"]);
+                // An invariant of a program that is made again is dropped while that is made.
+                let made_again = place == "invariant" && after > 0;
+                let told = if made_again { "stopped: ".to_owned() } else { of("Drop") };
+                check(&words).within(8.0).says(3, &[&told, "did not come back for 1.", "(--stuck-after)"]);
             }
         }
     }
@@ -284,9 +290,7 @@ fn main() -> ExitCode {
         a_check_in_a_test_ends_where_code_does_not_come_back,
     ];
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    // The others are not all green yet: they are run by their names.
-    let first = tests[0].0;
-    let is_run = |name: &str| wanted.as_ref().map_or(name == first, |wanted| name.contains(wanted));
+    let is_run = |name: &str| wanted.as_ref().is_none_or(|wanted| name.contains(wanted));
     for (name, test) in tests.iter().filter(|(name, _)| is_run(name)) {
         test();
         println!("test {name} ... ok");

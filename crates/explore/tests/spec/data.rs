@@ -54,8 +54,8 @@ pub enum Ask {
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum By {
     Actor(u32),
-    /// A sender and a mailbox, where messages keep their order.
-    Channel(u32, u32),
+    /// A sender, a mailbox and a context, where messages keep their order.
+    Channel(u32, u32, u32),
     /// A single message.
     Message(Post),
 }

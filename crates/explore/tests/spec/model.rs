@@ -100,7 +100,10 @@ impl Model {
         }
         for &post in self.travel.iter().filter(|post| self.may_arrive(**post)) {
             let by = match self.network {
-                Network::Pairwise => By::Channel(post.0, self.posts[&post].mailbox()),
+                Network::Pairwise => {
+                    let record = &self.posts[&post];
+                    By::Channel(post.0, record.mailbox(), record.context())
+                }
                 _ => By::Message(post),
             };
             all.insert(Taken { by, choice: Choice::Post(post) });

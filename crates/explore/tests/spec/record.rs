@@ -211,9 +211,9 @@ impl Recorder {
 
     /// A transition that is possible, as the specification names it.
     fn taken(&self, transition: &Transition) -> Taken {
-        if let Kind::Arrive { posting: Posting { post, mailbox, .. }, ordered } = transition.kind {
+        if let Kind::Arrive { posting: Posting { post, mailbox, side, .. }, ordered } = transition.kind {
             let post = plain(post);
-            let by = if ordered { By::Channel(post.0, mailbox) } else { By::Message(post) };
+            let by = if ordered { By::Channel(post.0, mailbox, side.context()) } else { By::Message(post) };
             return Taken { by, choice: Choice::Post(post) };
         }
         let choice = match (&transition.kind, transition.step.choice) {

@@ -91,7 +91,7 @@ fn truth(value: bool) -> &'static str {
 fn taken(step: Taken) -> String {
     let by = match step.by {
         By::Actor(actor) => format!("<<{actor}>>"),
-        By::Channel(sender, mailbox) => format!("<<{sender}, {mailbox}>>"),
+        By::Channel(sender, mailbox, context) => format!("<<{sender}, {mailbox}, {context}>>"),
         By::Message((sender, number)) => format!("<<{sender}, {number}, 0>>"),
     };
     let choice = match step.choice {
