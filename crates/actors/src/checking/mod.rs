@@ -186,7 +186,7 @@ impl Scenario {
         let scenario = self.clone();
         let on = scenario.platform.clone().map_or(On::Builtin, On::File);
         let origin = Some(Origin::scenario(&scenario.name));
-        Check { on, origin, ..check(move |program| play::fill(program, &scenario).map(drop)) }
+        Check { on, origin, ..check(move |program| play::fill(program, &scenario, None)) }
     }
 }
 

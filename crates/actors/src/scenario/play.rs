@@ -81,16 +81,16 @@ impl Records {
 /// If an actor names a host or a disk that is not in the platform.
 pub fn play(scenario: &Scenario, platform: Arc<Platform>, seed: u64) -> Result<(Program, Records)> {
     let mut program = Program::with_seed(platform, seed);
-    let records = fill(&mut program, scenario)?;
+    let records = Records::default();
+    fill(&mut program, scenario, Some(&records))?;
     Ok((program, records))
 }
 
-/// Adds the actors of a scenario to a program.
+/// Adds the actors of a scenario to a program. Explorations, which begin thousands of times a second, need no records.
 ///
 /// # Errors
 /// If an actor names a host or a disk that is not in the platform.
-pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
-    let records = Records::default();
+pub fn fill(program: &mut Program, scenario: &Scenario, records: Option<&Records>) -> Result {
     for (index, actor) in scenario.actors.iter().enumerate() {
         let place = |error: Error| {
             Error::input(format!("{}:{}: actor {:?}: {error}", scenario.name, actor.line, actor.name))
@@ -112,8 +112,8 @@ pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
             })?;
         }
         let name = Place::new(&scenario.name, 0).file;
-        let (operations, lines) = (Arc::clone(&actor.operations), Arc::clone(&actor.lines));
-        let records = records.clone();
+        let script = (Arc::clone(&actor.operations), name, Arc::clone(&actor.lines));
+        let records = records.cloned();
         let mut plan = program.actor(actor.name.clone(), host)?;
         if actor.daemon {
             plan = plan.daemon();
@@ -124,24 +124,25 @@ pub fn fill(program: &mut Program, scenario: &Scenario) -> Result<Records> {
         if let Some(date) = actor.kill_at {
             plan = plan.kill_at(date);
         }
-        let perform = move |ctx: Ctx| {
-            let script = (Arc::clone(&operations), name, Arc::clone(&lines));
-            perform(ctx, index, script, records.clone())
-        };
         if actor.restart {
-            plan.restart(perform)?
+            plan.restart(move |ctx: Ctx| perform(ctx, index, script.clone(), records.clone()))?
         } else {
-            plan.start(perform)?
+            plan.start(move |ctx: Ctx| perform(ctx, index, script, records))?
         };
     }
-    Ok(records)
+    Ok(())
 }
 
 /// The operations of an actor, and where they are written. An exploration begins thousands of times a second: they are shared.
 type Script = (Arc<[Operation]>, &'static str, Arc<[usize]>);
 
 /// The operations of one actor.
-async fn perform(ctx: Ctx, actor: usize, (operations, file, lines): Script, records: Records) -> Result<()> {
+async fn perform(
+    ctx: Ctx,
+    actor: usize,
+    (operations, file, lines): Script,
+    records: Option<Records>,
+) -> Result {
     let mut pending: ActivitySet<()> = ActivitySet::new();
     for (index, (operation, &line)) in operations.iter().zip(lines.iter()).enumerate() {
         let place = Place { file, line: u32::try_from(line).unwrap_or(u32::MAX) };
@@ -163,7 +164,9 @@ async fn perform(ctx: Ctx, actor: usize, (operations, file, lines): Script, reco
                 None => return Err(error),
             },
         };
-        records.push(Record { actor, index, begin, end: ctx.now(), how, activity });
+        if let Some(records) = &records {
+            records.push(Record { actor, index, begin, end: ctx.now(), how, activity });
+        }
     }
     Ok(())
 }

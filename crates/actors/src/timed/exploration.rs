@@ -95,7 +95,7 @@ impl Scenario {
             on: scenario.platform.clone().map_or(On::Builtin, On::File),
             config: scenario.config.clone(),
             scenario: Some(scenario.name.clone()),
-            ..explore(move |program| play::fill(program, &scenario).map(drop))
+            ..explore(move |program| play::fill(program, &scenario, None))
         }
     }
 }

@@ -54,7 +54,7 @@ fn settings() -> Settings {
 
 /// Does something with a scenario on a platform.
 fn with<T>(scenario: &Scenario, platform: &Arc<Platform>, f: impl FnOnce(&Subject<'_>) -> T) -> T {
-    let fill = |program: &mut Program| play::fill(program, scenario).map(drop);
+    let fill = |program: &mut Program| play::fill(program, scenario, None);
     f(&Subject::new(Arc::clone(platform), fill).settings(settings))
 }
 
