@@ -476,6 +476,45 @@ fn what_cannot_be_copied_is_refused() {
     }
 }
 
+/// The linker failed.
+#[test]
+fn what_would_be_static_is_made_as_it_can_be_folded() {
+    let folder = Folder::new("mpi-static");
+    folder.write(
+        "hello.c",
+        "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n",
+    );
+    for option in ["-static", "-no-pie"] {
+        let made = folder.simurgh(&["cc", option, "hello.c", "-o", "hello"]);
+        assert_eq!(made.code, 0, "{}", made.told());
+        assert!(made.stderr.contains(&format!("{option} is left out: ")), "{}", made.told());
+        let ran = run(&folder, "hello");
+        assert_eq!(ran.code, 0, "{}", ran.told());
+    }
+}
+
+/// It ran on, and its output was lost with exit code 0.
+#[test]
+fn output_that_goes_nowhere_ends_a_run() {
+    let folder = Folder::new("mpi-nowhere");
+    compile(
+        &folder,
+        "talks",
+        "for (long i = 0; i < 100000000; i++) { printf(\"%ld\\n\", i); MPI_Barrier(MPI_COMM_WORLD); }",
+    );
+    let started = std::time::Instant::now();
+    let script = format!("{} run -q -n 2 ./talks | head -n 1", env!("CARGO_BIN_EXE_simurgh"));
+    let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("it runs");
+    assert_eq!((ran.stdout.as_slice(), ran.stderr.as_slice()), (&b"0\n"[..], &b""[..]));
+    assert!(started.elapsed().as_secs() < 30, "it goes on");
+    compile(&folder, "says", "printf(\"a word\\n\");");
+    let script = format!("{} run -q -n 2 ./says > /dev/full", env!("CARGO_BIN_EXE_simurgh"));
+    let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("it runs");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{told}");
+    assert!(told.contains("standard output: ") && told.contains("is lost"), "{told}");
+}
+
 #[test]
 fn what_a_program_calls_is_listed() {
     let folder = Folder::new("mpi-coverage");

@@ -130,6 +130,11 @@ impl Run {
         [0, 1].map(|stream| self.world.unterminated[stream].load(Ordering::Relaxed))
     }
 
+    /// Why something that a process printed was lost.
+    pub fn unprinted(&self) -> Option<&str> {
+        self.world.unprinted.get().map(String::as_str)
+    }
+
     /// Where a process is, the innermost function first.
     pub(crate) fn place(&self, process: usize) -> Vec<Frame> {
         match process < self.world.size() {
@@ -234,6 +239,7 @@ impl Launch {
             progress: Default::default(),
             leftovers: Default::default(),
             unterminated: Default::default(),
+            unprinted: Default::default(),
             start,
             started: Started::in_room_for(listed.len()),
             explored: self.explored.is_some(),
@@ -361,6 +367,11 @@ fn refused(error: simurgh_native::Error) -> Error {
 fn check_libraries(executable: &Path) -> Result<()> {
     let Ok(bytes) = std::fs::read(executable) else { return Ok(()) };
     match foreign_library(&bytes) {
+        Some(library) if is_sanitizer(&library) => Err(Error::input(format!(
+            "{}: was built with a sanitizer ({library}), which must own the whole memory of a process and cannot be folded; build it without -fsanitize. \
+             `simurgh check` tells what touches memory that it must not, and a crash is told with its line",
+            executable.display()
+        ))),
         Some(library) => Err(Error::input(format!(
             "{}: was built by the compiler of another MPI, whose library {library} it needs; build it again with simurgh cc (or cxx, fc), or with mpicc_abi",
             executable.display()
@@ -378,8 +389,13 @@ fn foreign_library(bytes: &[u8]) -> Option<String> {
     let strings = sections.strings(endian, bytes, link).ok()?;
     entries.iter().filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED).find_map(|entry| {
         let name = std::str::from_utf8(entry.string(endian, strings).ok()?).ok()?;
-        is_foreign(name).then(|| name.to_owned())
+        (is_foreign(name) || is_sanitizer(name)).then(|| name.to_owned())
     })
+}
+
+/// Whether a library is that of a sanitizer with a shadow of all memory.
+fn is_sanitizer(library: &str) -> bool {
+    ["libasan", "libtsan", "libmsan", "libhwasan", "liblsan"].iter().any(|known| library.starts_with(known))
 }
 
 /// Whether a library is one of an MPI with an ABI of its own.
@@ -425,8 +441,7 @@ impl Personality for Mpi {
             let stream = usize::from(fd != 1 || self.world.output == Output::AllToError);
             self.world.unterminated[stream].store(*last != b'\n', Ordering::Relaxed);
         }
-        // A reader that has gone away is no error of the program.
-        let _ = match (self.world.output, fd) {
+        let printed = match (self.world.output, fd) {
             (Output::AsItIs, 1) => std::io::stdout().lock().write_all(bytes),
             (Output::AsItIs | Output::AllToError, _) => std::io::stderr().lock().write_all(bytes),
             (Output::ToDriver, _) => {
@@ -434,6 +449,16 @@ impl Personality for Mpi {
                 Ok(())
             }
         };
+        match printed {
+            // Nobody is left to run for.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe && fd == 1 => {
+                os::end_by_closed_pipe()
+            }
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                let _ = self.world.unprinted.set(error.to_string());
+            }
+            _ => {}
+        }
     }
 
     fn now(&self, _rank: usize) -> f64 {

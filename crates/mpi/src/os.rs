@@ -194,3 +194,13 @@ pub fn all_have_begun() {
 pub fn symbol(name: &str) -> Option<usize> {
     simurgh_native::symbol(name)
 }
+
+/// Ends this process as one whose reader has gone away.
+pub fn end_by_closed_pipe() -> ! {
+    // SAFETY: the signal does what it does by default, which is the end of the process.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::raise(libc::SIGPIPE);
+    }
+    std::process::abort()
+}

@@ -159,6 +159,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         progress: Default::default(),
         leftovers: Default::default(),
         unterminated: Default::default(),
+        unprinted: Default::default(),
         start: BarrierId(0),
         started: Default::default(),
         explored: false,

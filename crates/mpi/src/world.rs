@@ -1,7 +1,7 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use simurgh_kernel::ids::BarrierId;
 use simurgh_platform::{DiskId, HostId};
@@ -44,6 +44,8 @@ pub struct World {
     pub leftovers: Mutex<Vec<Leftover>>,
     /// Whether what was printed last, on standard output and on standard error, is no whole line.
     pub unterminated: [AtomicBool; 2],
+    /// Why something that a process printed was lost.
+    pub unprinted: OnceLock<String>,
     /// The barrier at which all wait that have begun.
     pub start: BarrierId,
     /// Processes that were started later, and what they meet by.

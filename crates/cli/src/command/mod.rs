@@ -172,6 +172,11 @@ fn unless_gone(printed: std::io::Result<()>) {
     }
 }
 
+/// Remembers why something that a program printed was lost.
+pub(crate) fn lost(error: &str) {
+    let _ = UNPRINTED.set(error.to_owned());
+}
+
 /// Whether something could not be printed.
 pub(crate) fn lost_output() -> bool {
     UNPRINTED.get().is_some()

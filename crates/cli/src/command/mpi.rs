@@ -233,6 +233,9 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     if let Some(folder) = record {
         recorded(&run, folder, options.quiet || options.json)?;
     }
+    if let Some(error) = run.unprinted() {
+        super::lost(error);
+    }
     if let Some(code) = run.exit_code().filter(|_| arguments.mpi.exit_as_processes && exit == Exit::Failed) {
         let _ = std::io::stdout().flush();
         std::process::exit(i32::from(code));

@@ -13,6 +13,8 @@ pub struct CommandLine {
     pub compiler: Option<String>,
     /// What is for the compiler.
     pub arguments: Vec<OsString>,
+    /// What is left out, since what it makes could not be folded.
+    left_out: Vec<&'static str>,
     /// What is asked for.
     pub asked: Asked,
     /// Whether the program is to count what it executes.
@@ -94,16 +96,29 @@ const WITH_VALUE: &[&str] = &[
     "-dumpdir",
 ];
 
+/// Options that make programs which cannot be folded.
+const LEFT_OUT: &[&str] = &["-static", "-static-pie", "-no-pie", "-nopie", "-fno-pie", "-fno-PIE"];
+
 /// Options with which nothing is linked.
 const WITHOUT_LINKING: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
 
 impl CommandLine {
     /// Reads what follows the name of a wrapper.
     pub fn read(language: Language, words: impl IntoIterator<Item = OsString>) -> Self {
-        let mut line =
-            Self { language, compiler: None, arguments: Vec::new(), asked: Asked::Compiling, counted: false };
+        let mut line = Self {
+            language,
+            compiler: None,
+            arguments: Vec::new(),
+            left_out: Vec::new(),
+            asked: Asked::Compiling,
+            counted: false,
+        };
         for word in words {
             let text = word.to_string_lossy();
+            if let Some(option) = LEFT_OUT.iter().find(|option| **option == text) {
+                line.left_out.push(option);
+                continue;
+            }
             if let Some(compiler) = named(&text) {
                 line.compiler = Some(compiler.to_owned());
             } else if text == "--counted" || text == "-counted" {
@@ -151,32 +166,26 @@ impl CommandLine {
     /// Whether it says itself whether code can be put anywhere.
     pub fn says_pie(&self) -> bool {
         self.has(&["-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-shared", "-r"])
-            || !self.warnings().is_empty()
     }
 
     /// Whether it names a linker, whose options may be others.
     pub fn says_linker(&self) -> bool {
         let named = |word: &OsString| word.to_string_lossy().starts_with("-fuse-ld=");
-        self.arguments.iter().any(named) || self.has(&["-r", "-static"])
+        self.arguments.iter().any(named) || self.has(&["-r"])
     }
 
-    /// What will not work.
+    /// What is left out, and why.
     pub fn warnings(&self) -> Vec<String> {
         let told = |option: &&str| {
-            self.has(&[option]).then(|| {
-                let why = match *option {
-                    "-static" | "-static-pie" => {
-                        "a static program brings its own C library, which all processes share in a simulation"
-                    }
-                    _ => "a program that lies at a fixed address cannot be there once for each process",
-                };
-                format!("{option}: {why}; `simurgh run` will refuse it: leave {option} out")
-            })
+            let why = match *option {
+                "-static" | "-static-pie" => {
+                    "a static program brings a C library of its own, and all processes of a simulation share one"
+                }
+                _ => "a program that lies at a fixed address cannot be there once for each process",
+            };
+            format!("{option} is left out: {why}")
         };
-        ["-static", "-static-pie", "-no-pie", "-nopie", "-fno-pie", "-fno-PIE"]
-            .iter()
-            .filter_map(told)
-            .collect()
+        self.left_out.iter().map(told).collect()
     }
 }
 
@@ -277,11 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_simulated_is_told() {
-        let told = line("-static a.c").warnings();
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("-static: ") && told[0].ends_with("leave -static out"), "{told:?}");
-        assert_eq!(line("-no-pie a.c").warnings().len(), 1);
+    fn what_cannot_be_folded_is_left_out() {
+        let read = line("-static -static-libgcc a.c -no-pie");
+        assert_eq!(read.arguments, ["-static-libgcc", "a.c"]);
+        let told = read.warnings();
+        assert!(
+            told[0].starts_with("-static is left out: ") && told[1].starts_with("-no-pie is"),
+            "{told:?}"
+        );
         assert!(line("a.c").warnings().is_empty());
     }
 
