@@ -493,6 +493,44 @@ fn what_would_be_static_is_made_as_it_can_be_folded() {
     }
 }
 
+/// Several programs in one world, as coupled codes are started.
+#[test]
+fn several_programs_are_one_world() {
+    let folder = Folder::new("mpi-several");
+    let says = "int *application, found; MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &application, &found); \
+                int all = 0; MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); \
+                printf(\"%s %d of %d %d %d %s\\n\", NAME, rank, size, found ? *application : -1, all, argc > 1 ? argv[1] : \"\"); \
+                fflush(stdout);";
+    for name in ["ocean", "air"] {
+        compile(&folder, name, &says.replace("NAME", &format!("{name:?}")));
+    }
+    let words = "run -q -n 2 --compute none ./ocean x : -n 3 ./air y : -n 1 ./ocean";
+    let ran = folder.simurgh(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{}", ran.told());
+    let mut lines: Vec<&str> = ran.stdout.lines().collect();
+    lines.sort_unstable();
+    let told = [
+        "air 2 of 6 1 15 y",
+        "air 3 of 6 1 15 y",
+        "air 4 of 6 1 15 y",
+        "ocean 0 of 6 0 15 x",
+        "ocean 1 of 6 0 15 x",
+        "ocean 5 of 6 2 15 ",
+    ];
+    assert_eq!(lines, told);
+    for (words, line) in [
+        ("run -n 2 ./ocean : -n 1 ./land", "./land: there is no such file"),
+        ("run ./ocean : -n 1 ./air", "say how many processes each has"),
+        ("run -n 2 ./ocean : -n 0 ./air", "-n 0: give a number from 1 on"),
+        ("run -n 2 ./ocean : -n 1", "a program is missing after the colon"),
+        ("check -n 2 ./ocean : -n 1 ./air", "not be checked yet"),
+    ] {
+        let ran = folder.simurgh(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, 2, "{words}: {}", ran.told());
+        assert!(ran.stderr.contains(line), "{words}: {}", ran.told());
+    }
+}
+
 /// It ran on, and its output was lost with exit code 0.
 #[test]
 fn output_that_goes_nowhere_ends_a_run() {

@@ -61,6 +61,19 @@ pub struct Launch {
     pub explored: Option<Buffering>,
     /// A trace that is replayed in the place of an executable.
     pub replay: Option<Arc<Trace>>,
+    /// Other programs whose processes follow, in the same `MPI_COMM_WORLD`.
+    pub others: Vec<Another>,
+}
+
+/// Another program that is run beside the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Another {
+    /// The executable.
+    pub executable: PathBuf,
+    /// What it is called with.
+    pub arguments: Vec<String>,
+    /// How many processes.
+    pub processes: usize,
 }
 
 /// A run that was prepared: what became of its processes can be asked for when it is over.
@@ -85,7 +98,7 @@ impl Run {
 
     /// How a process ended, if it has.
     pub fn end(&self, process: usize) -> Option<End> {
-        if process < self.world.size() { self.processes.end(process) } else { self.spawner.end(process) }
+        if process < self.processes.count() { self.processes.end(process) } else { self.spawner.end(process) }
     }
 
     /// What the library knows of a process, if it has begun.
@@ -137,7 +150,7 @@ impl Run {
 
     /// Where a process is, the innermost function first.
     pub(crate) fn place(&self, process: usize) -> Vec<Frame> {
-        match process < self.world.size() {
+        match process < self.processes.count() {
             true => self.processes.place(process),
             false => self.spawner.frames(process),
         }
@@ -145,7 +158,7 @@ impl Run {
 
     /// What the library knows of a process; null if it has not begun.
     fn local(&self, process: usize) -> *const Rank {
-        match process < self.world.size() {
+        match process < self.processes.count() {
             true => self.processes.local::<Rank>(process).cast_const(),
             false => self.spawner.local(process),
         }
@@ -178,7 +191,7 @@ impl Run {
     /// If it cannot be written.
     pub fn gdb_script(&self, most: usize, own: &Path) -> std::io::Result<String> {
         std::fs::write(own, simurgh_native::SHIM)?;
-        Ok(self.processes.gdb_script(0..self.world.size().min(most), own))
+        Ok(self.processes.gdb_script(0..self.processes.count().min(most), own))
     }
 
     /// Tells a debugger where the processes are; nothing of the program has run.
@@ -204,6 +217,7 @@ impl Launch {
     /// If the executable cannot be run, or the hosts are not there.
     pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
         check_libraries(&self.executable)?;
+        self.others.iter().try_for_each(|other| check_libraries(&other.executable))?;
         let (hosts, listed) = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();
@@ -230,6 +244,7 @@ impl Launch {
         let world = Arc::new(World {
             speeds: hosts.iter().map(|host| platform.host(*host).speed()).collect(),
             disks: hosts.iter().map(|host| platform.disks_of(*host).first().copied()).collect(),
+            applications: self.applications(hosts.len()),
             hosts,
             host_names: names.clone(),
             costs,
@@ -285,18 +300,34 @@ impl Launch {
             stack: os::stack_limit(),
             ..Options::default()
         };
-        let processes = Arc::new(Processes::new(image, world.size(), options).map_err(refused)?);
+        let first = world.size() - self.others.iter().map(|other| other.processes).sum::<usize>();
+        let processes = Arc::new(Processes::new(image, first, options).map_err(refused)?);
         if self.explored.is_some() {
             let known = Arc::downgrade(&processes);
             world.lines.are_found_by(move |address| {
                 known.upgrade()?.line(address).map(|line| crate::report::shown_line(&line))
             });
         }
-        for (process, host) in world.hosts.iter().enumerate() {
-            let body = Body::Coroutine(processes.coroutine(process));
+        let mut bodies: Vec<Body> =
+            (0..first).map(|process| Body::Coroutine(processes.coroutine(process))).collect();
+        for other in &self.others {
+            let hosts = &world.hosts[bodies.len()..][..other.processes];
+            bodies.extend(spawner.make_beside(other, bodies.len(), hosts).map_err(Error::input)?);
+        }
+        for (process, (host, body)) in world.hosts.iter().zip(bodies).enumerate() {
             program.actor(format!("rank {process}"), *host)?.code(body)?;
         }
         Ok((program, Run { world, processes, spawner }))
+    }
+
+    /// The number of the first process of each program, of so many processes.
+    fn applications(&self, count: usize) -> Vec<usize> {
+        let mut first = count - self.others.iter().map(|other| other.processes).sum::<usize>();
+        let begins = |other: &Another| {
+            first += other.processes;
+            first - other.processes
+        };
+        std::iter::once(0).chain(self.others.iter().map(begins)).collect()
     }
 
     /// Where each process runs, and where processes may run at all.
@@ -316,7 +347,8 @@ impl Launch {
             let places = 0..trace.processes.len();
             return Ok((places.map(|process| listed[process % listed.len()]).collect(), listed));
         }
-        let count = self.processes.filter(|count| *count > 0).unwrap_or(listed.len());
+        let others: usize = self.others.iter().map(|other| other.processes).sum();
+        let count = self.processes.filter(|count| *count > 0).unwrap_or(listed.len()) + others;
         if count > listed.len() && !self.oversubscribe && self.hostfile.is_none() {
             return Err(Error::input(format!(
                 "{count} processes are to run on {} hosts: give a platform with more hosts, or --oversubscribe to let them share",

@@ -197,7 +197,8 @@ impl Rank {
         let comm_self = Rc::new(Communicator::new(context::SELF, alone, 0, None));
         *comm_world.name.borrow_mut() = "MPI_COMM_WORLD".to_owned();
         *comm_self.name.borrow_mut() = "MPI_COMM_SELF".to_owned();
-        let application = birth.as_ref().map_or(0, |birth| birth.application);
+        let application =
+            birth.as_ref().map_or_else(|| world.application(process), |birth| birth.application);
         let predefined_attributes = attributes::Predefined::new(world.universe(), application);
         let mut comms = Table::new(Kind::Comm);
         let parent = birth.as_ref().map_or(abi::COMM_NULL, |birth| {

@@ -21,6 +21,7 @@ use crate::communicator::inter::between;
 use crate::error::{Error, Result, fail};
 use crate::group::Group;
 use crate::info::Info;
+use crate::launch::Another;
 use crate::message::Data;
 use crate::rank::Rank;
 use crate::started::{Birth, Place};
@@ -140,6 +141,25 @@ impl Spawner {
         let found = self.platform.host(host);
         let (name, speed) = (found.name.to_owned(), found.speed());
         Place { host, name, speed, disk: self.platform.disks_of(host).first().copied() }
+    }
+
+    /// Makes the processes of a program that runs beside the first from the beginning.
+    ///
+    /// # Errors
+    /// If there is no such program, or no memory for it.
+    pub fn make_beside(
+        &self,
+        other: &Another,
+        first: usize,
+        hosts: &[HostId],
+    ) -> std::result::Result<Vec<Body>, String> {
+        let command = Command {
+            program: other.executable.display().to_string(),
+            arguments: other.arguments.clone(),
+            count: other.processes,
+            info: Info::default(),
+        };
+        self.make(&command, self.image(&command)?, first, hosts)
     }
 
     /// Makes the processes of a program, the next in number.

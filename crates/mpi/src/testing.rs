@@ -158,6 +158,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         polls: Polls::default(),
         progress: Default::default(),
         leftovers: Default::default(),
+        applications: vec![0],
         unterminated: Default::default(),
         unprinted: Default::default(),
         start: BarrierId(0),

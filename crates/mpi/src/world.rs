@@ -22,6 +22,8 @@ use crate::window::Holds;
 /// A run of an MPI program.
 #[derive(Debug)]
 pub struct World {
+    /// The first process of each program.
+    pub applications: Vec<usize>,
     /// Where each process runs.
     pub hosts: Vec<HostId>,
     /// The names of those hosts.
@@ -154,6 +156,11 @@ pub struct Polls {
 }
 
 impl World {
+    /// Which of several programs a process of the beginning runs (`MPI_APPNUM`).
+    pub fn application(&self, process: u32) -> i32 {
+        self.applications.partition_point(|first| *first <= process as usize) as i32 - 1
+    }
+
     /// Another execution begins.
     pub fn begins_again(&self) {
         self.executions.fetch_add(1, Ordering::Relaxed);

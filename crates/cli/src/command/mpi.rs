@@ -10,7 +10,7 @@ use clap::{Args, Command, ValueEnum};
 use simurgh_actors::{Error, Exit, Outcome, Result};
 use simurgh_kernel::event::Observer;
 use simurgh_mpi::compute::Compute;
-use simurgh_mpi::launch::{Launch, Run};
+use simurgh_mpi::launch::{Another, Launch, Run};
 use simurgh_mpi::traces::Trace;
 use simurgh_mpi::tracks::Wanted;
 use simurgh_mpi::world::Output;
@@ -191,9 +191,18 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     if let Some(folder) = record {
         record::check(folder)?;
     }
+    let (of_first, others) = programs(&arguments.arguments)?;
+    if !others.is_empty() && arguments.mpi.processes.is_none() {
+        return Err(Error::input(format!(
+            "several programs: say how many processes each has, as in simurgh run -n 2 {} : -n 4 {}",
+            arguments.file.display(),
+            others[0].executable.display()
+        )));
+    }
     let launch = Launch {
         executable: arguments.file.clone(),
-        arguments: arguments.arguments.clone(),
+        arguments: of_first.to_vec(),
+        others,
         processes: arguments.mpi.processes.map(|count| count as usize),
         hostfile: arguments.mpi.hostfile.clone(),
         config: parse_config(&options.config)?,
@@ -241,6 +250,33 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
         std::process::exit(i32::from(code));
     }
     Ok(exit)
+}
+
+/// What follows a program: its own arguments, then other programs, as in `a : -n 4 ./b c`.
+pub(crate) fn programs(words: &[String]) -> Result<(&[String], Vec<Another>)> {
+    let begins = |place: &usize| {
+        words[*place] == ":" && matches!(words.get(place + 1).map(String::as_str), Some("-n" | "-np"))
+    };
+    let starts: Vec<usize> = (0..words.len()).filter(begins).collect();
+    let ends = starts.iter().skip(1).copied().chain([words.len()]);
+    let another = |(start, end): (&usize, usize)| match &words[start + 2..end] {
+        [count, program, arguments @ ..] => {
+            let processes = count.parse().ok().filter(|count| *count > 0);
+            let processes =
+                processes.ok_or_else(|| Error::input(format!("-n {count}: give a number from 1 on")))?;
+            let executable = PathBuf::from(program);
+            match is_compiled(&executable) {
+                true => Ok(Another { executable, arguments: arguments.to_vec(), processes }),
+                false if executable.exists() => Err(Error::input(format!(
+                    "{program}: is no compiled program; compile it with simurgh cc"
+                ))),
+                false => Err(Error::input(format!("{program}: there is no such file"))),
+            }
+        }
+        _ => Err(Error::input("a program is missing after the colon, as in `: -n 4 ./b`")),
+    };
+    let others: Vec<Another> = starts.iter().zip(ends).map(another).collect::<Result<_>>()?;
+    Ok((&words[..starts.first().copied().unwrap_or(words.len())], others))
 }
 
 /// Writes the trace, and says so.

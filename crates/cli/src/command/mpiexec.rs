@@ -118,18 +118,40 @@ impl Meaning {
     }
 }
 
+/// Several programs are one with the others among its arguments, as `simurgh run` has it: `./a x : -n 2 ./b y`.
 fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
+    let mut sections = words.split(|word| word == ":");
+    let mut meaning = read_one(called, sections.next().unwrap_or_default())?;
+    let others: Vec<&[OsString]> = sections.collect();
+    if meaning.version || others.is_empty() {
+        return Ok(meaning);
+    }
+    if !meaning.options().iter().any(|word| word == "-n") {
+        meaning.words.splice(meaning.program..meaning.program, ["-n".into(), "1".into()]);
+        meaning.program += 2;
+    }
+    if meaning.words.len() == meaning.program + 1 {
+        meaning.words.push("--".into());
+    }
+    for words in others {
+        let mut other = read_one(called, words)?;
+        let mut options = other.options().iter().skip_while(|word| *word != "-n").skip(1);
+        let count = options.next().cloned().unwrap_or_else(|| "1".into());
+        meaning.words.extend([":".into(), "-n".into(), count]);
+        let rest = other.words.drain(other.program..).enumerate();
+        meaning.words.extend(rest.filter(|(place, word)| *place != 1 || word != "--").map(|(_, word)| word));
+        meaning.variables.append(&mut other.variables);
+    }
+    Ok(meaning)
+}
+
+fn read_one(called: &str, words: &[OsString]) -> Result<Meaning> {
     let mut meaning = Meaning { words: STARTS.map(OsString::from).to_vec(), ..Meaning::default() };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy();
         let Some(option) = text.strip_prefix("--").or(text.strip_prefix('-')) else {
             let program: Vec<OsString> = std::iter::once(word).chain(rest).cloned().collect();
-            if program.iter().any(|word| word == ":") {
-                return Err(Error::input(format!(
-                    "{called}: several programs (with a colon between them) cannot be run together yet; run one"
-                )));
-            }
             meaning.program = meaning.words.len();
             meaning.words.push(found(word));
             if program.len() > 1 {
@@ -221,6 +243,14 @@ mod tests {
             run_words("--mca btl tcp,self --oversubscribe -np 2 ./app x"),
             "run --quiet --oversubscribe --exit-as-processes -n 2 ./app -- x"
         );
+        assert_eq!(
+            run_words("-n 2 ./a x : -np 3 ./b -n y : ./c"),
+            "run --quiet --oversubscribe --exit-as-processes -n 2 ./a -- x : -n 3 ./b -n y : -n 1 ./c"
+        );
+        assert_eq!(
+            run_words("./a : ./b"),
+            "run --quiet --oversubscribe --exit-as-processes -n 1 ./a -- : -n 1 ./b"
+        );
         let with = meaning("-genv A 1 -x B=2 -x C -wdir /tmp -n 1 ./app").expect("it means something");
         assert_eq!(with.variables, [("A".into(), "1".into()), ("B".into(), "2".into())]);
         assert_eq!(with.folder.as_deref(), Some(OsStr::new("/tmp")));
@@ -233,6 +263,6 @@ mod tests {
         assert!(told("-n 4").contains("name the program"));
         assert!(told("-n").contains("needs a value"));
         assert!(told("--frobnicate ./app").contains("--frobnicate is not known"));
-        assert!(told("-n 1 ./a : -n 1 ./b").contains("several programs"));
+        assert!(told("-n 1 ./a : -n 1").contains("name the program"));
     }
 }

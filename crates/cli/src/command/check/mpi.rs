@@ -58,6 +58,11 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             arguments.file.display()
         )));
     };
+    if !crate::command::mpi::programs(&arguments.arguments)?.1.is_empty() {
+        return Err(Error::input(
+            "several programs (with a colon between them) can be run, and not be checked yet; check one",
+        ));
+    }
     let mut options = arguments.options.clone();
     if options.workers != 1 {
         return Err(Error::input(
