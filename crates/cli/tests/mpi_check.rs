@@ -161,3 +161,50 @@ fn what_cannot_be_said_of_mpi_programs_is_refused() {
     let told = "processes that are started later cannot be explored yet";
     assert!(ran.code == 2 && ran.stderr.contains(told), "{}", ran.told());
 }
+
+/// What MPI guarantees of a few messages (docs/mpi.md): the fourth was an alarm, since the end of a synchronous send tells that a receive
+/// is posted.
+#[test]
+fn questions_about_mpi_are_answered() {
+    let folder = Folder::new("mpi-check-questions");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mpi/check/two_messages.c");
+    let compiled = folder.simurgh(&["cc", "-g", source, "-o", "two_messages"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    for (question, kind) in [
+        ("0", None),
+        ("1", Some("buffer-race")),
+        ("2", Some("buffer-race")),
+        ("3", None),
+        ("4", None),
+        ("5", Some("ready-send")),
+    ] {
+        let ran = folder.simurgh(&["check", "-n", "2", "--save", "found", "./two_messages", question]);
+        assert_eq!(ran.code, i32::from(kind.is_some()), "{question}: {}", ran.told());
+        if let Some(kind) = kind {
+            assert!(ran.stdout.contains(&format!("[{kind}]")), "{question}: {}", ran.told());
+            let replayed = folder.simurgh(&["replay", "found"]);
+            assert!(
+                replayed.code == 1 && replayed.stdout.contains(&format!("[{kind}]")),
+                "{}",
+                replayed.told()
+            );
+        }
+    }
+    // The same with immediate sends, whose end is seen by a wait or a test, and with receives that are completed in another order.
+    for (ends, third, holds) in [
+        ("MPI_Wait(&q[0], MPI_STATUS_IGNORE);", "MPI_Send", true),
+        ("for (int over = 0; !over;) MPI_Test(&q[0], &over, MPI_STATUS_IGNORE);", "MPI_Send", true),
+        ("MPI_Wait(&q[0], MPI_STATUS_IGNORE);", "MPI_Rsend", false),
+        ("", "MPI_Send", false),
+    ] {
+        let statements = format!(
+            "int d[3] = {{0}}; MPI_Request q[3]; if (rank == 0) {{ for (int i = 0; i < 3; i++) MPI_Irecv(&d[i], 1, MPI_INT, 1, i, MPI_COMM_WORLD, &q[i]); \
+             MPI_Wait(&q[2], MPI_STATUS_IGNORE); MPI_Wait(&q[0], MPI_STATUS_IGNORE); MPI_Wait(&q[1], MPI_STATUS_IGNORE); }} \
+             else {{ MPI_Issend(&d[1], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &q[0]); {ends} MPI_Rsend(&d[0], 1, MPI_INT, 0, 0, MPI_COMM_WORLD); \
+             {third}(&d[2], 1, MPI_INT, 0, 2, MPI_COMM_WORLD); MPI_Wait(&q[0], MPI_STATUS_IGNORE); }}"
+        );
+        compile(&folder, "ready", &statements);
+        let ran = folder.simurgh(&["check", "-n", "2", "./ready"]);
+        assert_eq!(ran.code, i32::from(!holds), "{ends} {third}: {}", ran.told());
+    }
+}

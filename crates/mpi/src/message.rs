@@ -33,7 +33,7 @@ pub struct Typed {
 }
 
 /// What a message was sent as.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sent {
     /// What its sender knew to have happened.
     pub clock: VectorClock,
@@ -43,6 +43,10 @@ pub struct Sent {
     pub is_ready: bool,
     /// Whether it is a synchronous send, which is over when it is received.
     pub is_synchronous: bool,
+    /// Which of the synchronous sends of its sender it is.
+    pub number: u32,
+    /// Of a ready send: the synchronous sends to the same process that were over.
+    pub over: Vec<u32>,
     /// By which call.
     pub call: &'static str,
     /// Where the program goes on after it.

@@ -226,7 +226,7 @@ impl Rank {
         }
         let mut sent = self.sending.take().or_else(|| self.stamp(None));
         if let Some(sent) = sent.as_mut() {
-            (sent.is_ready, sent.is_synchronous) = (mode == Mode::Ready, mode == Mode::Synchronous);
+            self.is_of_mode(sent, mode, process);
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
@@ -262,12 +262,20 @@ impl Rank {
             self.post(request);
             return Ok(Posted::Done);
         }
-        match self.ask(Simcall::Send(request, follow)) {
+        let posted = match self.ask(Simcall::Send(request, follow)) {
             Answer::Activity(activity) => Ok(Posted::UnderWay(activity)),
             Answer::Completed { .. } => Ok(Posted::Done),
             Answer::Failed { failure, .. } => Err(gone(failure)),
             other => unreachable!("a send is not answered by {other:?}"),
+        };
+        if mode == Mode::Synchronous {
+            let activity = posted.as_ref().ok().and_then(|posted| match posted {
+                Posted::UnderWay(activity) => Some(*activity),
+                _ => None,
+            });
+            self.has_begun_handshake(process, activity);
         }
+        posted
     }
 
     /// The buffer of buffered sends: that of the communicator, if it has one, else that of its session (3.6).

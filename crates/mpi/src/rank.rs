@@ -43,7 +43,7 @@ use crate::tools::Tools;
 use crate::traces::Scribe;
 use crate::tracks::Tracks;
 use crate::traffic::Traffic;
-use crate::verify::{Buffers, Polling, VectorClock};
+use crate::verify::{Buffers, Handshakes, Polling, VectorClock};
 use crate::window::Window;
 use crate::world::World;
 
@@ -77,6 +77,8 @@ pub struct Rank {
     pub polling: Polling,
     /// What it knows to have happened, by process.
     pub clock_of_all: RefCell<VectorClock>,
+    /// What it knows of synchronous sends.
+    pub handshakes: Handshakes,
     /// What communications own of its memory.
     pub buffers: Buffers,
     /// Where the program goes on after what it calls now, if that is noted.
@@ -217,6 +219,7 @@ impl Rank {
             looks: Cell::new(0),
             polling: Polling::default(),
             clock_of_all: RefCell::default(),
+            handshakes: Handshakes::default(),
             buffers: Buffers::default(),
             caller: Cell::new(0),
             procedure: Cell::new(None),

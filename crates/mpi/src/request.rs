@@ -326,6 +326,9 @@ impl Pending {
             let Some(place) = activities.iter().position(|(other, _)| *other == activity) else { return };
             activities.remove(place).1
         };
+        if me.world.explored {
+            me.ends_handshake(activity);
+        }
         self.takes(me, number, result);
         if self.activities.borrow().is_empty() {
             self.finish(me);

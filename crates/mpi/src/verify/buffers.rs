@@ -206,7 +206,7 @@ impl Rank {
         if !self.world.explored {
             return;
         }
-        request.posted.set(self.moment());
+        request.posted.set(self.moment_of_post());
         let uses: Vec<Used> = uses().into_iter().filter(|used| !used.blocks.is_empty()).collect();
         if uses.is_empty() {
             return;

@@ -20,6 +20,7 @@ mod collectives;
 mod finding;
 mod leaks;
 mod polling;
+mod ready;
 mod types;
 mod windows;
 
@@ -27,6 +28,7 @@ pub use buffers::{Buffers, Used};
 pub use clocks::VectorClock;
 pub use finding::{Kind, Lines};
 pub use polling::Polling;
+pub use ready::Handshakes;
 pub use windows::Deed;
 
 use collectives::Meetings;
