@@ -38,7 +38,7 @@ pub enum NotShown {
 }
 
 /// Gives a schedule that shows the same violation, with as few changes from one actor to another as possible, and never
-/// more than the one given.
+/// more than the one given. It is asked from time to time whether that has taken long enough: then what is known so far is given.
 ///
 /// # Errors
 /// If the schedule that is given does not show the violation.
@@ -46,11 +46,12 @@ pub fn shorten<S: System<Step = Step, Violation = Violation>>(
     system: &mut S,
     schedule: &[Step],
     violation: &Violation,
+    is_enough: &dyn Fn() -> bool,
 ) -> Result<Vec<Step>, NotShown> {
     // What a receive later in the schedule chooses by is known once it was followed.
     follow(system, schedule)?;
     let shown = Shown::of(system, schedule, violation)?.ok_or(NotShown::Absent)?;
-    let mut shortening = Shortening { system, violation, shown, budget: STEPS_MAX };
+    let mut shortening = Shortening { system, violation, shown, is_enough, budget: STEPS_MAX };
     // These are about the whole of an execution.
     let is_whole = matches!(violation, Violation::Deadlock { .. } | Violation::Varies { .. });
     loop {
@@ -60,7 +61,7 @@ pub fn shorten<S: System<Step = Step, Violation = Violation>>(
             shortening.leave_out();
         }
         shortening.try_instead(&shortening.shown.fewest_switches());
-        if weight(&shortening.shown.schedule) >= before {
+        if weight(&shortening.shown.schedule) >= before || is_enough() {
             return Ok(shortening.shown.schedule);
         }
     }
@@ -82,6 +83,7 @@ struct Shortening<'a, S> {
     system: &'a mut S,
     violation: &'a Violation,
     shown: Shown,
+    is_enough: &'a dyn Fn() -> bool,
     /// How many steps may be taken to see what can be left out.
     budget: usize,
 }
@@ -106,6 +108,9 @@ impl<S: System<Step = Step, Violation = Violation>> Shortening<'_, S> {
             let mut keep = 0;
             // All of them first, and then fewer.
             while keep < self.shown.processes.iter().filter(|&&other| other == process).count() {
+                if (self.is_enough)() {
+                    return;
+                }
                 let mut seen = 0;
                 let is_kept = |(_, other): &(&Step, &u64)| {
                     seen += usize::from(**other == process);

@@ -165,7 +165,7 @@ fn a_violation_names_the_values_and_is_found_at_the_start_too() {
     assert_eq!(*start, named("invariant 1", [("c", "0"), ("d", "0")]));
     assert!(nothing.is_empty());
     // The shortest way there: each goes in.
-    let short = shorten::shorten(&mut system, steps, inside).expect("it is shown");
+    let short = shorten::shorten(&mut system, steps, inside, &|| false).expect("it is shown");
     assert_eq!(short.iter().map(|step| step.actor).collect::<BTreeSet<_>>(), [0, 1].into());
     assert_eq!(short.len(), 2);
 }

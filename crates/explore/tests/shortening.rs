@@ -108,7 +108,7 @@ fn what_has_nothing_to_do_with_a_failure_is_left_out() {
         [3, 4, 0, 1, 2, 3, 4, 2, 4, 3, 2, 4, 1, 0].map(|actor| Step { actor, choice: 0 }).to_vec();
     let seen = follow(&mut played, &long).unwrap();
     assert_eq!(seen.came(&violation), Some(long.len()), "{:?}", seen.violations);
-    let short = shorten(&mut played, &long, &violation).unwrap();
+    let short = shorten(&mut played, &long, &violation, &|| false).unwrap();
     let written: Vec<_> = short.iter().map(ToString::to_string).collect();
     // The second message of actor 2 is received; its first must be received by actor 1 before.
     assert_eq!(written.join(" "), "1 2 2 2 0 0");
@@ -131,7 +131,7 @@ fn a_deadlock_keeps_all_its_steps_in_few_runs() {
     let mixed: Vec<Step> =
         [0, 1, 2, 3, 0, 2, 1, 3, 0, 2, 1, 3].map(|actor| Step { actor, choice: 0 }).to_vec();
     assert_eq!(schedule.len(), mixed.len());
-    let short = shorten(&mut played, &mixed, violation).unwrap();
+    let short = shorten(&mut played, &mixed, violation, &|| false).unwrap();
     assert_eq!(short.len(), mixed.len());
     // Each lock is had before the other actor asks for it; the rest needs a run and another for the sender's end.
     assert_eq!(switches(&short), 5, "{short:?}");
@@ -177,7 +177,7 @@ fn an_order_too_long_to_search_is_still_ordered_well() {
     let found = found(&program, Network::Mailbox, 1);
     let (violation, schedule) = &found[0];
     assert!(matches!(violation, Violation::Deadlock { actors } if actors.len() == 24));
-    let short = shorten(&mut system(&program, Network::Mailbox), schedule, violation).unwrap();
+    let short = shorten(&mut system(&program, Network::Mailbox), schedule, violation, &|| false).unwrap();
     // A pair needs four runs; each may go on with its last receive at once.
     assert_eq!(switches(&short), 12 * 4 - 1);
     assert!(switches(schedule) > 100);
@@ -190,7 +190,7 @@ proptest! {
     fn a_shorter_schedule_shows_the_same(program in program(5, 6), network in network()) {
         for (violation, schedule) in found(&program, network, 20) {
             let mut played = system(&program, network);
-            let short = shorten(&mut played, &schedule, &violation).expect("what was found is there");
+            let short = shorten(&mut played, &schedule, &violation, &|| false).expect("what was found is there");
             prop_assert!(switches(&short) <= switches(&schedule));
             prop_assert!(short.len() <= schedule.len());
             let again = follow(&mut played, &short).expect("it can be followed");
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn no_order_of_the_same_steps_has_fewer_changes(program in program(3, 3), network in network()) {
         for (violation, schedule) in found(&program, network, 6) {
-            let short = shorten(&mut system(&program, network), &schedule, &violation).expect("there");
+            let short = shorten(&mut system(&program, network), &schedule, &violation, &|| false).expect("there");
             if short.len() > 10 {
                 continue;
             }
@@ -253,7 +253,8 @@ fn no_execution_that_fails_in_the_same_way_has_fewer_changes() {
             let violation = messages.first().expect("it fails");
             for (other, schedule) in found(&program, network, 50) {
                 if other == *violation {
-                    let short = shorten(&mut system(&program, network), &schedule, violation).unwrap();
+                    let short =
+                        shorten(&mut system(&program, network), &schedule, violation, &|| false).unwrap();
                     assert_eq!(switches(&short), best, "{network}: {short:?}");
                 }
             }

@@ -11,6 +11,7 @@ use simurgh_trace::counterexample::told::{Counterexample as Told, tell};
 use simurgh_trace::counterexample::{View, in_columns};
 
 use super::schedule::Schedule;
+use super::watch::Stopwatch;
 use super::{Origin, Subject};
 use crate::error::{Error, Result as OurResult};
 
@@ -158,6 +159,9 @@ pub(super) fn followed(
     Ok(Some(Counterexample { what, violation, schedule, told: Ok(told), origin, engine }))
 }
 
+/// So long a counterexample is shortened: one of thousands of steps of a program that computes between them takes minutes.
+const SECONDS_MAX: f64 = 3.0;
+
 /// Shortens a schedule and tells what happens; or says why that cannot be done.
 fn replay(
     subject: &Subject<'_>,
@@ -184,7 +188,10 @@ fn replay(
             Ok(_) => Err(NotShown::Absent),
             Err(impossible) => Err(NotShown::Diverges(impossible)),
         },
-        _ => shorten(&mut system, schedule, violation),
+        _ => {
+            let clock = Stopwatch::start();
+            shorten(&mut system, schedule, violation, &|| clock.seconds() > SECONDS_MAX)
+        }
     };
     let short = short.map_err(|why| {
         // Two runs that differ with the same steps are the program's doing for certain.

@@ -82,13 +82,23 @@ impl Guard {
 
     /// For whoever hears how far the search is.
     pub(super) fn listener(&self) -> impl Fn(&Progress) + 'static {
-        let shared = Arc::clone(&self.shared);
-        move |progress| shared.executions.store(progress.executions, Ordering::Relaxed)
+        // It is dropped when nothing is left to hear: what was found is told then, and no bound may end that.
+        let heard = UntilHeard(Arc::clone(&self.shared));
+        move |progress| heard.0.executions.store(progress.executions, Ordering::Relaxed)
     }
 
     /// The search is over: what comes now has no bounds, but its code may be stuck as well.
     pub(super) fn search_is_over(&self) {
         self.shared.bounded.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The search is over when this is dropped.
+struct UntilHeard(Arc<Shared>);
+
+impl Drop for UntilHeard {
+    fn drop(&mut self) {
+        self.0.bounded.store(false, Ordering::Relaxed);
     }
 }
 
