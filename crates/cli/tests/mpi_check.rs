@@ -208,3 +208,26 @@ fn questions_about_mpi_are_answered() {
         assert_eq!(ran.code, i32::from(!holds), "{ends} {third}: {}", ran.told());
     }
 }
+
+/// What was found after probes in vain could not be replayed: whether a post was taken back was not told.
+#[test]
+fn what_is_found_after_probes_is_replayed() {
+    let folder = Folder::new("mpi-check-probes");
+    let statements = "MPI_Comm left; MPI_Comm_dup(MPI_COMM_WORLD, &left); int data = 0, there = 0; MPI_Request done; \
+        if (rank == 0) { MPI_Irecv(&data, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &done); \
+            for (int over = 0; !over;) { MPI_Status status; MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &there, &status); \
+                if (there) { int got; MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); \
+                    MPI_Send(&got, 1, MPI_INT, status.MPI_SOURCE, 2, MPI_COMM_WORLD); } \
+                MPI_Test(&done, &over, MPI_STATUS_IGNORE); } } \
+        else if (rank == 1) { MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD); \
+            MPI_Recv(&data, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); MPI_Send(&rank, 1, MPI_INT, 0, 3, MPI_COMM_WORLD); }";
+    compile(&folder, "probes", statements);
+    for engine in ["receives", "optimal", "dfs", "random"] {
+        let words = ["check", "-n", "2", "--engine", engine, "--save", "found", "./probes"];
+        let ran = folder.simurgh(&words);
+        assert!(ran.code == 1 && ran.stdout.contains("[leak]"), "{engine}: {}", ran.told());
+        assert!(!ran.stdout.contains("did not happen again"), "{engine}: {}", ran.told());
+        let replayed = folder.simurgh(&["replay", "found"]);
+        assert!(replayed.code == 1 && replayed.stdout.contains("[leak]"), "{engine}: {}", replayed.told());
+    }
+}

@@ -56,6 +56,8 @@ enum Expect {
     Actor(u32),
     /// The end of a wait that nobody asked for: taking this post back, or seeing that it has met somebody.
     Cancelled(Handle),
+    /// The same, and which of the two it was.
+    Withdrawn(Handle),
 }
 
 /// What an actor asked.
@@ -171,11 +173,15 @@ impl<F: Factory> Actors<F> {
                 Answer::TIMED_OUT
             }
             (Expect::Completed, Reply::Nothing) => Answer::Nothing,
-            (Expect::Cancelled(handle), reply) => {
-                if reply == Reply::TimedOut {
+            (Expect::Cancelled(handle) | Expect::Withdrawn(handle), reply) => {
+                let was_withdrawn = reply == Reply::TimedOut;
+                if was_withdrawn {
                     live.withdrawn.push((handle, Failure::Cancelled));
                 }
-                Answer::Ready
+                match live.expect {
+                    Expect::Withdrawn(_) => Answer::Flag(was_withdrawn),
+                    _ => Answer::Ready,
+                }
             }
             (Expect::Ready, _) => Answer::Ready,
             (Expect::Flag, Reply::Passed(last)) => Answer::Flag(last),
@@ -340,7 +346,11 @@ impl<F: Factory> Actors<F> {
             Operation::Cancel(activity) => {
                 let handle = activity.index() as Handle;
                 self.only_communications(process, &[handle])?;
-                engine(Request::Cancel(handle), Expect::Cancelled(handle))
+                let expect = match simcall {
+                    Simcall::Withdraw(_) => Expect::Withdrawn(handle),
+                    _ => Expect::Cancelled(handle),
+                };
+                engine(Request::Cancel(handle), expect)
             }
             Operation::Take(token, patience) => {
                 engine(Request::PostAndWait(Mailbox::of(token), Side::TAKE, patience), Expect::Flag)
