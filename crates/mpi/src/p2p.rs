@@ -227,6 +227,7 @@ impl Rank {
         let mut sent = self.sending.take().or_else(|| self.stamp(None));
         if let Some(sent) = sent.as_mut() {
             self.is_of_mode(sent, mode, process);
+            sent.is_immediate = manner == Manner::Immediate && context == Context::User;
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
@@ -255,6 +256,12 @@ impl Rank {
             // Nobody waits for it but whoever wants the buffer back.
             if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
                 self.is_buffered(self.buffer_of(comm), activity, bytes as usize);
+            }
+            return Ok(Posted::Done);
+        }
+        if detached && manner == Manner::Immediate && self.world.cancels.is_known() {
+            if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
+                self.detached.set(Some(activity));
             }
             return Ok(Posted::Done);
         }
@@ -381,6 +388,7 @@ impl Rank {
             Some(content) => {
                 self.check_types(landing, &content);
                 self.check_ready(&content, posted);
+                self.has_written(|| receive.uses());
                 self.lands(content, landing)
             }
             None => Ok(Status::of_nobody()),

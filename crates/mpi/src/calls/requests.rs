@@ -196,6 +196,7 @@ fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<P
             active.push((index, found));
         }
     }
+    me.check_distinct(&active);
     Ok(active)
 }
 
@@ -346,7 +347,7 @@ impl Rank {
         self.spend(f64::from(polls.get()) * self.world.costs.test);
         // A collective pays for itself, and for each of its messages, those that have come too.
         // What an earlier test has found costs as much, and counts as no attempt.
-        let messages = request.messages();
+        let messages = if self.world.explored { Vec::new() } else { request.messages() };
         for (place, message) in messages.iter().enumerate() {
             self.spend(f64::from(polls.get()) * self.world.costs.test);
             if request.was_found(place) {
@@ -484,7 +485,7 @@ pub fn request_free(me: &Rank, request: *mut Request) -> Result {
     };
     found.is_freed(me)?;
     me.check_freed(&found);
-    me.owns_no_longer(&found);
+    me.owns_unless_received(&found);
     me.requests.borrow_mut().remove(handle.0);
     if found.active.get() && !found.is_complete() {
         // What is under way goes on; a receive is still put into its place.

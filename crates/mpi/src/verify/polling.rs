@@ -88,7 +88,14 @@ impl Rank {
         activities.sort_unstable();
         activities.dedup();
         // Those that a request still waits for.
-        activities.retain(|activity| self.owner(*activity).is_some());
+        activities.retain(|activity| self.owner(*activity).is_some() || self.is_awaited(*activity));
+        // If that is one request, it waits until all of it is over.
+        if let (true, [activity]) = (probed.is_empty(), &activities[..])
+            && let Some(request) = self.owner(*activity)
+        {
+            self.wait_for(&request);
+            return;
+        }
         self.polling.is_polling.set(true);
         let mut posted = Vec::new();
         for criteria in probed {
@@ -110,7 +117,7 @@ impl Rank {
                 }
             }
             (None, Some(request)) => request.over(self, over, result),
-            (None, None) => {}
+            (None, None) => self.has_heard(over, result),
         }
         let there = self.polling.found.borrow().len();
         for (criteria, activity) in posted {
