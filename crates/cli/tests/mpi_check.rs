@@ -90,7 +90,7 @@ const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 -
  MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
 
 /// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
-const POLL: [(&str, &str, &str, &str); 6] = [
+const POLL: [(&str, &str, &str, &str); 7] = [
     (
         "receive",
         "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
@@ -125,6 +125,18 @@ const POLL: [(&str, &str, &str, &str); 6] = [
          MPI_Waitany(2, requests, &y, &status); assert(all[y] == size); MPI_Wait(&requests[1 - y], &status);",
         "2",
         "holds: 4 executions,",
+    ),
+    (
+        // The second partition is sent when the first is known to be there.
+        "partitions",
+        "if (rank == 0) MPI_Psend_init(all, 2, 2, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         else MPI_Precv_init(all, 2, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         MPI_Start(&request); y = 0;
+         if (rank == 0) { MPI_Pready(0, request); MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status); MPI_Pready(1, request); }
+         else { while (!y) MPI_Parrived(request, 0, &y); MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+         MPI_Wait(&request, &status); MPI_Request_free(&request);",
+        "2",
+        "holds: ",
     ),
     ("window", WIN_TEST, "2", "holds: 3 executions,"),
 ];

@@ -256,6 +256,7 @@ impl Rank {
             // Nobody waits for it but whoever wants the buffer back.
             if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
                 self.is_buffered(self.buffer_of(comm), activity, bytes as usize);
+                self.detached.set(Some(activity).filter(|_| self.world.explored));
             }
             return Ok(Posted::Done);
         }
@@ -286,7 +287,7 @@ impl Rank {
     }
 
     /// The buffer of buffered sends: that of the communicator, if it has one, else that of its session (3.6).
-    fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
+    pub(crate) fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
         let of_session = comm.session.get().map(|session| &session.buffered);
         let own = [Some(&comm.buffered), of_session];
         own.into_iter().flatten().find(|buffered| buffered.is_attached()).unwrap_or(&self.buffered)

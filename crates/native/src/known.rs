@@ -7,6 +7,7 @@ use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use crate::malloc;
+use crate::region;
 use crate::watch::{Registers, Touch};
 
 /// What a function does, by the numbers of its arguments.
@@ -162,7 +163,10 @@ impl Call<'_> {
             Writes(place, bytes) => self.touches(self.argument(place), self.bytes(bytes), true),
             Frees(place) => {
                 let block = self.argument(place);
-                // SAFETY: blocks that are none are told by what frees them.
+                if !region::is_ours(block) {
+                    return;
+                }
+                // SAFETY: it lies in a heap of ours; one that is no block is told by what frees it.
                 let bytes = unsafe { malloc::malloc_usable_size(block as *mut u8) };
                 self.touches(block, bytes, true);
                 self.found.iter_mut().for_each(|touch| touch.frees = true);

@@ -192,3 +192,14 @@ CASE(gathered_into_one_place) {
     int x = 0, all[3] = {0}, counts[] = {1, 1, 1}, places[] = {0, 1, WRONG ? 1 : 2};
     MPI_Gatherv(&x, 1, MPI_INT, all, counts, places, MPI_INT, 0, WORLD); //!
 }
+
+// 2: buffer-race
+CASE(reduced_in_place) {
+    int x[4] = {0}, counts[] = {2, 2};
+    MPI_Request request;
+    MPI_Ireduce_scatter(MPI_IN_PLACE, x, counts, MPI_INT, MPI_SUM, WORLD, &request);
+    if (WRONG) x[1] = 5; //!
+    MPI_Wait(&request, &status);
+    MPI_Iallreduce(MPI_IN_PLACE, x, 4, MPI_INT, MPI_SUM, WORLD, &request);
+    MPI_Wait(&request, &status);
+}

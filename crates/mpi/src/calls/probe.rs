@@ -208,7 +208,10 @@ impl Rank {
     /// Takes the message of a send back that waits for nobody, unless it was received (3.8.4); whether it is such a send. Programs that do so are
     /// explored once more, with messages that can be taken back.
     fn takes_back_send(&self, request: &Pending) -> bool {
-        let is_message = request.persistent.is_none() && request.comm.is_some();
+        let is_message = match request.persistent.as_deref() {
+            None => request.comm.is_some(),
+            Some(persistent) => matches!(persistent, Persistent::Send(_)) && request.active.get(),
+        };
         let is_send = is_message && matches!(&*request.work.borrow(), Work::Nothing);
         if !self.world.explored || !is_send || !request.is_complete() {
             return false;
@@ -222,6 +225,7 @@ impl Rank {
                 status.set_cancelled(true);
                 *request.outcome.borrow_mut() = Ok(status);
             }
+            self.has_left_buffer(request.comm.as_deref(), activity);
         }
         true
     }

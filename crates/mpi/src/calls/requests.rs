@@ -48,12 +48,15 @@ impl Rank {
         }
         match persistent {
             Persistent::Send(send) => {
-                let activity = match self.post_send(send, Manner::Blocking)? {
+                let manner = if self.world.explored { Manner::Immediate } else { Manner::Blocking };
+                let activity = match self.post_send(send, manner)? {
                     Posted::Done => None,
                     Posted::UnderWay(activity) => Some(activity),
                 };
                 request.begins(activity, Work::Nothing, Status::empty());
                 self.owns(request, || send.uses());
+                self.was_sent(request);
+                request.detached.set(self.detached.take());
             }
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
                 let criteria = self.criteria(comm, Context::User, *source, *tag)?;

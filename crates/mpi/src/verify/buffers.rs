@@ -134,10 +134,11 @@ impl Rank {
         let number = self.buffers.next.get() + 1;
         self.buffers.next.set(number);
         let (call, at) = (self.call_name(), self.caller.get());
-        let owned = uses.into_iter().map(|used| {
-            let sum = used.sum();
-            Owned { number, used, call, at, sent: None, sum }
-        });
+        // What is written in its own place changes.
+        let stays = |used: &Used| !uses.iter().any(|other| other.writes && other.overlaps(used));
+        let sums: Vec<_> = uses.iter().map(|used| used.sum().filter(|_| stays(used))).collect();
+        let owned = uses.into_iter().zip(sums);
+        let owned = owned.map(|(used, sum)| Owned { number, used, call, at, sent: None, sum });
         self.buffers.owned.borrow_mut().extend(owned);
         self.watches();
         number
@@ -283,8 +284,6 @@ impl Rank {
     pub(super) fn found(&self, kind: Kind, message: String, at: usize) {
         self.world.looks_closely();
         let mut aborted = self.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if aborted.is_none() {
-            *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
-        }
+        *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
     }
 }

@@ -207,8 +207,13 @@ impl Rank {
             return;
         }
         let Some(procedure) = self.procedure.get() else { return };
-        if call.may_overlap() {
-            self.check_written(&call.uses());
+        match &call.what {
+            // No place is written twice, by one process or by several (6.5 to 6.7).
+            What::Gather { .. } | What::Allgather { .. } => self.check_written(&call.uses()),
+            _ if call.writes_derived() => {
+                call.uses().iter().for_each(|used| self.check_written(std::slice::from_ref(used)));
+            }
+            _ => {}
         }
         let comm = &call.comm;
         self.for_others(|| {

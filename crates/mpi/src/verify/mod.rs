@@ -5,7 +5,7 @@
 //! - `buffers`: whether memory is touched that a communication owns.
 //! - `used`: which memory calls read and write.
 //! - `clocks`: what happens before what.
-//! - `windows`: whether something orders accesses to windows that conflict.
+//! - `deed`, `windows`: whether something orders accesses to windows that conflict.
 //! - `promises`: whether assertions that windows are given hold.
 //! - `polling`: probes and tests that the search understands.
 //! - `types`: whether a message is received as what it was sent.
@@ -19,6 +19,7 @@
 mod buffers;
 mod clocks;
 mod collectives;
+mod deed;
 mod finding;
 mod leaks;
 mod polling;
@@ -30,11 +31,11 @@ mod windows;
 
 pub use buffers::Buffers;
 pub use clocks::VectorClock;
+pub use deed::Deed;
 pub use finding::{Kind, Lines};
 pub use polling::Polling;
 pub use ready::Handshakes;
 pub use used::Used;
-pub use windows::Deed;
 
 use std::collections::BTreeMap;
 

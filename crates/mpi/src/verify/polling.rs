@@ -18,7 +18,7 @@ use crate::message::Content;
 use crate::os;
 use crate::p2p::mailbox;
 use crate::rank::Rank;
-use crate::request::{Pending, gone};
+use crate::request::{Pending, Persistent, gone};
 
 /// What a process has polled.
 #[derive(Debug, Default)]
@@ -89,9 +89,10 @@ impl Rank {
         activities.dedup();
         // Those that a request still waits for.
         activities.retain(|activity| self.owner(*activity).is_some() || self.is_awaited(*activity));
-        // If that is one request, it waits until all of it is over.
+        // If that is one request, it waits until all of it is over; of partitions the program may look for one alone.
         if let (true, [activity]) = (probed.is_empty(), &activities[..])
             && let Some(request) = self.owner(*activity)
+            && !matches!(request.persistent.as_deref(), Some(Persistent::PartitionedReceive(_)))
         {
             self.wait_for(&request);
             return;

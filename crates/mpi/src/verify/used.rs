@@ -123,16 +123,15 @@ impl Incoming {
 }
 
 impl Call {
-    /// Whether parts of what it writes may overlap each other.
-    pub(super) fn may_overlap(&self) -> bool {
+    /// Whether it writes elements of types whose entries may overlap each other.
+    pub(super) fn writes_derived(&self) -> bool {
+        let is_derived = |piece: &Piece| piece.datatype.is_derived();
         match &self.what {
-            What::Barrier | What::Reduce { .. } | What::Allreduce { .. } => false,
-            What::Scan { .. } | What::ReduceScatter { .. } => false,
-            What::Bcast { data, .. } => data.datatype.is_derived(),
-            What::Scatter { mine, .. } => mine.as_ref().is_some_and(|mine| mine.datatype.is_derived()),
-            What::Gather { .. } | What::Allgather { .. } | What::Alltoall { .. } | What::Neighbors { .. } => {
-                true
-            }
+            What::Bcast { data, .. } => is_derived(data),
+            What::Scatter { mine, .. } => mine.as_ref().is_some_and(is_derived),
+            What::Alltoall { into, .. } => !into.is_empty() && is_derived(&into.block(0)),
+            What::Neighbors { into, .. } => into.iter().any(|(_, piece, _)| is_derived(piece)),
+            _ => false,
         }
     }
 

@@ -10,7 +10,6 @@ use std::sync::PoisonError;
 
 use simurgh_native::Touch;
 
-use crate::operator::Predefined;
 use crate::os;
 use crate::rank::Rank;
 use crate::request::Pending;
@@ -18,7 +17,7 @@ use crate::window::{Access, Hold, Operation, Window};
 
 use super::clocks::{VectorClock, join};
 use super::promises::Promises;
-use super::{Kind, Used};
+use super::{Deed, Kind, Used};
 
 /// So many accesses are remembered.
 const MOST: usize = 20_000;
@@ -32,63 +31,6 @@ pub(super) struct Windows {
     /// What those knew who have synchronised a window that is shared.
     syncs: BTreeMap<usize, VectorClock>,
     pub(super) promises: Promises,
-}
-
-/// What an access does.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Deed {
-    /// A put.
-    Put,
-    /// A get.
-    Get,
-    /// An accumulate: its operator, and the kind of number.
-    Accumulate(usize, usize),
-    /// A load of the process itself.
-    Load,
-    /// A store of the process itself.
-    Store,
-}
-
-impl Deed {
-    fn writes(self) -> bool {
-        matches!(self, Deed::Put | Deed::Accumulate(..) | Deed::Store)
-    }
-
-    /// Whether it may change the window of another.
-    pub(super) fn updates(self) -> bool {
-        match self {
-            Deed::Put => true,
-            Deed::Accumulate(operator, _) => operator != Predefined::NoOp as usize,
-            Deed::Get | Deed::Load | Deed::Store => false,
-        }
-    }
-
-    /// Whether it is by the program itself.
-    fn is_local(self) -> bool {
-        matches!(self, Deed::Load | Deed::Store)
-    }
-
-    fn conflicts(self, other: Deed) -> bool {
-        match (self, other) {
-            (Deed::Accumulate(one, of), Deed::Accumulate(two, what)) => {
-                // What replaces, and what fetches alone, may meet any other: programs make locks of them.
-                let is_plain =
-                    |op: usize| op != Predefined::NoOp as usize && op != Predefined::Replace as usize;
-                (one != two && is_plain(one) && is_plain(two)) || of != what
-            }
-            _ => self.writes() || other.writes(),
-        }
-    }
-
-    fn in_words(self) -> &'static str {
-        match self {
-            Deed::Put => "a put",
-            Deed::Get => "a get",
-            Deed::Accumulate(..) => "an accumulate",
-            Deed::Load => "a load",
-            Deed::Store => "a store",
-        }
-    }
 }
 
 #[derive(Debug)]
