@@ -7,6 +7,7 @@ mod installed;
 mod mpi;
 mod mpi_check;
 mod mpi_findings;
+mod mpi_fuzz;
 mod mpi_programs;
 mod mpi_reports;
 mod mpi_run;

@@ -82,6 +82,95 @@ fn programs_hold_in_as_many_executions_as_there_are_ways_to_receive() {
     assert!(ran.code == 1 && ran.stdout.contains("assertion `x == 1' failed"), "{}", ran.told());
 }
 
+const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 - rank;
+ MPI_Win_create(all, sizeof all, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win); MPI_Comm_group(MPI_COMM_WORLD, &everybody);
+ MPI_Group_incl(everybody, 1, &other, &group);
+ if (rank == 0) { MPI_Win_post(group, 0, win); y = 0; while (!y) MPI_Win_test(win, &y); assert(all[3] == 1); }
+ else { MPI_Win_start(group, 0, win); MPI_Put(&x, 1, MPI_INT, 0, 3, 1, MPI_INT, win); MPI_Win_complete(win); }
+ MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
+
+/// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
+const POLL: [(&str, &str, &str, &str); 7] = [
+    (
+        "receive",
+        "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+           y = 0; while (!y) MPI_Test(&request, &y, &status); }
+         else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);",
+        "2",
+        "holds: 2 executions,",
+    ),
+    (
+        "barrier_of_two",
+        "MPI_Ibarrier(MPI_COMM_WORLD, &request); y = 0; while (!y) MPI_Test(&request, &y, &status);",
+        "2",
+        "holds: 4 executions,",
+    ),
+    (
+        "barrier_of_three",
+        "MPI_Ibarrier(MPI_COMM_WORLD, &request); y = 0; while (!y) MPI_Test(&request, &y, &status);",
+        "3",
+        "holds: 27 executions,",
+    ),
+    (
+        "one_polls",
+        "MPI_Ibarrier(MPI_COMM_WORLD, &request); y = rank;
+         while (!y) MPI_Test(&request, &y, &status); if (rank) MPI_Wait(&request, &status);",
+        "4",
+        "holds: 4 executions,",
+    ),
+    (
+        "any_of_two_reductions",
+        "MPI_Request requests[2]; for (y = 0; y < 2; y++)
+           MPI_Iallreduce(&x, &all[y], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[y]);
+         MPI_Waitany(2, requests, &y, &status); assert(all[y] == size); MPI_Wait(&requests[1 - y], &status);",
+        "2",
+        "holds: 4 executions,",
+    ),
+    (
+        // The second partition is sent when the first is known to be there.
+        "partitions",
+        "if (rank == 0) MPI_Psend_init(all, 2, 2, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         else MPI_Precv_init(all, 2, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         MPI_Start(&request); y = 0;
+         if (rank == 0) { MPI_Pready(0, request); MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status); MPI_Pready(1, request); }
+         else { while (!y) MPI_Parrived(request, 0, &y); MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+         MPI_Wait(&request, &status); MPI_Request_free(&request);",
+        "2",
+        "holds: ",
+    ),
+    ("window", WIN_TEST, "2", "holds: 3 executions,"),
+];
+
+#[test]
+fn loops_around_tests_of_collectives_and_windows_end() {
+    let folder = Folder::new("mpi-check-polls");
+    for (name, statements, processes, told) in POLL {
+        compile(&folder, name, statements);
+        let program = format!("./{name}");
+        let ran = folder.simurgh(&["check", "-n", processes, "--buffering", "infinite", &program]);
+        assert!(ran.code == 0 && ran.stdout.contains(told), "{name}: {}", ran.told());
+    }
+}
+
+/// One of named receives is run once, at first; one that receives from any is searched, and both together take as long as is said.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
+fn an_execution_that_never_ends_is_stopped_in_time() {
+    let folder = Folder::new("mpi-check-time");
+    for (name, source) in [("named", "1 - rank"), ("any", "MPI_ANY_SOURCE")] {
+        let statements = format!(
+            "for (long i = 0; i < 1000000000L; i++) {{ MPI_Isend(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
+               MPI_Recv(&y, 1, MPI_INT, {source}, 0, MPI_COMM_WORLD, &status); MPI_Wait(&request, &status); }}"
+        );
+        compile(&folder, name, &statements);
+        let clock = std::time::Instant::now();
+        let ran = folder.simurgh(&["check", "-n", "2", "--time", "1", &format!("./{name}")]);
+        assert_eq!(ran.code, 3, "{name}: {}", ran.told());
+        assert!(ran.stdout.contains("(--time)"), "{name}: {}", ran.told());
+        assert!(clock.elapsed().as_secs_f64() < 6.0, "{name}: {:?}", clock.elapsed());
+    }
+}
+
 #[test]
 fn what_is_found_is_found_by_all_engines_and_replayed() {
     let folder = Folder::new("mpi-check-finds");

@@ -90,6 +90,16 @@ fn buffers() {
 }
 
 #[test]
+fn ownership() {
+    check("ownership");
+}
+
+#[test]
+fn assertions() {
+    check("assertions");
+}
+
+#[test]
 fn windows() {
     check("windows");
 }

@@ -10,6 +10,7 @@ use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, OnTimeout, Simcall};
 
 use crate::abi;
+use crate::communicator::Communicator;
 use crate::error::{Result, fail};
 use crate::rank::Rank;
 
@@ -50,6 +51,12 @@ impl Buffered {
 }
 
 impl Rank {
+    /// What each message takes beside its data. Programs add `MPI_BSEND_OVERHEAD`, which is more; where executions are explored it is
+    /// as much as any library in use needs, and not what a program may rely on that adds nothing to a large buffer.
+    fn overhead(&self) -> i64 {
+        if self.world.explored { 128 } else { 64 }
+    }
+
     /// Makes room for a message of so many bytes.
     ///
     /// # Errors
@@ -64,7 +71,7 @@ impl Rank {
         if buffer as usize == abi::BUFFER_AUTOMATIC {
             return Ok(());
         }
-        let needed = bytes as i64 + OVERHEAD;
+        let needed = bytes as i64 + self.overhead();
         let used = || buffered.messages.borrow().iter().map(|(_, bytes)| *bytes).sum::<i64>();
         while used() + needed > size {
             let activities = buffered.messages.borrow().iter().map(|(activity, _)| *activity).collect();
@@ -86,7 +93,13 @@ impl Rank {
 
     /// A message is in the buffer until it has arrived.
     pub fn is_buffered(&self, buffered: &Buffered, activity: ActivityId, bytes: usize) {
-        buffered.messages.borrow_mut().push((activity, bytes as i64 + OVERHEAD));
+        buffered.messages.borrow_mut().push((activity, bytes as i64 + self.overhead()));
+    }
+
+    /// A message is in no buffer any more.
+    pub fn has_left_buffer(&self, comm: Option<&Communicator>, activity: ActivityId) {
+        let buffered = comm.map_or(&self.buffered, |comm| self.buffer_of(comm));
+        buffered.messages.borrow_mut().retain(|(other, _)| *other != activity);
     }
 
     /// Waits until all messages have left the buffer.
@@ -121,6 +134,3 @@ impl Rank {
         }
     }
 }
-
-/// What each message takes beside its data; programs add `MPI_BSEND_OVERHEAD`, which is more.
-const OVERHEAD: i64 = 64;

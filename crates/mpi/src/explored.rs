@@ -104,9 +104,29 @@ impl Explored {
         &self.0.run
     }
 
-    /// Whether it turned out how windows of the program are held, which changes what is to be explored: once more then.
+    /// Whether it turned out how windows of the program are held, or that it cancels sends, which changes what is to be explored: once
+    /// more then.
     pub fn has_learned(&self) -> bool {
-        self.0.run.world.holds.has_learned()
+        let world = &self.0.run.world;
+        world.holds.has_learned() | world.cancels.has_learned()
+    }
+
+    /// What is known of it from the beginning, by names.
+    pub fn known(&self) -> Vec<&'static str> {
+        let world = &self.0.run.world;
+        let known = [(world.holds.are_mixed(), "mixed-locks"), (world.cancels.is_known(), "cancelled-sends")];
+        known.into_iter().filter(|(is_known, _)| *is_known).map(|(_, name)| name).collect()
+    }
+
+    /// What was known of it when it was explored before.
+    pub fn knows(&self, names: &[String]) {
+        let (world, has) = (&self.0.run.world, |name: &str| names.iter().any(|known| known == name));
+        if has("mixed-locks") {
+            world.holds.know();
+        }
+        if has("cancelled-sends") {
+            world.cancels.know();
+        }
     }
 
     /// Why it cannot be explored, if it turned out that it cannot.

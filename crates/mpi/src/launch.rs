@@ -261,6 +261,7 @@ impl Launch {
             has_choices: Default::default(),
             gives_up: Default::default(),
             holds: Default::default(),
+            cancels: Default::default(),
             executions: Default::default(),
             close: Default::default(),
             common: Mutex::default(),

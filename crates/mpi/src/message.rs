@@ -47,6 +47,8 @@ pub struct Sent {
     pub number: u32,
     /// Of a ready send: the synchronous sends to the same process that were over.
     pub over: Vec<u32>,
+    /// Whether a request was made for it.
+    pub is_immediate: bool,
     /// By which call.
     pub call: &'static str,
     /// Where the program goes on after it.

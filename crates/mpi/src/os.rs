@@ -175,7 +175,8 @@ pub fn end_with(kind: Kind, code: i32, message: &str, at: usize) -> ! {
     let me = rank();
     in_heap_of_all(|| {
         let mut aborted = me.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if aborted.is_none() {
+        // Where executions are explored, each process says how it ended.
+        if aborted.is_none() || me.world.explored {
             *aborted = Some(Aborted { process: me.process, code, message: message.to_owned(), kind, at });
         }
     });

@@ -227,6 +227,7 @@ impl Rank {
         let mut sent = self.sending.take().or_else(|| self.stamp(None));
         if let Some(sent) = sent.as_mut() {
             self.is_of_mode(sent, mode, process);
+            sent.is_immediate = manner == Manner::Immediate && context == Context::User;
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;
@@ -255,6 +256,13 @@ impl Rank {
             // Nobody waits for it but whoever wants the buffer back.
             if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
                 self.is_buffered(self.buffer_of(comm), activity, bytes as usize);
+                self.detached.set(Some(activity).filter(|_| self.world.explored));
+            }
+            return Ok(Posted::Done);
+        }
+        if detached && manner == Manner::Immediate && self.world.cancels.is_known() {
+            if let Answer::Activity(activity) = self.ask(Simcall::Send(request, Follow::Return)) {
+                self.detached.set(Some(activity));
             }
             return Ok(Posted::Done);
         }
@@ -279,7 +287,7 @@ impl Rank {
     }
 
     /// The buffer of buffered sends: that of the communicator, if it has one, else that of its session (3.6).
-    fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
+    pub(crate) fn buffer_of<'a>(&'a self, comm: &'a Communicator) -> &'a Buffered {
         let of_session = comm.session.get().map(|session| &session.buffered);
         let own = [Some(&comm.buffered), of_session];
         own.into_iter().flatten().find(|buffered| buffered.is_attached()).unwrap_or(&self.buffered)
@@ -381,6 +389,7 @@ impl Rank {
             Some(content) => {
                 self.check_types(landing, &content);
                 self.check_ready(&content, posted);
+                self.has_written(|| receive.uses());
                 self.lands(content, landing)
             }
             None => Ok(Status::of_nobody()),

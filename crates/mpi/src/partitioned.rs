@@ -20,6 +20,7 @@ use crate::message::{Content, Data};
 use crate::p2p::{Context, HEADER, Posted, mailbox};
 use crate::rank::Rank;
 use crate::request::{Pending, Several, Then, Work};
+use crate::verify::Used;
 
 /// The memory of one side, and how it is divided.
 #[derive(Clone, Debug)]
@@ -38,6 +39,12 @@ impl Divided {
     /// The bytes of data of one partition.
     fn part(&self) -> usize {
         self.count * self.datatype.size
+    }
+
+    /// The memory of one partition.
+    fn uses(&self, number: usize, writes: bool) -> Used {
+        let part = self.part();
+        Used::range(self.buffer as usize, &self.datatype, number * part, part, writes)
     }
 
     /// The bytes of data of all.
@@ -233,6 +240,7 @@ impl PartitionedSend {
             Posted::Done => {}
             Posted::UnderWay(activity) => request.adds(activity),
         }
+        me.owns_more(request, || self.memory.uses(number, false));
         self.left.set(self.left.get() - 1);
         if self.left.get() == 0 {
             request.open.set(false);
@@ -281,6 +289,7 @@ impl PartitionedReceive {
             None => (self.post(me)?, Round { receive: Rc::clone(self), posted: true }),
         };
         request.begins(activities, Work::Several(Box::new(round)), Status::empty());
+        (0..self.memory.partitions).for_each(|part| me.owns_more(request, || self.memory.uses(part, true)));
         request.settle(me);
         Ok(())
     }
@@ -341,12 +350,16 @@ impl PartitionedReceive {
             return Ok(true);
         }
         if self.has(number) {
+            me.owns_less(request, || self.memory.uses(number, true));
             return Ok(true);
         }
         let polls = &me.world.polls.test;
         me.sleep(f64::from(polls.get()) * me.world.costs.test);
         me.test(request);
         let found = self.has(number);
+        if found {
+            me.owns_less(request, || self.memory.uses(number, true));
+        }
         me.has_polled(polls, found);
         Ok(found)
     }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use simurgh_kernel::ids::BarrierId;
+use simurgh_kernel::ids::{ActivityId, BarrierId};
 use simurgh_kernel::simcall::{Answer, Note, SendRequest, Simcall};
 
 use crate::abi::{self, Comm, Errhandler, Procedure, Request};
@@ -73,6 +73,8 @@ pub struct Rank {
     pub sending: RefCell<Option<Box<Sent>>>,
     /// How often it has looked at the clock, where executions are explored.
     pub looks: Cell<u32>,
+    /// The message that was sent last, if nobody waits for it and it may be taken back.
+    pub detached: Cell<Option<ActivityId>>,
     /// What it has polled.
     pub polling: Polling,
     /// What it knows to have happened, by process.
@@ -217,6 +219,7 @@ impl Rank {
             thread_level: Cell::new(abi::THREAD_SINGLE),
             sending: RefCell::default(),
             looks: Cell::new(0),
+            detached: Cell::new(None),
             polling: Polling::default(),
             clock_of_all: RefCell::default(),
             handshakes: Handshakes::default(),

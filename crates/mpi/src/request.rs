@@ -56,6 +56,8 @@ pub struct Pending {
     pub begun: Cell<Option<Awaited>>,
     /// Whether the program has cancelled it.
     pub cancelled: Cell<bool>,
+    /// The message of a send that waits for nobody, as long as that may be taken back.
+    pub detached: Cell<Option<ActivityId>>,
 }
 
 /// What a request came to: its status, or what is wrong, which is rare.
@@ -195,6 +197,7 @@ impl Pending {
             comm,
             begun: Cell::new(None),
             cancelled: Cell::new(false),
+            detached: Cell::new(None),
         }
     }
 
@@ -280,6 +283,15 @@ impl Pending {
             me.tells();
         }
         self.activities.borrow().iter().map(|(activity, _)| *activity).collect()
+    }
+
+    /// What is looked at of that. It is complete when all is over, in whatever order: where executions are explored, the first alone.
+    pub fn looks_at(&self, me: &Rank) -> SmallVec<[ActivityId; 1]> {
+        let mut activities = self.waits_for(me);
+        if me.world.explored {
+            activities.truncate(1);
+        }
+        activities
     }
 
     /// The messages that a test looks at one by one, if there are several.

@@ -167,6 +167,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         has_choices: Default::default(),
         gives_up: Default::default(),
         holds: Default::default(),
+        cancels: Default::default(),
         executions: Default::default(),
         close: Default::default(),
         common: Default::default(),

@@ -53,8 +53,12 @@ impl Rank {
         if !self.world.explored || requests.len() < 2 || complete().next().is_none() {
             return None;
         }
+        // Those of several messages are complete when all of these are over.
+        let several = requests.iter().filter(|(_, request)| request.waits_for(self).len() > 1);
+        let several: Vec<_> = several.map(|(_, request)| Rc::clone(request)).collect();
         let owners: Vec<_> = requests
             .iter()
+            .filter(|(_, request)| request.waits_for(self).len() == 1)
             .flat_map(|(_, request)| {
                 request.waits_for(self).into_iter().map(move |activity| (activity, request))
             })
@@ -64,6 +68,15 @@ impl Rank {
             if let Ok((place, result)) = self.ask(Simcall::TestAny { activities }).into_over() {
                 let (activity, request) = owners[place as usize];
                 request.over(self, activity, result);
+            }
+        }
+        for request in several {
+            while let Some(activity) = request.looks_at(self).first().copied() {
+                let activities = [activity].into_iter().collect();
+                match self.ask(Simcall::TestAny { activities }).into_over() {
+                    Ok((_, result)) => request.over(self, activity, result),
+                    Err(_) => break,
+                }
             }
         }
         let complete: Vec<usize> = complete().collect();
@@ -78,17 +91,17 @@ impl Rank {
 
     /// Waits until one of these is complete: which one.
     pub fn wait_for_one(&self, requests: &[(usize, Rc<Pending>)]) -> usize {
+        if let Some(index) = self.any_complete(requests) {
+            return index;
+        }
         loop {
-            if let Some(index) = self.any_complete(requests) {
-                return index;
-            }
             if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
                 return *index;
             }
             let mut activities = ActivitySet::new();
             let mut owners = Vec::new();
             for (_, request) in requests {
-                for activity in request.waits_for(self) {
+                for activity in request.looks_at(self) {
                     activities.push(activity);
                     owners.push((activity, request));
                 }
@@ -108,12 +121,12 @@ impl Rank {
     /// Looks whether a request is complete.
     pub fn test(&self, request: &Pending) -> bool {
         while !request.is_complete() {
-            let activities = request.waits_for(self);
+            let activities = request.looks_at(self);
             if activities.is_empty() {
                 return false;
             }
             self.polls(&activities);
-            if request.waits_for(self) != activities {
+            if request.looks_at(self) != activities {
                 continue;
             }
             let Ok((index, result)) =
@@ -144,17 +157,17 @@ impl Rank {
 
     /// Looks whether one of these is complete: which one.
     pub fn test_any(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
+        if let Some(index) = self.any_complete(requests) {
+            return Some(index);
+        }
         loop {
-            if let Some(index) = self.any_complete(requests) {
-                return Some(index);
-            }
             if let Some((index, _)) = requests.iter().find(|(_, request)| request.is_complete()) {
                 return Some(*index);
             }
             let mut activities = ActivitySet::new();
             let mut owners = Vec::new();
             for (_, request) in requests {
-                for activity in request.waits_for(self) {
+                for activity in request.looks_at(self) {
                     activities.push(activity);
                     owners.push((activity, request));
                 }

@@ -60,6 +60,8 @@ pub struct World {
     pub gives_up: Mutex<Option<&'static str>>,
     /// How windows are held.
     pub holds: Holds,
+    /// Whether sends that wait for nobody are cancelled.
+    pub cancels: Learned,
     /// How many executions have begun.
     pub executions: AtomicU64,
     /// Whether all executions are looked at closely.
@@ -94,6 +96,35 @@ pub enum Output {
     AllToError,
     /// To whoever drives the processes, line by line, where it wants to know what they say and ask.
     ToDriver,
+}
+
+/// What may turn out while executions are explored, and changes how they are.
+#[derive(Debug, Default)]
+pub struct Learned {
+    seen: AtomicBool,
+    known: AtomicBool,
+}
+
+impl Learned {
+    /// It turns out.
+    pub fn is_seen(&self) {
+        self.seen.store(true, Ordering::Relaxed);
+    }
+
+    /// It is known from the beginning.
+    pub fn know(&self) {
+        self.known.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was known from the beginning.
+    pub fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
+    }
+
+    /// Whether it turned out, and was not known before. It is known from now on.
+    pub fn has_learned(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) && !self.known.swap(true, Ordering::Relaxed)
+    }
 }
 
 /// How often in a row polling was in vain, and once more.

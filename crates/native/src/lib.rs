@@ -12,7 +12,7 @@
 //! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
 //! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`], `lending`: what they find in the place of parts of libc; OpenMP.
-//! - `counting`: what programs execute, block by block.
+//! - `counting`: what programs execute, block by block. `watch`, `known`: what they and the functions that they call touch.
 //! - `signals`, `handlers`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
 //!
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
@@ -31,6 +31,7 @@ mod find_object;
 mod group;
 mod handlers;
 mod image;
+mod known;
 mod lending;
 mod libgomp;
 mod libraries;

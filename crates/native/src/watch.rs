@@ -3,8 +3,7 @@
 //! The processor is told to stop after every instruction of the program (the trap flag), and the operands of the next one are
 //! compared with the ranges. This needs no other build of the program, and costs about a microsecond an instruction, so that it ends
 //! after some number of steps. What the program calls outside of its own code, in libc or in the host, runs at full speed: a
-//! breakpoint where it returns to goes on with the steps. Of libc, the functions that copy and fill are known by their arguments.
-//! Code of vector functions that reads beyond its strings is never looked at. Compilers load what a program may not need where that
+//! breakpoint where it returns to goes on with the steps. Functions of libc are [known](crate::known) by their arguments. Compilers load what a program may not need where that
 //! is cheaper than a jump: a load counts once its value is used.
 //!
 //! A process that is watched for the first time is in a call of the host, which knows where the program goes on.
@@ -19,6 +18,7 @@ use iced_x86::{
 };
 
 use crate::current::{self, Heap, Rank, with_heap};
+use crate::known;
 use crate::personality::End;
 use crate::signals;
 
@@ -33,6 +33,10 @@ pub struct Touch {
     pub writes: bool,
     /// The instruction.
     pub at: usize,
+    /// Whether the memory is given back.
+    pub frees: bool,
+    /// Whether it is one that processors do at once, whoever else touches it.
+    pub is_atomic: bool,
 }
 
 /// What is watched of a process.
@@ -46,6 +50,8 @@ pub(crate) struct Watch {
     is_stepping: bool,
     /// A load whose value was not used yet: the register it is in, and for how many instructions it is waited for.
     unused: Option<(Register, Touch, u8)>,
+    /// The last call in the code of the program itself.
+    called_at: usize,
     /// Where a breakpoint is, and the byte that it replaces.
     breakpoint: Option<(usize, u8)>,
 }
@@ -83,7 +89,7 @@ impl Watch {
 }
 
 /// The registers of a signal.
-type Registers = [libc::greg_t; 23];
+pub(crate) type Registers = [libc::greg_t; 23];
 
 /// `int3`.
 const BREAKPOINT: u8 = 0xcc;
@@ -132,12 +138,29 @@ unsafe fn is_code(rank: *const Rank, address: usize) -> bool {
     shared.region.process_at(address) == Some(index)
 }
 
+/// Whether an address is one of the program itself.
+///
+/// # Safety
+/// The process is alive.
+unsafe fn is_program(rank: *const Rank, address: usize) -> bool {
+    // SAFETY: as the caller says.
+    let (shared, index) = unsafe { (&*(*rank).shared, (*rank).index) };
+    let start = shared.region.image_of(index);
+    (start..start + shared.image.group.objects[0].span).contains(&address)
+}
+
+/// An address in the program: this one, or its last call, where it is in a library.
+///
+/// # Safety
+/// The process is alive.
+unsafe fn place_in_program(rank: *const Rank, address: usize) -> usize {
+    // SAFETY: as the caller says.
+    unsafe { if is_program(rank, address) { address } else { (*rank).watch.called_at } }
+}
+
 /// What decodes; how many bytes an instruction may have.
 static INFO: Mutex<Option<InstructionInfoFactory>> = Mutex::new(None);
 const LONGEST: usize = 15;
-
-/// Functions of libc that copy or fill, with whether they read from their second argument.
-static KNOWN: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
 
 /// Begins to handle traps, once.
 fn install() -> bool {
@@ -147,12 +170,7 @@ fn install() -> bool {
             if let Ok(mut info) = INFO.lock() {
                 *info = Some(InstructionInfoFactory::new());
             }
-            let names = [(c"memcpy", true), (c"memmove", true), (c"__memcpy_chk", true), (c"memset", false)];
-            // SAFETY: looks names up.
-            let find =
-                |name: &std::ffi::CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize };
-            let found = names.iter().map(|(name, reads)| (find(name), *reads));
-            let _ = KNOWN.set(found.filter(|(address, _)| *address != 0).collect());
+            known::find();
         });
         // SAFETY: an action that is zero but for what is set; the handler is of the type that the flags say.
         unsafe {
@@ -235,14 +253,16 @@ unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
     let at = general[libc::REG_RIP as usize] as usize;
     // SAFETY: as the caller says.
     if !unsafe { is_code(rank, at) } {
-        for touch in known(general, at) {
+        // SAFETY: a function has just been called: where it returns to is on top of the stack.
+        let back = unsafe { *(general[libc::REG_RSP as usize] as *const usize) };
+        // SAFETY: as the caller says.
+        let caller = unsafe { place_in_program(rank, back - 1) };
+        for touch in known::touches(general, &watch.ranges, caller) {
             // SAFETY: as the caller says.
             if unsafe { tells(rank, touch) } {
                 return Step::Ends;
             }
         }
-        // SAFETY: a function has just been called: where it returns to is on top of the stack.
-        let back = unsafe { *(general[libc::REG_RSP as usize] as *const usize) };
         // SAFETY: as the caller says.
         if unsafe { is_code(rank, back) } {
             // SAFETY: as the caller says.
@@ -260,6 +280,13 @@ unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
     let moves =
         instruction.condition_code() == ConditionCode::None || is_met(instruction.condition_code(), flags);
     let info = info.info(&instruction);
+    // SAFETY: as the caller says.
+    let is_program = unsafe { is_program(rank, at) };
+    if is_program && matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
+        watch.called_at = at;
+    }
+    let line = if is_program { at } else { watch.called_at };
+    let is_atomic = instruction.has_lock_prefix() || instruction.mnemonic() == iced_x86::Mnemonic::Xchg;
     if let Some((register, touch, left)) = watch.unused.take() {
         match use_of(&instruction, info, register, moves) {
             Use::None if left > 0 => watch.unused = Some((register, touch, left - 1)),
@@ -289,7 +316,8 @@ unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
             continue;
         };
         if count < found.len() && watch.meets(address as usize, bytes) {
-            found[count] = Some(Touch { address: address as usize, bytes, writes, at });
+            let address = address as usize;
+            found[count] = Some(Touch { address, bytes, writes, at: line, frees: false, is_atomic });
             count += 1;
         }
     }
@@ -439,20 +467,6 @@ unsafe fn tells(rank: *mut Rank, touch: Touch) -> bool {
         return false;
     }
     shared.image.personality.touched(number, &touch)
-}
-
-/// What a function of libc is about to touch, by its arguments.
-fn known(general: &Registers, at: usize) -> impl Iterator<Item = Touch> {
-    let found = KNOWN.get().and_then(|known| known.iter().find(|(address, _)| *address == at));
-    let register = |which: i32| general[which as usize] as usize;
-    let (to, from, bytes) = (register(libc::REG_RDI), register(libc::REG_RSI), register(libc::REG_RDX));
-    // The caller is what touches.
-    // SAFETY: a function has just been called: where it returns to is on top of the stack.
-    let back = unsafe { *(register(libc::REG_RSP) as *const usize) } - 1;
-    let touch = move |address, writes| Touch { address, bytes, writes, at: back };
-    let reads = found.filter(|(_, reads)| *reads && bytes > 0).map(|_| touch(from, false));
-    let writes = found.filter(|_| bytes > 0).map(|_| touch(to, true));
-    reads.into_iter().chain(writes)
 }
 
 /// What is in a register; nothing if it is no ordinary one.

@@ -175,3 +175,17 @@ CASE(sent_from_where_it_is_received) {
     int x[4] = {0};
     MPI_Sendrecv(x, 2, MPI_INT, 1 - rank, 0, x + (WRONG ? 1 : 2), 2, MPI_INT, 1 - rank, 0, WORLD, &status); //!
 }
+
+// 2: buffer-race
+CASE(stored_long_after) {
+    int x = 1;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Isend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        for (volatile int i = 0; i < 20000; i++) continue;
+        if (WRONG) x = 2;
+        MPI_Wait(&request, &status); //!
+        x = 3;
+    } else
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}

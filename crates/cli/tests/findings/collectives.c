@@ -165,3 +165,41 @@ CASE(gathers_may_synchronise) {
         MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
     }
 }
+
+// 2: collective-mismatch
+CASE(access_modes_differ) {
+    MPI_File file;
+    int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File_open(WORLD, "numbers", WRONG && rank ? MPI_MODE_RDWR : amode, MPI_INFO_NULL, &file); //!
+    MPI_File_close(&file);
+}
+
+// 3: collective-mismatch
+CASE(groups_differ) {
+    int ranks[] = {0, 1, 2}, swapped[] = {1, 0, 2};
+    MPI_Group all, group;
+    MPI_Comm comm;
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_incl(all, rank == 2 ? 0 : 2, WRONG && rank == 1 ? swapped : ranks, &group);
+    MPI_Comm_create(WORLD, group, &comm); //!
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+}
+
+// 3: invalid-argument
+CASE(gathered_into_one_place) {
+    int x = 0, all[3] = {0}, counts[] = {1, 1, 1}, places[] = {0, 1, WRONG ? 1 : 2};
+    MPI_Gatherv(&x, 1, MPI_INT, all, counts, places, MPI_INT, 0, WORLD); //!
+}
+
+// 2: buffer-race
+CASE(reduced_in_place) {
+    int x[4] = {0}, counts[] = {2, 2};
+    MPI_Request request;
+    MPI_Ireduce_scatter(MPI_IN_PLACE, x, counts, MPI_INT, MPI_SUM, WORLD, &request);
+    if (WRONG) x[1] = 5; //!
+    MPI_Wait(&request, &status);
+    MPI_Iallreduce(MPI_IN_PLACE, x, 4, MPI_INT, MPI_SUM, WORLD, &request);
+    MPI_Wait(&request, &status);
+}

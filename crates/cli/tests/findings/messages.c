@@ -339,3 +339,23 @@ CASE(probed_for_ever) {
     } else if (!WRONG)
         MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
 }
+
+// 2: assertion
+CASE(cancelled_sends) {
+    int x = 1, y = 0, flag = 0, other = 0;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Isend(&x, 1, MPI_INT, 1, 7, WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+        MPI_Test_cancelled(&status, &flag);
+        MPI_Send(&flag, 1, MPI_INT, 1, 0, WORLD);
+        // Nobody receives it; or it may be received before.
+        if (WRONG && !flag) abort();
+    } else {
+        if (WRONG) MPI_Iprobe(0, 7, WORLD, &other, &status);
+        if (other) MPI_Recv(&y, 1, MPI_INT, 0, 7, WORLD, &status);
+        MPI_Recv(&flag, 1, MPI_INT, 0, 0, WORLD, &status);
+        if (flag == other) abort();
+    }
+}

@@ -71,3 +71,12 @@ CASE(file) {
     MPI_File_open(WORLD, "file.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
     if (!WRONG) MPI_File_close(&file);
 }
+
+// 1: leak
+CASE(types_of_fortran_are_never_freed) {
+    MPI_Datatype real, integer, complex, pair = MPI_INT;
+    MPI_Type_create_f90_real(12, MPI_UNDEFINED, &real);
+    MPI_Type_create_f90_integer(8, &integer);
+    MPI_Type_create_f90_complex(6, 30, &complex);
+    if (WRONG) MPI_Type_contiguous(2, real, &pair);
+}

@@ -129,6 +129,7 @@ pub fn comm_create(me: &Rank, comm: Comm, group: Group, newcomm: *mut Comm) -> R
     let (old, group) = (me.comm(comm)?, me.group(group)?);
     check_place(newcomm)?;
     ranks_in(&old, &group)?;
+    me.check_grouped(&old, &group);
     let made = if old.is_inter() {
         me.make_inter_of_group(&old, &group)?
     } else {

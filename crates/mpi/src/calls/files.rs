@@ -49,6 +49,7 @@ pub fn file_open(
         );
     }
     let path = path(filename)?;
+    me.check_opened(&comm, amode);
     check_mode(amode).map_err(|error| error.on(On::File(abi::FILE_NULL)))?;
     let file = me.open(&comm, path, amode, hints(me, info)?)?;
     tell(fh, File(me.files.borrow_mut().insert(file)))
@@ -383,7 +384,7 @@ pub fn file_read_ordered(
 
 pub fn file_read_all_begin(me: &Rank, fh: File, buf: *mut c_void, count: i64, datatype: Datatype) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::ReadAll, || {
+    me.begin_split(&file, Split::ReadAll, &elements, || {
         me.read_or_write_all(&file, Direction::Read, Place::Own, &elements)
     })
 }
@@ -402,7 +403,7 @@ pub fn file_read_at_all_begin(
     datatype: Datatype,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::ReadAtAll, || {
+    me.begin_split(&file, Split::ReadAtAll, &elements, || {
         me.read_or_write_all(&file, Direction::Read, Place::At(offset), &elements)
     })
 }
@@ -420,7 +421,9 @@ pub fn file_read_ordered_begin(
     datatype: Datatype,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::ReadOrdered, || me.read_or_write_ordered(&file, Direction::Read, &elements))
+    me.begin_split(&file, Split::ReadOrdered, &elements, || {
+        me.read_or_write_ordered(&file, Direction::Read, &elements)
+    })
 }
 
 pub fn file_read_ordered_end(me: &Rank, fh: File, buf: *mut c_void, status: *mut Status) -> Result {
@@ -572,7 +575,7 @@ pub fn file_write_all_begin(
     datatype: Datatype,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::WriteAll, || {
+    me.begin_split(&file, Split::WriteAll, &elements, || {
         me.read_or_write_all(&file, Direction::Write, Place::Own, &elements)
     })
 }
@@ -591,7 +594,7 @@ pub fn file_write_at_all_begin(
     datatype: Datatype,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::WriteAtAll, || {
+    me.begin_split(&file, Split::WriteAtAll, &elements, || {
         me.read_or_write_all(&file, Direction::Write, Place::At(offset), &elements)
     })
 }
@@ -609,7 +612,7 @@ pub fn file_write_ordered_begin(
     datatype: Datatype,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    me.begin_split(&file, Split::WriteOrdered, || {
+    me.begin_split(&file, Split::WriteOrdered, &elements, || {
         me.read_or_write_ordered(&file, Direction::Write, &elements)
     })
 }

@@ -19,7 +19,10 @@ fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
         Posted::UnderWay(activity) => Pending::new([activity], Work::Nothing, comm),
     };
     if send.destination != crate::abi::PROC_NULL {
+        let sent = me.moment_of_send();
         me.owns(&pending, || send.uses());
+        pending.posted.set(sent);
+        pending.detached.set(me.detached.take());
     }
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };

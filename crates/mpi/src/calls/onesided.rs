@@ -50,6 +50,12 @@ fn access(me: &Rank, origin: Operation, target: &Target, win: Win) -> Result<Opt
     Ok(Some(access))
 }
 
+/// Checks that an access may have a request.
+fn may_request(me: &Rank, target_rank: i32, win: Win) -> Result {
+    let window = me.window(win)?;
+    if target_rank == abi::PROC_NULL { Ok(()) } else { window.epochs().request() }
+}
+
 /// A request that is complete.
 fn completed(me: &Rank, request: *mut Request) -> Result {
     let pending = Pending::complete(Status::empty(), None);
@@ -93,6 +99,7 @@ pub fn rput(
     win: Win,
     request: *mut Request,
 ) -> Result {
+    may_request(me, target_rank, win)?;
     put(
         me,
         origin_addr,
@@ -146,7 +153,7 @@ pub fn rget(
     win: Win,
     request: *mut Request,
 ) -> Result {
-    me.window(win)?;
+    may_request(me, target_rank, win)?;
     let origin = me.elements(origin_addr, origin_count, origin_datatype)?.into();
     let target = Target {
         rank: target_rank,
@@ -209,6 +216,7 @@ pub fn raccumulate(
     win: Win,
     request: *mut Request,
 ) -> Result {
+    may_request(me, target_rank, win)?;
     accumulate(
         me,
         origin_addr,
@@ -286,6 +294,7 @@ pub fn rget_accumulate(
     win: Win,
     request: *mut Request,
 ) -> Result {
+    may_request(me, target_rank, win)?;
     get_accumulate(
         me,
         origin_addr,
@@ -374,6 +383,7 @@ pub fn win_fence(me: &Rank, assert: i32, win: Win) -> Result {
     let window = me.window(win)?;
     let known = abi::MODE_NOSTORE | abi::MODE_NOPUT | abi::MODE_NOPRECEDE | abi::MODE_NOSUCCEED;
     check_assertions(assert, known)?;
+    me.check_fence(&window, assert);
     me.fence(&window, assert & abi::MODE_NOPRECEDE == 0, assert & abi::MODE_NOSUCCEED == 0)
 }
 
@@ -390,13 +400,20 @@ fn ranks_of(me: &Rank, group: Group, window: &Window) -> Result<Vec<usize>> {
 pub fn win_post(me: &Rank, group: Group, assert: i32, win: Win) -> Result {
     let window = me.window(win)?;
     check_assertions(assert, abi::MODE_NOCHECK | abi::MODE_NOSTORE | abi::MODE_NOPUT)?;
-    me.expose_to(&window, ranks_of(me, group, &window)?)
+    let ranks = ranks_of(me, group, &window)?;
+    me.promises_at_post(&window, assert);
+    me.expose_to(&window, ranks)
 }
 
 pub fn win_start(me: &Rank, group: Group, assert: i32, win: Win) -> Result {
     let window = me.window(win)?;
     check_assertions(assert, abi::MODE_NOCHECK)?;
-    me.start_access(&window, ranks_of(me, group, &window)?)
+    let (ranks, before) = (ranks_of(me, group, &window)?, me.clock_before());
+    me.start_access(&window, ranks.clone())?;
+    if assert & abi::MODE_NOCHECK != 0 {
+        me.check_posted(&window, &ranks, &before);
+    }
+    Ok(())
 }
 
 pub fn win_complete(me: &Rank, win: Win) -> Result {
@@ -427,7 +444,12 @@ pub fn win_lock(me: &Rank, lock_type: i32, rank: i32, assert: i32, win: Win) -> 
         }
     };
     check_assertions(assert, abi::MODE_NOCHECK)?;
-    window.target(rank)?.map_or(Ok(()), |rank| me.lock_window(&window, rank, hold))
+    window.target(rank)?.map_or(Ok(()), |rank| {
+        let before = me.clock_before();
+        me.lock_window(&window, rank, hold)?;
+        me.check_locked(&window, rank, hold, assert & abi::MODE_NOCHECK != 0, &before);
+        Ok(())
+    })
 }
 
 pub fn win_unlock(me: &Rank, rank: i32, win: Win) -> Result {

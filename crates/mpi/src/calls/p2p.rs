@@ -83,7 +83,11 @@ pub(super) fn incoming(
     comm.source(source)?;
     check_any_tag(tag)?;
     let Elements { buffer, count, datatype } = me.elements_unless(source, buffer, count, datatype)?;
-    Ok(Incoming { landing: Landing { buffer, count, datatype }, source, tag, comm })
+    let receive = Incoming { landing: Landing { buffer, count, datatype }, source, tag, comm };
+    if me.world.explored && receive.landing.datatype.is_derived() {
+        me.check_written(&receive.uses());
+    }
+    Ok(receive)
 }
 
 pub fn send(

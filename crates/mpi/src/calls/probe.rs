@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Simcall};
+use simurgh_kernel::simcall::{Answer, ExecRequest, Failure, Follow, Simcall};
 
 use crate::abi::{self, Comm, Datatype, Message, Request, Status};
 use crate::communicator::Communicator;
@@ -204,6 +204,33 @@ pub fn imrecv(
     Ok(())
 }
 
+impl Rank {
+    /// Takes the message of a send back that waits for nobody, unless it was received (3.8.4); whether it is such a send. Programs that do so are
+    /// explored once more, with messages that can be taken back.
+    fn takes_back_send(&self, request: &Pending) -> bool {
+        let is_message = match request.persistent.as_deref() {
+            None => request.comm.is_some(),
+            Some(persistent) => matches!(persistent, Persistent::Send(_)) && request.active.get(),
+        };
+        let is_send = is_message && matches!(&*request.work.borrow(), Work::Nothing);
+        if !self.world.explored || !is_send || !request.is_complete() {
+            return false;
+        }
+        self.world.cancels.is_seen();
+        if let Some(activity) = request.detached.take() {
+            self.ask(Simcall::Withdraw(activity));
+            // It is over by now, in one way or the other.
+            if let (_, Err(Failure::Cancelled)) = self.wait_any([activity].into_iter().collect()) {
+                let mut status = Status::empty();
+                status.set_cancelled(true);
+                *request.outcome.borrow_mut() = Ok(status);
+            }
+            self.has_left_buffer(request.comm.as_deref(), activity);
+        }
+        true
+    }
+}
+
 pub fn cancel(me: &Rank, request: *mut Request) -> Result {
     // SAFETY: the program gives its request.
     let Some(found) = me.request(unsafe { *request })? else {
@@ -215,8 +242,12 @@ pub fn cancel(me: &Rank, request: *mut Request) -> Result {
     ) {
         return fail(abi::ERR_REQUEST, "a request of partitions cannot be cancelled");
     }
+    me.check_cancelled(&found);
     found.cancelled.set(true);
     if found.is_cancelled()? || matches!(&*found.work.borrow(), Work::Several(_)) {
+        return Ok(());
+    }
+    if me.takes_back_send(&found) {
         return Ok(());
     }
     for activity in found.waits_for(me) {

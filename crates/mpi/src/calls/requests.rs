@@ -48,12 +48,15 @@ impl Rank {
         }
         match persistent {
             Persistent::Send(send) => {
-                let activity = match self.post_send(send, Manner::Blocking)? {
+                let manner = if self.world.explored { Manner::Immediate } else { Manner::Blocking };
+                let activity = match self.post_send(send, manner)? {
                     Posted::Done => None,
                     Posted::UnderWay(activity) => Some(activity),
                 };
                 request.begins(activity, Work::Nothing, Status::empty());
                 self.owns(request, || send.uses());
+                self.was_sent(request);
+                request.detached.set(self.detached.take());
             }
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
                 let criteria = self.criteria(comm, Context::User, *source, *tag)?;
@@ -196,6 +199,7 @@ fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<P
             active.push((index, found));
         }
     }
+    me.check_distinct(&active);
     Ok(active)
 }
 
@@ -346,7 +350,7 @@ impl Rank {
         self.spend(f64::from(polls.get()) * self.world.costs.test);
         // A collective pays for itself, and for each of its messages, those that have come too.
         // What an earlier test has found costs as much, and counts as no attempt.
-        let messages = request.messages();
+        let messages = if self.world.explored { Vec::new() } else { request.messages() };
         for (place, message) in messages.iter().enumerate() {
             self.spend(f64::from(polls.get()) * self.world.costs.test);
             if request.was_found(place) {
@@ -484,7 +488,7 @@ pub fn request_free(me: &Rank, request: *mut Request) -> Result {
     };
     found.is_freed(me)?;
     me.check_freed(&found);
-    me.owns_no_longer(&found);
+    me.owns_unless_received(&found);
     me.requests.borrow_mut().remove(handle.0);
     if found.active.get() && !found.is_complete() {
         // What is under way goes on; a receive is still put into its place.

@@ -15,6 +15,7 @@ use crate::error::{Error, Result, fail};
 use crate::message::Data;
 use crate::rank::Rank;
 use crate::request::{Pending, Work, gone};
+use crate::verify::Used;
 
 /// Which way data go.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -46,6 +47,11 @@ pub struct Elements {
 }
 
 impl Elements {
+    /// The memory that is read or written.
+    pub(super) fn uses(&self, direction: Direction) -> Used {
+        Used::elements(self.buffer as usize, self.count, &self.datatype, direction == Direction::Read)
+    }
+
     /// Bytes of data in memory.
     pub fn bytes(&self) -> usize {
         self.datatype.size * self.count
@@ -274,6 +280,7 @@ impl Rank {
         let activity = self.disk_time(direction, done, Follow::Return)?;
         let request = Pending::new([], Work::Nothing, None);
         request.begins(activity, Work::Nothing, status_of(done));
+        self.owns(&request, || vec![elements.uses(direction)]);
         Ok(request)
     }
 }

@@ -85,7 +85,13 @@ impl Rank {
     ///
     /// # Errors
     /// If one is begun already.
-    pub fn begin_split(&self, file: &OpenFile, split: Split, run: impl FnOnce() -> Result<Status>) -> Result {
+    pub fn begin_split(
+        &self,
+        file: &OpenFile,
+        split: Split,
+        elements: &Elements,
+        run: impl FnOnce() -> Result<Status>,
+    ) -> Result {
         if file.split.borrow().is_some() {
             return fail(
                 abi::ERR_IO,
@@ -94,6 +100,11 @@ impl Rank {
         }
         let status = run()?;
         *file.split.borrow_mut() = Some((split, status));
+        let direction = match split {
+            Split::ReadAll | Split::ReadAtAll | Split::ReadOrdered => Direction::Read,
+            Split::WriteAll | Split::WriteAtAll | Split::WriteOrdered => Direction::Write,
+        };
+        file.owned.set(self.owns_until_its_end(|| elements.uses(direction)));
         Ok(())
     }
 
@@ -110,6 +121,7 @@ impl Rank {
             );
         }
         let (_, status) = file.split.take().expect("it was begun");
+        self.owns_until_now(file.owned.take());
         Ok(status)
     }
 

@@ -55,6 +55,8 @@ pub struct OpenFile {
     pub position: Cell<i64>,
     /// The collective that is begun, and what it came to.
     split: RefCell<Option<(Split, Status)>>,
+    /// Which memory that owns.
+    owned: Cell<u64>,
     file: Opened,
     tag: i32,
     /// What its processes share; it lies in the memory of the first.

@@ -166,6 +166,7 @@ impl Rank {
             atomic: Cell::new(false),
             position: Cell::new(0),
             split: RefCell::default(),
+            owned: Cell::default(),
             file,
             tag,
             common: words[0] as *const Common,

@@ -5,19 +5,13 @@ use std::cell::{Cell, RefCell};
 
 use simurgh_native::Touch;
 
-use crate::collectives::buffers::{Blocks, Piece};
-use crate::collectives::call::{Call, Root, What};
-use crate::datatype::Type;
 use crate::os;
-use crate::p2p::{Incoming, Outgoing};
 use crate::rank::Rank;
 use crate::request::Pending;
 use crate::world::Aborted;
 
 use super::Kind;
-
-/// More blocks than these are not listed: they are taken as one.
-const BLOCKS_MAX: usize = 10_000;
+use super::used::{BLOCKS_MAX, Used};
 
 /// What communications of a process own.
 #[derive(Debug, Default)]
@@ -35,140 +29,28 @@ struct Owned {
     used: Used,
     call: &'static str,
     at: usize,
-}
-
-/// Memory that a call uses.
-#[derive(Debug)]
-pub struct Used {
-    /// From where to where.
-    blocks: Vec<(usize, usize)>,
-    /// Whether it is written.
-    writes: bool,
-}
-
-impl Used {
-    /// Elements of a datatype.
-    pub fn elements(buffer: usize, count: usize, datatype: &Type, writes: bool) -> Self {
-        let mut blocks: Vec<(usize, usize)> = Vec::new();
-        datatype.blocks(0, datatype.size * count, |offset, length| {
-            let start = buffer.wrapping_add_signed(offset as isize);
-            let many = blocks.len() >= BLOCKS_MAX;
-            match blocks.last_mut() {
-                Some((_, end)) if *end == start => *end = start + length,
-                Some((low, end)) if many => {
-                    (*low, *end) = ((*low).min(start), (*end).max(start + length));
-                }
-                _ => blocks.push((start, start + length)),
-            }
-        });
-        Self { blocks, writes }
-    }
-
-    fn piece(piece: &Piece, writes: bool) -> Self {
-        Self::elements(piece.buffer as usize, piece.count, &piece.datatype, writes)
-    }
-
-    fn all(blocks: &Blocks, number: usize, writes: bool) -> Vec<Self> {
-        if blocks.is_empty() {
-            return Vec::new();
-        }
-        (0..number).map(|rank| Self::piece(&blocks.block(rank), writes)).collect()
-    }
-
-    /// From one byte to another.
-    pub(super) fn bytes(start: usize, end: usize, writes: bool) -> Self {
-        Self { blocks: vec![(start, end)], writes }
-    }
-
-    /// More of the same.
-    pub(super) fn extend(&mut self, other: &Used) {
-        for (start, end) in &other.blocks {
-            match self.blocks.iter_mut().find(|(low, high)| *low <= *end && *start <= *high) {
-                Some((low, high)) => (*low, *high) = ((*low).min(*start), (*high).max(*end)),
-                None => self.blocks.push((*start, *end)),
-            }
-        }
-    }
-
-    /// Whether they have a byte in common.
-    pub(super) fn overlaps(&self, other: &Used) -> bool {
-        other.blocks.iter().any(|(start, end)| self.meets(*start, *end))
-    }
-
-    pub(super) fn meets(&self, start: usize, end: usize) -> bool {
-        self.blocks.iter().any(|(low, high)| *low < end && start < *high)
-    }
-
-    fn conflicts(&self, other: &Used) -> bool {
-        (self.writes || other.writes) && self.overlaps(other)
-    }
-}
-
-impl Outgoing {
-    /// The memory that it reads.
-    pub fn uses(&self) -> Vec<Used> {
-        vec![Used::elements(self.buffer as usize, self.count, &self.datatype, false)]
-    }
-}
-
-impl Incoming {
-    /// The memory that it writes.
-    pub fn uses(&self) -> Vec<Used> {
-        let landing = &self.landing;
-        vec![Used::elements(landing.buffer as usize, landing.count, &landing.datatype, true)]
-    }
-}
-
-impl Call {
-    /// The memory that it reads and writes.
-    pub fn uses(&self) -> Vec<Used> {
-        let number = self.comm.peers().size();
-        let read =
-            |piece: &Option<Piece>| piece.iter().map(|piece| Used::piece(piece, false)).collect::<Vec<_>>();
-        let written = |piece: &Piece| vec![Used::piece(piece, true)];
-        let (mut uses, others) = match &self.what {
-            What::Barrier => (Vec::new(), Vec::new()),
-            What::Bcast { data, root } => {
-                let sends = match root {
-                    Root::Rank(rank) => !self.comm.is_inter() && *rank == self.comm.rank,
-                    other => *other == Root::Here,
-                };
-                (vec![Used::piece(data, !sends)], Vec::new())
-            }
-            What::Gather { mine, all, .. } => {
-                (read(mine), all.as_ref().map_or_else(Vec::new, |all| Used::all(all, number, true)))
-            }
-            What::Scatter { all, mine, .. } => (
-                all.as_ref().map_or_else(Vec::new, |all| Used::all(all, number, false)),
-                mine.as_ref().map_or_else(Vec::new, written),
-            ),
-            What::Allgather { mine, all } => (read(mine), Used::all(all, number, true)),
-            What::Alltoall { out, into } => (
-                out.as_ref().map_or_else(Vec::new, |out| Used::all(out, number, false)),
-                Used::all(into, number, true),
-            ),
-            What::Reduce { input, output, .. } => {
-                (read(input), output.as_ref().map_or_else(Vec::new, written))
-            }
-            What::Allreduce { input, output, .. } | What::Scan { input, output, .. } => {
-                (read(input), written(output))
-            }
-            What::ReduceScatter { input, output, .. } => (vec![Used::piece(input, false)], written(output)),
-            What::Neighbors { out, into } => (
-                out.iter().map(|(_, piece, _)| Used::piece(piece, false)).collect(),
-                into.iter().map(|(_, piece, _)| Used::piece(piece, true)).collect(),
-            ),
-        };
-        uses.extend(others);
-        uses
-    }
+    /// The moment at which its message was sent, if its request is freed: it is over once that message is known to be received.
+    sent: Option<u32>,
+    /// What was in it when it began, if it is only read.
+    sum: Option<u64>,
 }
 
 impl Rank {
     /// A call uses memory: nothing that is under way owns it.
     pub fn check_uses(&self, uses: impl FnOnce() -> Vec<Used>) {
-        if self.world.explored && !self.buffers.owned.borrow().is_empty() {
-            self.check_each(&uses());
+        if self.world.explored
+            && (!self.buffers.owned.borrow().is_empty() || !self.windows.borrow().is_empty())
+        {
+            let uses = uses();
+            self.check_each(&uses);
+            self.check_windows(&uses, false);
+        }
+    }
+
+    /// A call has written memory.
+    pub fn has_written(&self, uses: impl FnOnce() -> Vec<Used>) {
+        if self.world.explored && !self.windows.borrow().is_empty() {
+            self.check_windows(&uses(), true);
         }
     }
 
@@ -185,10 +67,23 @@ impl Rank {
         }
     }
 
+    /// No byte of what a call writes is written twice (3.2.4, 6.5).
+    pub fn check_written(&self, uses: &[Used]) {
+        let written = uses.iter().filter(|used| used.writes).flat_map(|used| used.blocks.iter().copied());
+        let mut written: Vec<(usize, usize)> = written.collect();
+        written.sort_unstable();
+        let is_twice = written.windows(2).any(|pair| pair[1].0 < pair[0].1);
+        if is_twice && written.len() < BLOCKS_MAX {
+            let message = format!("{}: entries of what is received overlap each other", self.call_name());
+            self.finding(Kind::InvalidArgument, &message);
+        }
+    }
+
     fn check_each(&self, uses: &[Used]) {
         let found = {
             let owned = self.buffers.owned.borrow();
-            let wrong = |owned: &&Owned| uses.iter().any(|used| used.conflicts(&owned.used));
+            let wrong =
+                |owned: &&Owned| uses.iter().any(|used| used.conflicts(&owned.used)) && !self.is_over(owned);
             owned.iter().find(wrong).map(|owned| (owned.call, owned.at, owned.used.writes))
         };
         let Some((call, at, writes)) = found else { return };
@@ -212,8 +107,26 @@ impl Rank {
             return;
         }
         self.check_each(&uses);
+        self.check_windows(&uses, false);
         let number = self.own(uses);
         request.owns.set(number);
+    }
+
+    /// A call begins what another one ends: the number of what it owns, 0 if that is nothing.
+    pub fn owns_until_its_end(&self, uses: impl FnOnce() -> Used) -> u64 {
+        if !self.world.explored {
+            return 0;
+        }
+        let uses = [uses()];
+        self.check_each(&uses);
+        self.own(uses.into())
+    }
+
+    /// What had this number is over.
+    pub fn owns_until_now(&self, number: u64) {
+        if number != 0 {
+            self.own_no_longer(number);
+        }
     }
 
     /// Something owns memory from now on: its number.
@@ -221,22 +134,116 @@ impl Rank {
         let number = self.buffers.next.get() + 1;
         self.buffers.next.set(number);
         let (call, at) = (self.call_name(), self.caller.get());
-        let owned = uses.into_iter().map(|used| Owned { number, used, call, at });
+        // What is written in its own place changes.
+        let stays = |used: &Used| !uses.iter().any(|other| other.writes && other.overlaps(used));
+        let sums: Vec<_> = uses.iter().map(|used| used.sum().filter(|_| stays(used))).collect();
+        let owned = uses.into_iter().zip(sums);
+        let owned = owned.map(|(used, sum)| Owned { number, used, call, at, sent: None, sum });
         self.buffers.owned.borrow_mut().extend(owned);
         self.watches();
         number
+    }
+
+    /// A request that is under way owns more.
+    pub fn owns_more(&self, request: &Pending, uses: impl FnOnce() -> Used) {
+        if !self.world.explored {
+            return;
+        }
+        let uses = [uses()];
+        self.check_each(&uses);
+        let number = self.own(uses.into());
+        match request.owns.get() {
+            0 => request.owns.set(number),
+            first => self
+                .buffers
+                .owned
+                .borrow_mut()
+                .iter_mut()
+                .filter(|owned| owned.number == number)
+                .for_each(|owned| owned.number = first),
+        }
+    }
+
+    /// A part of what a request owns is the program's again.
+    pub fn owns_less(&self, request: &Pending, uses: impl FnOnce() -> Used) {
+        if self.world.explored {
+            let (number, used) = (request.owns.get(), uses());
+            self.buffers
+                .owned
+                .borrow_mut()
+                .retain(|owned| owned.number != number || owned.used.blocks != used.blocks);
+            self.watches();
+        }
+    }
+
+    /// A request is freed. What a send owns then is the program's again when it can know that the message was received (3.7.3).
+    pub fn owns_unless_received(&self, request: &Pending) {
+        let number = request.owns.replace(0);
+        let mut owned = self.buffers.owned.borrow_mut();
+        owned
+            .iter_mut()
+            .filter(|owned| number != 0 && owned.number == number)
+            .for_each(|owned| owned.sent = Some(request.posted.get()));
+    }
+
+    /// Whether the request was freed, and its message is known to be received.
+    fn is_over(&self, owned: &Owned) -> bool {
+        let Some(sent) = owned.sent else { return false };
+        self.for_others(|| {
+            let common = self.world.common.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let received = common.receipts.get(&(self.process, sent));
+            received.is_some_and(|(by, moment)| self.knows(*by, *moment))
+        })
+    }
+
+    /// The process calls `MPI_Finalize`: nothing is under way when that returns.
+    pub(super) fn owns_nothing(&self) {
+        self.buffers.owned.borrow_mut().clear();
+        self.watches();
     }
 
     /// A request is completed or freed.
     pub fn owns_no_longer(&self, request: &Pending) {
         let number = request.owns.replace(0);
         if number != 0 {
+            self.wrote(number);
             self.own_no_longer(number);
+            self.has_got(number);
         }
+    }
+
+    /// What was only read is what it was: not every store is seen when it happens.
+    fn check_unchanged(&self, number: u64) {
+        let changed = {
+            let owned = self.buffers.owned.borrow();
+            let is_changed = |owned: &&Owned| {
+                owned.number == number && owned.sum.is_some_and(|sum| owned.used.sum() != Some(sum))
+            };
+            owned.iter().find(is_changed).map(|owned| (owned.call, owned.at))
+        };
+        if let Some((call, at)) = changed {
+            let (name, line) = (self.call_name(), self.line_of(at));
+            let message = format!("{name}: the buffer of {call}{line} was stored to before it was completed");
+            self.finding(Kind::BufferRace, &message);
+        }
+    }
+
+    /// What had this number has written its memory by now.
+    fn wrote(&self, number: u64) {
+        if self.windows.borrow().is_empty() {
+            return;
+        }
+        let owned = self.buffers.owned.borrow();
+        let blocks = owned.iter().filter(|owned| owned.number == number && owned.used.writes);
+        let uses: Vec<Used> =
+            blocks.map(|owned| Used { blocks: owned.used.blocks.clone(), writes: true }).collect();
+        drop(owned);
+        self.check_windows(&uses, true);
     }
 
     /// The memory is the program's again.
     pub(super) fn own_no_longer(&self, number: u64) {
+        self.check_unchanged(number);
         self.buffers.owned.borrow_mut().retain(|owned| owned.number != number);
         self.watches();
     }
@@ -255,11 +262,18 @@ impl Rank {
         let (start, end) = (touch.address, touch.address + touch.bytes);
         let found = {
             let owned = self.buffers.owned.borrow();
-            let wrong = |owned: &&Owned| (owned.used.writes || touch.writes) && owned.used.meets(start, end);
+            let wrong = |owned: &&Owned| {
+                let conflicts = owned.used.writes || touch.writes;
+                conflicts && owned.used.meets(start, end) && !self.is_over(owned)
+            };
             owned.iter().find(wrong).map(|owned| (owned.call, owned.at))
         };
         let Some((call, at)) = found else { return self.touches_window(touch) };
-        let what = if touch.writes { "a store to" } else { "a load from" };
+        let what = match (touch.frees, touch.writes) {
+            (true, _) => "free of",
+            (false, true) => "a store to",
+            (false, false) => "a load from",
+        };
         let message =
             format!("{what} the buffer of {call}{}, which is not completed", self.world.lines.in_words(at));
         self.found(Kind::BufferRace, message, touch.at + 1);
@@ -270,8 +284,6 @@ impl Rank {
     pub(super) fn found(&self, kind: Kind, message: String, at: usize) {
         self.world.looks_closely();
         let mut aborted = self.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if aborted.is_none() {
-            *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
-        }
+        *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
     }
 }

@@ -1,6 +1,8 @@
 //! Vector clocks: what happens before what (Mattern 1989). Each message carries the clock of its sender, collectives as the messages
 //! that they are made of.
 
+use std::sync::PoisonError;
+
 use crate::message::{Content, Sent, Typed};
 use crate::os;
 use crate::p2p::Mode;
@@ -61,13 +63,30 @@ impl Rank {
         if let Some(sent) = &content.sent {
             self.moment();
             join(&mut self.clock_of_all.borrow_mut(), &sent.clock);
+            if sent.is_immediate {
+                let moment = sent.clock.get(content.process as usize).copied().unwrap_or(0);
+                self.for_others(|| {
+                    let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
+                    common.receipts.insert((content.process, moment), (self.process, self.moment()));
+                });
+            }
         }
+    }
+
+    /// Whether what another process did at a moment is known here to have happened.
+    pub(super) fn knows(&self, process: u32, moment: u32) -> bool {
+        self.clock_of_all.borrow().get(process as usize).is_some_and(|known| *known >= moment)
     }
 
     /// The process does something that others will know by its number.
     pub(super) fn clock_now(&self) -> VectorClock {
         self.moment();
         self.clock_of_all.borrow().to_vec()
+    }
+
+    /// The moment at which a message was just sent.
+    pub fn moment_of_send(&self) -> u32 {
+        if self.world.explored { self.moment() - 1 } else { 0 }
     }
 
     /// When a receive is posted, for those who check ready sends. What is posted later is later.

@@ -6,19 +6,21 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use crate::abi::{Comm, Procedure};
+use crate::abi::{self, Comm, Procedure};
 use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
 use crate::communicator::Communicator;
 use crate::datatype::Signature;
+use crate::group::Group;
 use crate::operator::Action;
 use crate::os;
 use crate::rank::Rank;
+use crate::window::Window;
 
 use super::Kind;
 
-/// Which collective: the context, the first process, and how many were called there before.
-type Key = (u32, u32, u64);
+/// Which collective: the context, the tag of a window, the first process, and how many were called there before.
+type Key = (u32, i32, u32, u64);
 
 /// Those that some have called, and not all.
 #[derive(Debug, Default)]
@@ -36,6 +38,10 @@ struct Called {
     /// What is the same for all: of how many basic types of which kind.
     all: Option<Signature>,
     counts: Vec<usize>,
+    /// Access modes or assertions, with their name.
+    modes: Option<(&'static str, i32)>,
+    /// The processes of a group.
+    group: Vec<u32>,
     /// What it sends to each rank, and receives from each; nothing where that is not said.
     gives: Vec<Option<Signature>>,
     takes: Vec<Option<Signature>>,
@@ -52,6 +58,8 @@ impl Called {
             operator: None,
             all: None,
             counts: Vec::new(),
+            modes: None,
+            group: Vec::new(),
             gives: Vec::new(),
             takes: Vec::new(),
         }
@@ -139,6 +147,14 @@ impl Called {
         if self.counts != other.counts {
             return Some(": the counts are not the same".to_owned());
         }
+        if let (Some((what, mine)), Some((_, theirs))) = (self.modes, other.modes)
+            && mine != theirs
+        {
+            return Some(format!(": the {what} are {mine:#x} here and {theirs:#x} there"));
+        }
+        if self.group != other.group && self.group.iter().any(|process| other.group.contains(process)) {
+            return Some(": the groups have processes in common, and are not the same".to_owned());
+        }
         if let (Some(mine), Some(theirs)) = (self.all, other.all)
             && !fit(mine, theirs)
         {
@@ -191,6 +207,14 @@ impl Rank {
             return;
         }
         let Some(procedure) = self.procedure.get() else { return };
+        match &call.what {
+            // No place is written twice, by one process or by several (6.5 to 6.7).
+            What::Gather { .. } | What::Allgather { .. } => self.check_written(&call.uses()),
+            _ if call.writes_derived() => {
+                call.uses().iter().for_each(|used| self.check_written(std::slice::from_ref(used)));
+            }
+            _ => {}
+        }
         let comm = &call.comm;
         self.for_others(|| {
             let called = Called::new(self, comm, procedure);
@@ -206,6 +230,38 @@ impl Rank {
         }
         let Ok(comm) = self.comm(comm) else { return };
         self.for_others(|| self.meets(&comm, Called::new(self, &comm, procedure)));
+    }
+
+    /// The process opens a file together with others.
+    pub fn check_opened(&self, comm: &Communicator, amode: i32) {
+        self.check_alike(comm, |called| called.modes = Some(("access modes", amode)));
+    }
+
+    /// The process makes a communicator of a group: all of that group give the same one (7.4.2).
+    pub fn check_grouped(&self, comm: &Communicator, group: &Group) {
+        let members = || (0..group.size()).map(|rank| group.process(rank)).collect();
+        self.check_alike(comm, |called| called.group = members());
+    }
+
+    fn check_alike(&self, comm: &Communicator, with: impl FnOnce(&mut Called)) {
+        if let (true, Some(procedure)) = (self.world.explored, self.procedure.get()) {
+            self.for_others(|| {
+                let mut called = Called::new(self, comm, procedure);
+                with(&mut called);
+                self.meets(comm, called);
+            });
+        }
+    }
+
+    /// The process calls a fence: if nothing precedes or succeeds, all say so (12.5.5).
+    pub fn check_fenced(&self, window: &Window, assert: i32) {
+        let Some(procedure) = self.procedure.get() else { return };
+        self.for_others(|| {
+            let mut called = Called::new(self, &window.comm, procedure);
+            called.modes = Some(("assertions", assert & (abi::MODE_NOPRECEDE | abi::MODE_NOSUCCEED)));
+            let number = window.fences.get();
+            self.meets_as(&window.comm, called, window.tag(), number);
+        });
     }
 
     /// The process calls `MPI_Finalize`. When the last one does, all have called what some have.
@@ -233,11 +289,15 @@ impl Rank {
     fn meets(&self, comm: &Communicator, called: Called) {
         let number = comm.checked.get();
         comm.checked.set(number + 1);
+        self.meets_as(comm, called, 0, number);
+    }
+
+    fn meets_as(&self, comm: &Communicator, called: Called, tag: i32, number: u64) {
         let first = |group: &crate::group::Group| (0..group.size()).map(|rank| group.process(rank)).min();
         let remote = comm.remote.as_ref().and_then(|remote| first(&remote.group));
         let least = first(&comm.group).into_iter().chain(remote).min().unwrap_or(0);
         let members = comm.group.size() + comm.remote.as_ref().map_or(0, |remote| remote.group.size());
-        let key = (comm.context, least, number);
+        let key = (comm.context, tag, least, number);
         let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
         let there = common.meetings.0.entry(key).or_default();
         // What it sends to itself fits too.
@@ -278,7 +338,6 @@ fn is_collective(procedure: Procedure) -> bool {
             | Procedure::CommDupWithInfo
             | Procedure::CommIdup
             | Procedure::CommIdupWithInfo
-            | Procedure::CommCreate
             | Procedure::CommSplit
             | Procedure::CommSplitType
             | Procedure::IntercommMerge
@@ -291,6 +350,5 @@ fn is_collective(procedure: Procedure) -> bool {
             | Procedure::WinAllocate
             | Procedure::WinAllocateShared
             | Procedure::WinCreateDynamic
-            | Procedure::FileOpen
     )
 }

@@ -140,6 +140,10 @@ impl Lines {
 impl Rank {
     /// Ends the execution with what was found, at the line of the call that the process is in.
     pub fn finding(&self, kind: Kind, message: &str) -> ! {
+        if matches!(kind, Kind::BufferRace | Kind::WindowRace | Kind::Epoch) {
+            // A load or store of another process may be a part of it.
+            self.world.looks_closely();
+        }
         os::end_with(kind, 1, message, os::caller())
     }
 

@@ -1,6 +1,8 @@
 //! What a process has left when it calls `MPI_Finalize`: requests that were not completed, objects that were not freed (MPI 5.0,
 //! 11.2.2).
 
+use std::rc::Rc;
+
 use crate::abi::Errhandler;
 use crate::handle::Table;
 use crate::rank::Rank;
@@ -12,6 +14,20 @@ use super::Kind;
 /// So many lines are told of one kind of object.
 const MOST: usize = 4;
 
+impl Pending {
+    fn begun_by(&self, name: &str) -> bool {
+        self.begun.get().and_then(|begun| begun.begun_by).is_some_and(|by| by.name().starts_with(name))
+    }
+
+    /// `the request of MPI_Isend`.
+    fn in_words(&self) -> String {
+        match self.begun.get().and_then(|begun| begun.begun_by) {
+            Some(by) => format!("the request of {}", by.name()),
+            None => "a request".to_owned(),
+        }
+    }
+}
+
 impl Rank {
     /// Ends the execution if something is left.
     pub fn check_leftovers(&self) {
@@ -21,9 +37,10 @@ impl Rank {
         self.check_meetings();
         self.check_requests();
         self.check_windows_are_closed();
+        self.owns_nothing();
         let left = [
             self.left("communicator", &self.comms.borrow(), |handle, _| handle != self.parent.get().0),
-            self.left("datatype", &self.types.borrow(), |_, _| true),
+            self.left("datatype", &self.types.borrow(), |_, datatype| !datatype.is_predefined()),
             self.left("group", &self.groups.borrow(), |_, _| true),
             self.left("operator", &self.operators.borrow(), |_, _| true),
             self.left("window", &self.windows.borrow(), |_, _| true),
@@ -113,6 +130,39 @@ impl Rank {
         let Some(request) = request.filter(|_| self.world.explored) else { return };
         if !request.was_started.get() {
             let message = format!("{}: the persistent request was never started", self.call_name());
+            self.finding(Kind::Request, &message);
+        }
+    }
+
+    /// Several requests are waited for or tested: each of them once.
+    pub fn check_distinct(&self, requests: &[(usize, Rc<Pending>)]) {
+        if !self.world.explored {
+            return;
+        }
+        let is_there =
+            |place: usize| requests[..place].iter().any(|(_, one)| Rc::ptr_eq(one, &requests[place].1));
+        if let Some(place) = (1..requests.len()).find(|place| is_there(*place)) {
+            let message =
+                format!("{}: {} stands twice in the array", self.call_name(), requests[place].1.in_words());
+            self.finding(Kind::Request, &message);
+        }
+    }
+
+    /// A request is cancelled: only sends, receives and requests of the program itself can be (3.8.4).
+    pub fn check_cancelled(&self, request: &Pending) {
+        use crate::request::Persistent;
+        let is_message = match request.persistent.as_deref() {
+            Some(Persistent::Send(_) | Persistent::Receive(_)) => true,
+            Some(_) => false,
+            None if request.begun_by("MPI_Isendrecv") => true,
+            None => request.comm.is_some() && !matches!(&*request.work.borrow(), Work::Several(_)),
+        };
+        let is_own = matches!(&*request.work.borrow(), Work::Generalized(_));
+        if self.world.explored && !is_message && !is_own {
+            let message = format!(
+                "MPI_Cancel: {} cannot be cancelled: only those of sends and receives can",
+                request.in_words()
+            );
             self.finding(Kind::Request, &message);
         }
     }

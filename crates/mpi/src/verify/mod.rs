@@ -3,8 +3,10 @@
 //! - `finding`: what is told of a mistake, and the kinds of mistakes.
 //! - `collectives`: whether all processes of a communicator call the same, with arguments that fit.
 //! - `buffers`: whether memory is touched that a communication owns.
+//! - `used`: which memory calls read and write.
 //! - `clocks`: what happens before what.
-//! - `windows`: whether something orders accesses to windows that conflict.
+//! - `deed`, `windows`: whether something orders accesses to windows that conflict.
+//! - `promises`: whether assertions that windows are given hold.
 //! - `polling`: probes and tests that the search understands.
 //! - `types`: whether a message is received as what it was sent.
 //! - `leaks`: what a process has left when it calls `MPI_Finalize`.
@@ -17,19 +19,25 @@
 mod buffers;
 mod clocks;
 mod collectives;
+mod deed;
 mod finding;
 mod leaks;
 mod polling;
+mod promises;
 mod ready;
 mod types;
+mod used;
 mod windows;
 
-pub use buffers::{Buffers, Used};
+pub use buffers::Buffers;
 pub use clocks::VectorClock;
+pub use deed::Deed;
 pub use finding::{Kind, Lines};
 pub use polling::Polling;
 pub use ready::Handshakes;
-pub use windows::Deed;
+pub use used::Used;
+
+use std::collections::BTreeMap;
 
 use collectives::Meetings;
 use windows::Windows;
@@ -41,4 +49,6 @@ pub struct Common {
     /// How many processes have called `MPI_Finalize`.
     finalized: usize,
     windows: Windows,
+    /// When messages of immediate sends were received: by their senders and the moments there, the receiver and its moment.
+    receipts: BTreeMap<(u32, u32), (u32, u32)>,
 }

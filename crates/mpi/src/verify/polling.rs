@@ -18,7 +18,7 @@ use crate::message::Content;
 use crate::os;
 use crate::p2p::mailbox;
 use crate::rank::Rank;
-use crate::request::{Pending, gone};
+use crate::request::{Pending, Persistent, gone};
 
 /// What a process has polled.
 #[derive(Debug, Default)]
@@ -88,7 +88,15 @@ impl Rank {
         activities.sort_unstable();
         activities.dedup();
         // Those that a request still waits for.
-        activities.retain(|activity| self.owner(*activity).is_some());
+        activities.retain(|activity| self.owner(*activity).is_some() || self.is_awaited(*activity));
+        // If that is one request, it waits until all of it is over; of partitions the program may look for one alone.
+        if let (true, [activity]) = (probed.is_empty(), &activities[..])
+            && let Some(request) = self.owner(*activity)
+            && !matches!(request.persistent.as_deref(), Some(Persistent::PartitionedReceive(_)))
+        {
+            self.wait_for(&request);
+            return;
+        }
         self.polling.is_polling.set(true);
         let mut posted = Vec::new();
         for criteria in probed {
@@ -110,7 +118,7 @@ impl Rank {
                 }
             }
             (None, Some(request)) => request.over(self, over, result),
-            (None, None) => {}
+            (None, None) => self.has_heard(over, result),
         }
         let there = self.polling.found.borrow().len();
         for (criteria, activity) in posted {

@@ -10,14 +10,14 @@ use std::sync::PoisonError;
 
 use simurgh_native::Touch;
 
-use crate::operator::Predefined;
 use crate::os;
 use crate::rank::Rank;
 use crate::request::Pending;
 use crate::window::{Access, Hold, Operation, Window};
 
 use super::clocks::{VectorClock, join};
-use super::{Kind, Used};
+use super::promises::Promises;
+use super::{Deed, Kind, Used};
 
 /// So many accesses are remembered.
 const MOST: usize = 20_000;
@@ -25,65 +25,25 @@ const MOST: usize = 20_000;
 /// What is known of all windows.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    accesses: Vec<Accessed>,
+    pub(super) accesses: Vec<Accessed>,
     /// What who held the memory of a process alone, and anybody, knew when it was given back.
-    locks: BTreeMap<(u32, u32), (VectorClock, VectorClock)>,
-}
-
-/// What an access does.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Deed {
-    /// A put.
-    Put,
-    /// A get.
-    Get,
-    /// An accumulate: its operator, and the kind of number.
-    Accumulate(usize, usize),
-    /// A load of the process itself.
-    Load,
-    /// A store of the process itself.
-    Store,
-}
-
-impl Deed {
-    fn writes(self) -> bool {
-        matches!(self, Deed::Put | Deed::Accumulate(..) | Deed::Store)
-    }
-
-    fn conflicts(self, other: Deed) -> bool {
-        match (self, other) {
-            (Deed::Accumulate(one, of), Deed::Accumulate(two, what)) => {
-                // What replaces, and what fetches alone, may meet any other: programs make locks of them.
-                let is_plain =
-                    |op: usize| op != Predefined::NoOp as usize && op != Predefined::Replace as usize;
-                (one != two && is_plain(one) && is_plain(two)) || of != what
-            }
-            // What one process does itself, one after the other.
-            (Deed::Load | Deed::Store, Deed::Load | Deed::Store) => false,
-            _ => self.writes() || other.writes(),
-        }
-    }
-
-    fn in_words(self) -> &'static str {
-        match self {
-            Deed::Put => "a put",
-            Deed::Get => "a get",
-            Deed::Accumulate(..) => "an accumulate",
-            Deed::Load => "a load",
-            Deed::Store => "a store",
-        }
-    }
+    locks: BTreeMap<usize, (VectorClock, VectorClock)>,
+    /// What those knew who have synchronised a window that is shared.
+    syncs: BTreeMap<usize, VectorClock>,
+    pub(super) promises: Promises,
 }
 
 #[derive(Debug)]
-struct Accessed {
-    by: u32,
+pub(super) struct Accessed {
+    pub by: u32,
     /// The process whose memory it is.
     of: u32,
-    used: Used,
-    deed: Deed,
+    pub used: Used,
+    pub deed: Deed,
     /// When it was completed; not yet if there is none.
-    over: Option<u32>,
+    pub over: Option<u32>,
+    /// The number of what it owns at its origin.
+    number: u64,
     call: &'static str,
     at: usize,
     /// Which window, and the rank of its target.
@@ -91,7 +51,7 @@ struct Accessed {
 }
 
 impl Rank {
-    fn windows_of_all<T>(&self, with: impl FnOnce(&mut Windows) -> T) -> T {
+    pub(super) fn windows_of_all<T>(&self, with: impl FnOnce(&mut Windows) -> T) -> T {
         self.for_others(|| {
             let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
             with(&mut common.windows)
@@ -119,21 +79,31 @@ impl Rank {
         let used = self.for_others(|| {
             Used::elements(target.buffer as usize, target.count, &target.datatype, deed.writes())
         });
-        if let Some(message) =
-            self.accesses(of, used, deed, self.call_name(), os::caller(), (window.number, *rank))
-        {
-            self.finding(Kind::WindowRace, &message);
-        }
-        let own = |operation: &Operation, writes| {
-            Used::elements(operation.buffer as usize, operation.count, &operation.datatype, writes)
-        };
-        let uses = vec![own(origin, deed == Deed::Get)];
-        self.check_uses(|| vec![own(origin, deed == Deed::Get)]);
+        self.check_written(std::slice::from_ref(&used));
+        self.check_promises(window, *rank, deed);
+        let own = |writes| Used::elements(origin.buffer as usize, origin.count, &origin.datatype, writes);
+        let uses = vec![own(deed == Deed::Get)];
+        self.check_uses(|| vec![own(deed == Deed::Get)]);
         // What lies in a window is looked at as such.
-        if !matches!(deed, Deed::Accumulate(..)) && !self.is_exposed(&uses) {
-            let number = self.own(uses);
+        let is_owned = !matches!(deed, Deed::Accumulate(..)) && !self.is_exposed(&uses);
+        if is_owned || deed == Deed::Get {
+            let number = self.own(if is_owned { uses } else { Vec::new() });
             window.owned.borrow_mut().push((*rank, number));
             self.buffers.last.set(number);
+        }
+        let access = Accessed {
+            by: self.process,
+            of,
+            used,
+            deed,
+            over: None,
+            number: self.buffers.last.get(),
+            call: self.call_name(),
+            at: os::caller(),
+            window: (window.number, *rank),
+        };
+        if let Some(message) = self.accesses(access) {
+            self.finding(Kind::WindowRace, &message);
         }
     }
 
@@ -147,28 +117,28 @@ impl Rank {
     }
 
     /// Notes an access; what is wrong with it.
-    fn accesses(
-        &self,
-        of: u32,
-        used: Used,
-        deed: Deed,
-        call: &'static str,
-        at: usize,
-        window: (u32, usize),
-    ) -> Option<String> {
-        let (clock, moment) = (self.clock_now(), self.moment());
-        let over = matches!(deed, Deed::Load | Deed::Store).then_some(moment);
+    fn accesses(&self, access: Accessed) -> Option<String> {
+        let (clock, by) = (self.clock_now(), self.process);
         self.windows_of_all(|windows| {
             let is_before = |other: &Accessed| {
                 other.over.is_some_and(|over| clock.get(other.by as usize).is_some_and(|known| *known >= over))
             };
+            // What one process does itself, one after the other.
+            let is_alone =
+                |other: &Accessed| other.by == by && other.deed.is_local() && access.deed.is_local();
             let wrong = windows.accesses.iter().find(|other| {
-                other.of == of && deed.conflicts(other.deed) && other.used.overlaps(&used) && !is_before(other)
+                other.of == access.of
+                    && access.deed.conflicts(other.deed)
+                    && other.used.overlaps(&access.used)
+                    && !is_alone(other)
+                    && !is_before(other)
             });
             if let Some(other) = wrong {
                 return Some(format!(
-                    "{call}: {} of the window of rank {of}, which {} by rank {} ({}{}) accesses too: nothing orders the two",
-                    deed.in_words(),
+                    "{}: {} of the window of rank {}, which {} by rank {} ({}{}) accesses too: nothing orders the two",
+                    access.call,
+                    access.deed.in_words(),
+                    access.of,
                     other.deed.in_words(),
                     other.by,
                     other.call,
@@ -177,20 +147,60 @@ impl Rank {
             }
             // A loop that touches one place is one access.
             let same = |last: &Accessed| {
-                last.by == self.process && last.at == at && last.deed == deed && last.over == over && over.is_some()
+                (last.by, last.of, last.at, last.deed, last.over) == (by, access.of, access.at, access.deed, access.over)
+                    && access.over.is_some()
             };
             match windows.accesses.last_mut().filter(|last| same(last)) {
-                Some(last) => last.used.extend(&used),
-                None => {
-                    let by = self.process;
-                    windows.accesses.push(Accessed { by, of, used, deed, over, call, at, window });
-                }
+                Some(last) => last.used.extend(&access.used),
+                None => windows.accesses.push(access),
             }
             if windows.accesses.len() > MOST {
                 windows.accesses.drain(..MOST / 2);
             }
             None
         })
+    }
+
+    /// The data of a get have come: it is complete at its target, too.
+    pub(super) fn has_got(&self, number: u64) {
+        if self.windows.borrow().is_empty() {
+            return;
+        }
+        let (moment, by) = (self.moment(), self.process);
+        self.windows_of_all(|windows| {
+            let is_meant = |access: &&mut Accessed| {
+                access.by == by
+                    && access.number == number
+                    && access.deed == Deed::Get
+                    && access.over.is_none()
+            };
+            windows.accesses.iter_mut().filter(is_meant).for_each(|access| access.over = Some(moment));
+        });
+    }
+
+    /// A call reads or writes memory of windows, as the program itself does.
+    pub(super) fn check_windows(&self, uses: &[Used], writes: bool) {
+        if self.windows.borrow().is_empty() {
+            return;
+        }
+        let parts = self.exposed_parts();
+        for used in uses.iter().filter(|used| used.writes == writes) {
+            for (start, end, of) in &parts {
+                if let Some(used) = self.for_others(|| used.within(*start, *end)) {
+                    let touched = self.touching(*of, used, self.call_name(), os::caller());
+                    if let Some(message) = self.accesses(touched) {
+                        self.finding(Kind::WindowRace, &message);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An access of the process itself.
+    fn touching(&self, of: u32, used: Used, call: &'static str, at: usize) -> Accessed {
+        let deed = if used.writes { Deed::Store } else { Deed::Load };
+        let (by, over) = (self.process, Some(self.moment()));
+        Accessed { by, of, used, deed, over, number: 0, call, at, window: (u32::MAX, 0) }
     }
 
     /// Accesses of this process to a rank of a window, or to all, are complete.
@@ -219,7 +229,10 @@ impl Rank {
         let (gone, rest): (Vec<_>, Vec<_>) =
             window.owned.take().into_iter().partition(|(target, _)| rank.is_none_or(|rank| rank == *target));
         *window.owned.borrow_mut() = rest;
-        gone.into_iter().for_each(|(_, number)| self.own_no_longer(number));
+        for (_, number) in gone {
+            self.own_no_longer(number);
+            self.has_got(number);
+        }
     }
 
     /// The window of a process was taken: all that those knew who had it before is known here.
@@ -227,7 +240,7 @@ impl Rank {
         if !self.world.explored {
             return;
         }
-        let key = (window.process(rank), window.number);
+        let key = window.identity(rank);
         let known = self.windows_of_all(|windows| {
             windows.locks.get(&key).map(|(alone, anybody)| match hold {
                 Hold::Exclusive => anybody.clone(),
@@ -245,7 +258,7 @@ impl Rank {
         if !self.world.explored {
             return;
         }
-        let (key, clock) = ((window.process(rank), window.number), self.clock_now());
+        let (key, clock) = (window.identity(rank), self.clock_now());
         self.windows_of_all(|windows| {
             let (alone, anybody) = windows.locks.entry(key).or_default();
             join(anybody, &clock);
@@ -262,21 +275,44 @@ impl Rank {
         self.leaves_in_lock(window, rank, Hold::Shared);
     }
 
-    /// Memory of this process that others may access.
+    /// A process synchronises what it sees of memory that is shared: all that those knew who did so before is known here.
+    pub fn synchronises(&self, key: usize) {
+        if !self.world.explored {
+            return;
+        }
+        let mut clock = self.clock_now();
+        self.windows_of_all(|windows| {
+            let known = windows.syncs.entry(key).or_default();
+            join(known, &clock);
+            clock.clone_from(known);
+        });
+        let mut own = self.clock_of_all.borrow_mut();
+        join(&mut own, &clock);
+        own[self.process as usize] += 1;
+    }
+
+    /// Memory that this process and others may access, and whose it is.
+    fn exposed_parts(&self) -> Vec<(usize, usize, u32)> {
+        self.windows.borrow().iter().flat_map(|window| window.parts()).collect()
+    }
+
+    /// The same, from where to where.
     pub(super) fn exposed_memory(&self) -> Vec<(usize, usize)> {
-        let windows = self.windows.borrow();
-        windows.iter().flat_map(|window| window.memory_of_this_process()).collect()
+        self.exposed_parts().into_iter().map(|(start, end, _)| (start, end)).collect()
     }
 
     /// The program is about to touch memory that others may access; whether that is the end of the execution.
     pub(super) fn touches_window(&self, touch: &Touch) -> bool {
         let (start, end) = (touch.address, touch.address + touch.bytes);
-        if !self.exposed_memory().iter().any(|(low, high)| *low < end && start < *high) {
+        let part = self.exposed_parts().into_iter().find(|(low, high, _)| *low < end && start < *high);
+        let Some((low, high, of)) = part else { return false };
+        // Who uses atomic operations orders what is done by them.
+        if touch.is_atomic {
+            self.synchronises(low);
             return false;
         }
-        let deed = if touch.writes { Deed::Store } else { Deed::Load };
-        let used = Used::bytes(start, end, touch.writes);
-        match self.accesses(self.process, used, deed, "the program", touch.at + 1, (u32::MAX, 0)) {
+        let used = Used::bytes(start.max(low), end.min(high), touch.writes);
+        match self.accesses(self.touching(of, used, "the program", touch.at + 1)) {
             Some(message) => {
                 self.found(Kind::WindowRace, message, touch.at + 1);
                 true

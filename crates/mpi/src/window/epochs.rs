@@ -193,6 +193,30 @@ impl Epochs {
         }
     }
 
+    /// Whether there was an access since a fence.
+    pub fn has_fenced_access(&self) -> bool {
+        self.access == Access::Fence { used: true }
+    }
+
+    /// Whether accesses are to those that have posted.
+    pub fn is_started(&self) -> bool {
+        matches!(self.access, Access::Start(_))
+    }
+
+    /// What has a request is accessed: that is for locks alone (12.3.5).
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn request(&self) -> Result {
+        match self.access {
+            Access::Locks(_) | Access::All => Ok(()),
+            _ => wrong(format!(
+                "accesses with requests need MPI_Win_lock or MPI_Win_lock_all: there is {}",
+                self.now()
+            )),
+        }
+    }
+
     /// The window of a rank is accessed.
     ///
     /// # Errors

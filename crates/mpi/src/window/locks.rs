@@ -33,8 +33,14 @@ impl Holds {
         self.seen[usize::from(hold == Hold::Shared)].store(true, Ordering::Relaxed);
     }
 
-    fn are_mixed(&self) -> bool {
+    /// Whether both are known to be.
+    pub fn are_mixed(&self) -> bool {
         self.are_mixed.load(Ordering::Relaxed)
+    }
+
+    /// Both are known to be, from the beginning.
+    pub fn know(&self) {
+        self.are_mixed.store(true, Ordering::Relaxed);
     }
 
     /// Whether it turned out that both are, and was not known before. It is known from now on.

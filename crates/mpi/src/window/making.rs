@@ -134,6 +134,8 @@ impl Rank {
             awaited: RefCell::default(),
             held: RefCell::default(),
             owned: RefCell::default(),
+            fences: Cell::new(0),
+            fenced: Cell::new(0),
             memory: Cell::new(memory),
             looked: Cell::new((0.0, 0)),
             comm: Rc::clone(&comm),
@@ -260,7 +262,9 @@ impl Rank {
 
     /// `MPI_Win_sync`.
     pub fn sync_window(&self, window: &Window) {
+        self.synchronises(window.identity(0));
         self.ask(Simcall::Yield);
+        self.synchronises(window.identity(0));
         self.looks_at(window);
     }
 }

@@ -74,6 +74,10 @@ pub struct Window {
     pub held: RefCell<BTreeMap<usize, Hold>>,
     /// What accesses to each rank own of the memory of this process, by their numbers.
     pub owned: RefCell<Vec<(usize, u64)>>,
+    /// How many fences this process has called.
+    pub fences: Cell<u64>,
+    /// The moment after the last one.
+    pub fenced: Cell<u32>,
     /// Memory that it frees.
     memory: Cell<*mut c_void>,
     /// When it was looked at in vain, and how often at that date.
@@ -197,14 +201,37 @@ impl Window {
         self.exposed(rank).process
     }
 
-    /// What of the memory of this process others access by calls alone: none of what processes share.
-    pub fn memory_of_this_process(&self) -> Vec<(usize, usize)> {
+    /// What is one and the same for all its processes: the memory of a rank in it.
+    pub fn identity(&self, rank: usize) -> usize {
+        self.exposed[rank] as usize
+    }
+
+    /// What its messages carry.
+    pub fn tag(&self) -> i32 {
+        self.tag
+    }
+
+    /// How it is accessed now.
+    pub fn epochs(&self) -> std::cell::Ref<'_, Epochs> {
+        self.epochs.borrow()
+    }
+
+    /// Memory that this process and others access, from where to where, and whose it is: that of this process, or of all if they
+    /// share it.
+    pub fn parts(&self) -> Vec<(usize, usize, u32)> {
+        let part = |of: &Exposed, base: usize, size: i64| {
+            (base, base.saturating_add(size.max(0) as usize), of.process)
+        };
         let mine = self.mine();
-        let part = |(base, size): (usize, i64)| (base, base.saturating_add(size.max(0) as usize));
-        match mine.is_dynamic {
-            true => mine.attached.borrow().iter().copied().map(part).collect(),
-            false if self.flavor == abi::WIN_FLAVOR_SHARED => Vec::new(),
-            false => vec![part((mine.base.get(), mine.size.get()))],
+        match self.flavor {
+            abi::WIN_FLAVOR_SHARED => (0..self.exposed.len())
+                .map(|rank| self.exposed(rank))
+                .map(|of| part(of, of.base.get(), of.size.get()))
+                .collect(),
+            abi::WIN_FLAVOR_DYNAMIC => {
+                mine.attached.borrow().iter().map(|(base, size)| part(mine, *base, *size)).collect()
+            }
+            _ => vec![part(mine, mine.base.get(), mine.size.get())],
         }
     }
 

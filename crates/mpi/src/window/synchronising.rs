@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use simurgh_kernel::ids::ActivityId;
-use simurgh_kernel::simcall::{Follow, Simcall};
+use simurgh_kernel::simcall::{ActivitySet, Failure, Follow, Payload, Simcall};
 
 use super::{Hold, Window};
 use crate::collectives::{barrier, team::Team};
@@ -73,7 +73,9 @@ impl Rank {
             self.meet(window)?;
             self.finish(window.mine(), None)?;
         }
-        self.meet(window)
+        self.meet(window)?;
+        self.has_fenced(window);
+        Ok(())
     }
 
     /// `MPI_Win_post`.
@@ -131,33 +133,62 @@ impl Rank {
     /// If there is no such epoch, or a message is lost.
     pub fn test_access(&self, window: &Window) -> Result<bool> {
         let ranks = window.epochs.borrow().exposed_to()?;
-        let begun = window.awaited.take();
-        let mut receives = match begun {
-            Some(receives) => receives,
-            None => self.listen(window, &ranks, COMPLETED)?,
-        };
+        let is_begun = window.awaited.borrow().is_some();
+        if !is_begun {
+            let receives = self.listen(window, &ranks, COMPLETED)?;
+            *window.awaited.borrow_mut() = Some(receives);
+        }
         let polls = &self.world.polls.test;
         self.sleep(f64::from(polls.get()) * self.world.costs.test);
-        while !receives.is_empty() {
-            let activities = receives.iter().copied().collect();
-            match self.ask(Simcall::TestAny { activities }).into_over() {
-                Ok((index, result)) => {
-                    receives.remove(index as usize);
-                    let message = result.map_err(crate::request::gone)?;
-                    message.map(Content::of).iter().for_each(|content| self.learns(content));
-                }
+        let left = || window.awaited.borrow().clone().unwrap_or_default();
+        while let Some(first) = left().first().copied() {
+            if is_begun {
+                self.polls(&[first]);
+            }
+            if !left().contains(&first) {
+                continue;
+            }
+            // It is over when all of them are, in whatever order.
+            let activities: ActivitySet = if self.world.explored {
+                [first].into_iter().collect()
+            } else {
+                left().into_iter().collect()
+            };
+            match self.ask(Simcall::TestAny { activities: activities.clone() }).into_over() {
+                Ok((index, result)) => self.has_heard(activities[index as usize], result),
                 Err(_) => break,
             }
         }
-        let over = receives.is_empty();
+        let over = left().is_empty();
         self.has_polled(polls, over);
         if !over {
-            *window.awaited.borrow_mut() = Some(receives);
             return Ok(false);
         }
+        window.awaited.take();
         window.epochs.borrow_mut().is_exposed_no_longer();
         self.finish(window.mine(), None)?;
         Ok(true)
+    }
+
+    /// Whether a test of a window waits for this.
+    pub(crate) fn is_awaited(&self, activity: ActivityId) -> bool {
+        let is_there =
+            |window: &Rc<Window>| window.awaited.borrow().iter().flatten().any(|other| *other == activity);
+        self.windows.borrow().iter().any(is_there)
+    }
+
+    /// What a test of a window waits for is over. What is lost is not told: nobody else would be.
+    pub(crate) fn has_heard(
+        &self,
+        activity: ActivityId,
+        result: std::result::Result<Option<Payload>, Failure>,
+    ) {
+        for window in self.windows.borrow().iter() {
+            window.awaited.borrow_mut().iter_mut().for_each(|left| left.retain(|other| *other != activity));
+        }
+        if let Ok(Some(message)) = result {
+            self.learns(&Content::of(message));
+        }
     }
 
     /// `MPI_Win_lock`.
@@ -186,6 +217,7 @@ impl Rank {
         let settled = window.mine().settle(rank).and(window.exposed(rank).settle(window.comm.rank));
         let hold = window.held.borrow_mut().remove(&rank).unwrap_or(Hold::Shared);
         self.completes_accesses(window, Some(rank));
+        self.holds_no_longer(window, rank);
         self.leaves_in_lock(window, rank, hold);
         self.give_window_back(window.exposed(rank), window.comm.rank, hold);
         settled.and(self.flush(window, rank))

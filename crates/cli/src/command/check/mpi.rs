@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use simurgh_actors::command_line::{checked as run_check, keep_finished, made_of, watchdog};
+use simurgh_actors::command_line::{Stopwatch, checked as run_check, keep_finished, made_of, watchdog};
 use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
@@ -29,6 +29,9 @@ pub(super) struct MpiOptions {
     /// Whether a standard send waits for its receiver [default: both]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(super) buffering: Option<BufferingName>,
+    /// What was known of the program when it was checked before, in the file of a schedule
+    #[arg(long, hide = true, value_delimiter = ',', value_name = "WHAT")]
+    pub(super) knows: Vec<String>,
 }
 
 /// What a standard send does that finds nobody who receives.
@@ -73,6 +76,10 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
     let searches = searches(arguments.mpi.buffering.unwrap_or_default());
     let (mut cases, mut part, mut exit) = (Vec::new(), Part::default(), Exit::Fine);
     let mut text = String::new();
+    let clock = Stopwatch::start();
+    // All searches together take no longer; in words it is rounded.
+    let left =
+        || arguments.options.time.map(|time| ((time - clock.seconds()).max(0.0) * 10.0).round() / 10.0);
     for (number, &(buffering, name)) in searches.iter().enumerate() {
         options.resume = arguments.options.resume.as_deref().map(|path| kept_at(path, number));
         part.buffering = name;
@@ -82,13 +89,17 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             // Whoever goes on with the second one does not begin the first again.
             Ok::<_, Error>(if number + 1 < searches.len() { keep_finished(check) } else { check })
         };
-        let mut came = match determined(&program, check()?, &options, &part)? {
+        options.time = left();
+        let came = determined(&program, check()?, &options, &part)?;
+        options.time = left();
+        let mut came = match came {
             Some(came) => came,
             None => examined(check()?, &options, Some(&part))?,
         };
-        if program.has_learned() {
+        while program.has_learned() {
             // What was kept is of a search that saw less.
             options.resume.take().into_iter().for_each(|path| drop(std::fs::remove_file(path)));
+            options.time = left();
             came = examined(check()?, &options, Some(&part))?;
         }
         if let Some(why) = program.gives_up() {
@@ -152,7 +163,7 @@ fn launch(arguments: &CheckArguments, processes: u32, buffering: Buffering) -> L
 }
 
 /// At most so many steps, and so long, are made to find out whether there is anything to be explored.
-const STEPS: u64 = 20_000_000;
+const STEPS: u64 = 2_000_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs a program once: if nothing in it depends on the order in which something happens, that is all there is to know of it, however
@@ -175,7 +186,7 @@ fn determined(
         resume: None,
         ..options.clone()
     };
-    let patience = options.time.map(duration).transpose()?.map_or(PATIENCE, |time| time.min(PATIENCE));
+    let patience = options.time.map(duration).transpose()?.map_or(PATIENCE, |time| PATIENCE.min(time / 2));
     let check = once.apply(check)?.time(patience).progress(told).stop_when(move |_| interrupt.came());
     let (mut report, subject) = run_check(check)?;
     guard.search_is_over();
@@ -201,6 +212,10 @@ fn checked<'a>(
 ) -> Result<Check<'a>> {
     let mut words = vec!["check".to_owned(), "-n".to_owned(), processes.to_string()];
     words.extend(["--buffering", buffering].map(str::to_owned));
+    let known = program.known();
+    if !known.is_empty() {
+        words.extend(["--knows".to_owned(), known.join(",")]);
+    }
     words.push(arguments.file.display().to_string());
     if !arguments.arguments.is_empty() {
         words.push("--".to_owned());
@@ -222,6 +237,7 @@ pub(crate) fn again<T>(words: &[String], with: impl FnOnce(Check<'_>, &Explored)
         BufferingName::Infinite | BufferingName::Both => (Buffering::Infinite, "infinite"),
     };
     let program = launch(&given, processes, buffering).explored(load(None)?)?;
+    program.knows(&given.mpi.knows);
     with(checked(&program, &given, processes, name)?, &program)
 }
 

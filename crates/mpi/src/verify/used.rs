@@ -1,0 +1,180 @@
+//! Memory that calls read and write, by the datatypes that they are given.
+
+use crate::collectives::buffers::{Blocks, Piece};
+use crate::collectives::call::{Call, Root, What};
+use crate::datatype::Type;
+use crate::p2p::{Incoming, Outgoing};
+
+/// More blocks than these are not listed: they are taken as one.
+pub(super) const BLOCKS_MAX: usize = 10_000;
+
+/// Memory that a call uses.
+#[derive(Debug)]
+pub struct Used {
+    /// From where to where.
+    pub(super) blocks: Vec<(usize, usize)>,
+    /// Whether it is written.
+    pub(super) writes: bool,
+}
+
+impl Used {
+    /// Elements of a datatype.
+    pub fn elements(buffer: usize, count: usize, datatype: &Type, writes: bool) -> Self {
+        Self::range(buffer, datatype, 0, datatype.size * count, writes)
+    }
+
+    /// The memory of `length` bytes of data of many elements, after the first `from`.
+    pub fn range(buffer: usize, datatype: &Type, from: usize, length: usize, writes: bool) -> Self {
+        let mut blocks: Vec<(usize, usize)> = Vec::new();
+        datatype.blocks(from, length, |offset, length| {
+            let start = buffer.wrapping_add_signed(offset as isize);
+            let many = blocks.len() >= BLOCKS_MAX;
+            match blocks.last_mut() {
+                Some((_, end)) if *end == start => *end = start + length,
+                Some((low, end)) if many => {
+                    (*low, *end) = ((*low).min(start), (*end).max(start + length));
+                }
+                _ => blocks.push((start, start + length)),
+            }
+        });
+        Self { blocks, writes }
+    }
+
+    fn piece(piece: &Piece, writes: bool) -> Self {
+        Self::elements(piece.buffer as usize, piece.count, &piece.datatype, writes)
+    }
+
+    fn all(blocks: &Blocks, number: usize, writes: bool) -> Vec<Self> {
+        if blocks.is_empty() {
+            return Vec::new();
+        }
+        (0..number).map(|rank| Self::piece(&blocks.block(rank), writes)).collect()
+    }
+
+    /// From one byte to another.
+    pub(super) fn bytes(start: usize, end: usize, writes: bool) -> Self {
+        Self { blocks: vec![(start, end)], writes }
+    }
+
+    /// More of the same.
+    pub(super) fn extend(&mut self, other: &Used) {
+        for (start, end) in &other.blocks {
+            match self.blocks.iter_mut().find(|(low, high)| *low <= *end && *start <= *high) {
+                Some((low, high)) => (*low, *high) = ((*low).min(*start), (*high).max(*end)),
+                None => self.blocks.push((*start, *end)),
+            }
+        }
+    }
+
+    /// What of it lies from one byte to another.
+    pub(super) fn within(&self, start: usize, end: usize) -> Option<Self> {
+        let cut = |(low, high): &(usize, usize)| ((*low).max(start), (*high).min(end));
+        let blocks: Vec<_> = self.blocks.iter().map(cut).filter(|(low, high)| low < high).collect();
+        (!blocks.is_empty()).then_some(Self { blocks, writes: self.writes })
+    }
+
+    /// Whether they have a byte in common.
+    pub(super) fn overlaps(&self, other: &Used) -> bool {
+        other.blocks.iter().any(|(start, end)| self.meets(*start, *end))
+    }
+
+    pub(super) fn meets(&self, start: usize, end: usize) -> bool {
+        self.blocks.iter().any(|(low, high)| *low < end && start < *high)
+    }
+
+    /// A number of what is in it, if it is read and there is not too much.
+    pub(super) fn sum(&self) -> Option<u64> {
+        const MOST: usize = 1 << 20;
+        let bytes: usize = self.blocks.iter().map(|(start, end)| end - start).sum();
+        if self.writes || bytes > MOST || self.blocks.len() >= BLOCKS_MAX {
+            return None;
+        }
+        let mut sum = 0_u64;
+        for (start, end) in &self.blocks {
+            // SAFETY: the program gave these bytes to be sent.
+            let bytes = unsafe { std::slice::from_raw_parts(*start as *const u8, end - start) };
+            for word in bytes.chunks(8) {
+                let mut whole = [0; 8];
+                whole[..word.len()].copy_from_slice(word);
+                sum = (sum.rotate_left(5) ^ u64::from_le_bytes(whole)).wrapping_mul(0x517c_c1b7_2722_0a95);
+            }
+        }
+        Some(sum)
+    }
+
+    pub(super) fn conflicts(&self, other: &Used) -> bool {
+        (self.writes || other.writes) && self.overlaps(other)
+    }
+}
+
+impl Outgoing {
+    /// The memory that it reads.
+    pub fn uses(&self) -> Vec<Used> {
+        vec![Used::elements(self.buffer as usize, self.count, &self.datatype, false)]
+    }
+}
+
+impl Incoming {
+    /// The memory that it writes.
+    pub fn uses(&self) -> Vec<Used> {
+        let landing = &self.landing;
+        vec![Used::elements(landing.buffer as usize, landing.count, &landing.datatype, true)]
+    }
+}
+
+impl Call {
+    /// Whether it writes elements of types whose entries may overlap each other.
+    pub(super) fn writes_derived(&self) -> bool {
+        let is_derived = |piece: &Piece| piece.datatype.is_derived();
+        match &self.what {
+            What::Bcast { data, .. } => is_derived(data),
+            What::Scatter { mine, .. } => mine.as_ref().is_some_and(is_derived),
+            What::Alltoall { into, .. } => !into.is_empty() && is_derived(&into.block(0)),
+            What::Neighbors { into, .. } => into.iter().any(|(_, piece, _)| is_derived(piece)),
+            _ => false,
+        }
+    }
+
+    /// The memory that it reads and writes.
+    pub fn uses(&self) -> Vec<Used> {
+        let number = self.comm.peers().size();
+        let read =
+            |piece: &Option<Piece>| piece.iter().map(|piece| Used::piece(piece, false)).collect::<Vec<_>>();
+        let written = |piece: &Piece| vec![Used::piece(piece, true)];
+        let (mut uses, others) = match &self.what {
+            What::Barrier => (Vec::new(), Vec::new()),
+            What::Bcast { data, root } => {
+                let sends = match root {
+                    Root::Rank(rank) => !self.comm.is_inter() && *rank == self.comm.rank,
+                    other => *other == Root::Here,
+                };
+                (vec![Used::piece(data, !sends)], Vec::new())
+            }
+            What::Gather { mine, all, .. } => {
+                (read(mine), all.as_ref().map_or_else(Vec::new, |all| Used::all(all, number, true)))
+            }
+            What::Scatter { all, mine, .. } => (
+                all.as_ref().map_or_else(Vec::new, |all| Used::all(all, number, false)),
+                mine.as_ref().map_or_else(Vec::new, written),
+            ),
+            What::Allgather { mine, all } => (read(mine), Used::all(all, number, true)),
+            What::Alltoall { out, into } => (
+                out.as_ref().map_or_else(Vec::new, |out| Used::all(out, number, false)),
+                Used::all(into, number, true),
+            ),
+            What::Reduce { input, output, .. } => {
+                (read(input), output.as_ref().map_or_else(Vec::new, written))
+            }
+            What::Allreduce { input, output, .. } | What::Scan { input, output, .. } => {
+                (read(input), written(output))
+            }
+            What::ReduceScatter { input, output, .. } => (vec![Used::piece(input, false)], written(output)),
+            What::Neighbors { out, into } => (
+                out.iter().map(|(_, piece, _)| Used::piece(piece, false)).collect(),
+                into.iter().map(|(_, piece, _)| Used::piece(piece, true)).collect(),
+            ),
+        };
+        uses.extend(others);
+        uses
+    }
+}
