@@ -21,7 +21,7 @@ use crate::actions::{Action, Actions, Class, Engine, NO_VARIABLE, Phase};
 use crate::alarms::Alarms;
 use crate::config::{Config, HostModel};
 use crate::cpu::Cpu;
-use crate::disk::Disks;
+use crate::disk::{Disks, Operation};
 use crate::energy::Energy;
 use crate::error::Error;
 use crate::explain::Explainer;
@@ -51,6 +51,8 @@ pub struct Models {
     alarms: Alarms,
     /// Dates of transfers: the ends of their waits, then their own.
     network_dates: EventHeap,
+    /// Dates of disk accesses: the first end of each direction of a disk, and accesses of no bytes.
+    disk_dates: EventHeap,
     cpu: Cpu,
     network: Network,
     disks: Disks,
@@ -82,9 +84,10 @@ impl Models {
             host_dates: EventHeap::default(),
             alarms: Alarms::default(),
             network_dates: EventHeap::default(),
+            disk_dates: EventHeap::default(),
             cpu: Cpu::new(&platform, method, precision),
             network: Network::new(&platform, config, method),
-            disks: Disks::new(&platform, method, precision),
+            disks: Disks::new(&platform, precision, config.whole_bytes),
             parallel: Parallel::new(precision, config.tcp_gamma),
             profiles: Profiles::new(&platform),
             energy: if config.energy { Energy::new(&platform)? } else { Energy::default() },
@@ -117,9 +120,10 @@ impl Models {
 
     /// Counts of what was done so far.
     pub fn statistics(&self) -> Statistics {
-        let systems = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
+        let [cpu, network, parallel] =
+            [&self.cpu.system, &self.network.system, &self.parallel.system].map(|system| system.counts());
         let mut statistics = self.statistics;
-        for (solves, variables) in systems.map(|system| system.counts()) {
+        for (solves, variables) in [cpu, network, parallel, self.disks.counts()] {
             statistics.solves += solves;
             statistics.variables_solved += variables;
         }
@@ -258,10 +262,14 @@ impl Models {
     /// Starts a read or a write.
     pub fn io(&mut self, what: DiskAccess, token: Token) -> Result<ActionId, Refused> {
         Refused::unless_sensible("the priority of a disk access", what.priority)?;
-        let tag = self.actions.next_index();
-        let variable = self.disks.start(&self.platform, &what, tag);
-        let id = self.insert(Engine::Disk, Class::Disk, variable.0, what.bytes.max(0.0).trunc(), token);
+        let clock = self.disks.clock(&self.platform, &what);
+        let bytes = what.bytes.max(0.0).trunc();
+        let id = self.insert_action(Action {
+            factor: what.priority,
+            ..self.action(Engine::Disk, Class::Disk, clock, bytes, token)
+        });
         self.explain_start(id, || What::DiskAccess(what));
+        self.begin_moving(id.index());
         Ok(id)
     }
 
@@ -352,7 +360,11 @@ impl Models {
             Engine::Cpu => self.cpu.resume(variable),
             Engine::Network => self.resume_flow(variable),
             Engine::Uncontended => unreachable!("no flow is alone and suspended"),
-            Engine::Disk => self.disks.resume(variable),
+            Engine::Disk => {
+                let &Action { order, factor, variable: clock, remaining, .. } = action;
+                let operation = Operation { action: index, order, priority: factor };
+                self.disks.join(clock, operation, remaining, self.now);
+            }
             Engine::Parallel => self.parallel.resume(variable),
         }
     }
@@ -361,8 +373,8 @@ impl Models {
     fn dates_of(&mut self, index: u32) -> &mut EventHeap {
         match self.actions.at(index).class {
             Class::Host => &mut self.host_dates,
-            // Disks have no dates; their class never gets here.
-            Class::Network | Class::Disk => &mut self.network_dates,
+            Class::Network => &mut self.network_dates,
+            Class::Disk => &mut self.disk_dates,
         }
     }
 
@@ -392,14 +404,19 @@ impl Models {
                 }
                 self.network.system.remove_variable(id);
             }
-            Engine::Disk => {
-                self.disks.system.remove_variable(id);
-                self.disks.running.retain(|&other| other != index);
-            }
+            Engine::Disk => self.leave_disk(index),
             Engine::Parallel => self.parallel.system.remove_variable(id),
         }
         self.explain_end(index);
         self.actions.remove(index);
+    }
+
+    /// A disk access stops where it is, if it is under way.
+    fn leave_disk(&mut self, index: u32) {
+        if let Some(clock) = self.disks.ends.clock_of(index) {
+            let left = self.disks.leave(clock, index, &self.actions, self.now);
+            self.actions.at_mut(index).remaining = left;
+        }
     }
 
     fn set_contentions(&mut self, penalties: &[(u32, f64)]) {
