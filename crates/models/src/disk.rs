@@ -9,9 +9,9 @@
 
 use simurgh_platform::{DiskId, Platform};
 
-use crate::actions::Actions;
+use crate::actions::{Action, Actions};
 use crate::heap::EventHeap;
-use crate::virtual_time::VirtualTime;
+use crate::virtual_time::{Newcomer, VirtualTime};
 use crate::work::{Direction, DiskAccess};
 
 /// The disks that were used so far, and the operations under way.
@@ -89,21 +89,20 @@ impl Disks {
         2 * slot + u32::from(what.direction == Direction::Write)
     }
 
-    /// An operation takes part from now on, with `bytes` to go.
-    pub fn join(&mut self, clock: u32, operation: Operation, bytes: f64, now: f64) {
-        let Operation { action, order, priority } = operation;
+    /// An operation takes part from now on; its weight is its priority.
+    pub fn join(&mut self, clock: u32, operation: Newcomer, now: f64) {
         if self.running == 0 && self.last_stop.is_some() {
             self.last_stop = Some(now);
         }
         self.running += 1;
-        self.side_mut(clock).priorities += priority;
-        self.ends.insert(clock, action, order, bytes / priority, now);
+        self.side_mut(clock).priorities += operation.weight;
+        self.ends.insert(clock, operation, now);
     }
 
     /// An operation takes part no longer; answers the bytes that are left.
     pub fn leave(&mut self, clock: u32, action: u32, actions: &Actions, now: f64) -> f64 {
         let priority = actions.at(action).factor;
-        let left = self.ends.remove(action, now) * priority;
+        let left = self.ends.remove(action, now);
         self.running -= 1;
         let count = self.ends.count(clock);
         let side = self.side_mut(clock);
@@ -162,8 +161,9 @@ impl Disks {
             for &index in &running {
                 let action = actions.at_mut(index);
                 action.remaining -= (level * action.factor * (now - last_stop)).round_ties_even();
+                let &mut Action { order, remaining: work, factor: weight, .. } = action;
                 self.ends.remove(index, now);
-                self.ends.insert(clock, index, action.order, action.remaining / action.factor, now);
+                self.ends.insert(clock, Newcomer { thing: index, order, work, weight }, now);
             }
             self.ends.date_first(clock, dates);
         }
@@ -228,14 +228,6 @@ impl Disks {
         self.slots[disk.index()] = slot;
         slot
     }
-}
-
-/// What is asked of the disks for an action.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Operation {
-    pub action: u32,
-    pub order: u64,
-    pub priority: f64,
 }
 
 /// What a priority of 1 gets, of reads and of writes, where these are the sums of their priorities; and what limits it. That is

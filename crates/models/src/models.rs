@@ -4,10 +4,12 @@
 //! 2. `clock.rs`: a step of the clock;
 //! 3. `steering.rs`: cancel, suspend, resume, priorities, bounds;
 //! 4. `uncontended.rs`: flows that have their links to themselves;
-//! 5. `resources.rs`: hosts and links, read and changed;
-//! 6. `recording.rs`: loads, energy, explanations.
+//! 5. `pools.rs`: members of pools, dated in virtual time;
+//! 6. `resources.rs`: hosts and links, read and changed;
+//! 7. `recording.rs`: loads, energy, explanations.
 
 mod clock;
+mod pools;
 mod recording;
 mod resources;
 mod steering;
@@ -21,7 +23,7 @@ use crate::actions::{Action, Actions, Class, Engine, NO_VARIABLE, Phase};
 use crate::alarms::Alarms;
 use crate::config::{Config, HostModel};
 use crate::cpu::Cpu;
-use crate::disk::{Disks, Operation};
+use crate::disk::Disks;
 use crate::energy::Energy;
 use crate::error::Error;
 use crate::explain::Explainer;
@@ -34,6 +36,7 @@ use crate::profiles::Profiles;
 use crate::seeing::What;
 use crate::step::{Change, Ended, Statistics};
 use crate::time::SimTime;
+use crate::virtual_time::Newcomer;
 use crate::work::{ActionId, DiskAccess, Execution, ParallelTask, Refused, Resource, Token, Transfer};
 use recording::UsageRecorder;
 
@@ -361,9 +364,8 @@ impl Models {
             Engine::Network => self.resume_flow(variable),
             Engine::Uncontended => unreachable!("no flow is alone and suspended"),
             Engine::Disk => {
-                let &Action { order, factor, variable: clock, remaining, .. } = action;
-                let operation = Operation { action: index, order, priority: factor };
-                self.disks.join(clock, operation, remaining, self.now);
+                let &Action { order, factor: weight, variable: clock, remaining: work, .. } = action;
+                self.disks.join(clock, Newcomer { thing: index, order, work, weight }, self.now);
             }
             Engine::Parallel => self.parallel.resume(variable),
         }
@@ -389,6 +391,7 @@ impl Models {
     fn release_dated(&mut self, index: u32) {
         let Action { engine, variable, phase, .. } = *self.actions.at(index);
         let id = VariableId(variable);
+        self.leave_clock(index);
         match engine {
             Engine::Timer => {}
             Engine::Uncontended if phase == Phase::Waiting => {}

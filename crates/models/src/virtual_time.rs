@@ -11,6 +11,7 @@
 //! after as many changes as there are ends on it.
 
 use crate::heap::{EventHeap, Lane};
+use crate::ladder_queue::Moment;
 
 /// Clocks, and the ends on them. Things are numbered from 0; each is on one clock at most.
 #[derive(Clone, Default, Debug)]
@@ -30,6 +31,8 @@ struct Clock {
     ends: Vec<End>,
     /// How many changes there were since it was set back.
     changes: usize,
+    /// Under which number the first end was written down since the last change of the level.
+    sequence: Option<u64>,
     /// Whose end was written down elsewhere as the first, if it is still on the clock.
     dated: Option<u32>,
 }
@@ -38,6 +41,7 @@ struct Clock {
 #[derive(Copy, Clone, PartialEq, Debug)]
 struct End {
     reading: f64,
+    weight: f64,
     order: u64,
     thing: u32,
 }
@@ -59,6 +63,15 @@ impl End {
     }
 }
 
+/// Who comes to a clock.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(crate) struct Newcomer {
+    pub thing: u32,
+    pub order: u64,
+    pub work: f64,
+    pub weight: f64,
+}
+
 /// The end that comes first on a clock.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(crate) struct FirstEnd {
@@ -72,6 +85,11 @@ impl VirtualTime {
     pub fn add_clock(&mut self) -> u32 {
         self.clocks.push(Clock::default());
         self.clocks.len() as u32 - 1
+    }
+
+    /// Whether somebody ever came to a clock of this number.
+    pub fn has_clock(&self, clock: u32) -> bool {
+        (clock as usize) < self.clocks.len()
     }
 
     /// Which clock a thing is on.
@@ -90,25 +108,30 @@ impl VirtualTime {
         self.clocks[clock as usize].ends.iter().map(|end| end.thing)
     }
 
-    /// Somebody comes who is done when a weight of 1 has received `amount` from now on.
-    pub fn insert(&mut self, clock: u32, thing: u32, order: u64, amount: f64, now: f64) {
+    /// Somebody of this weight comes, who has so much work to do from now on.
+    pub fn insert(&mut self, clock: u32, newcomer: Newcomer, now: f64) {
+        let Newcomer { thing, order, work, weight } = newcomer;
+        while self.clocks.len() <= clock as usize {
+            self.add_clock();
+        }
         if self.places.len() <= thing as usize {
             self.places.resize(thing as usize + 1, Place { clock: NOWHERE, position: 0 });
         }
         debug_assert!(self.clock_of(thing).is_none(), "a thing is on one clock");
         let on = self.settle(clock, now);
-        let reading = on.received + amount;
-        on.ends.push(End { reading, order, thing });
+        let reading = on.received + work / weight;
+        on.ends.push(End { reading, weight, order, thing });
         let last = on.ends.len() - 1;
         self.places[thing as usize] = Place { clock, position: last as u32 };
         self.rise(clock, last);
     }
 
-    /// What a weight of 1 must receive until a thing is done.
+    /// The work that a thing has still to do.
     pub fn left(&self, thing: u32, now: f64) -> f64 {
         let Place { clock, position } = self.places[thing as usize];
         let clock = &self.clocks[clock as usize];
-        (clock.ends[position as usize].reading - clock.reading_at(now)).max(0.0)
+        let End { reading, weight, .. } = clock.ends[position as usize];
+        (reading - clock.reading_at(now)).max(0.0) * weight
     }
 
     /// Somebody goes; answers what was [`left`](Self::left).
@@ -133,13 +156,15 @@ impl VirtualTime {
 
     /// The clock goes at another pace from now on.
     pub fn set_level(&mut self, clock: u32, level: f64, now: f64) {
-        self.settle(clock, now).level = level;
+        let on = self.settle(clock, now);
+        on.level = level;
+        on.sequence = None;
     }
 
     /// The end that comes first, unless the clock stands still.
     pub fn first(&self, clock: u32) -> Option<FirstEnd> {
         let clock = &self.clocks[clock as usize];
-        let &End { reading, order, thing } = clock.ends.first()?;
+        let &End { reading, order, thing, .. } = clock.ends.first()?;
         let left = reading - clock.received;
         let date = if left > 0.0 { clock.updated + left / clock.level } else { clock.updated };
         (date < f64::INFINITY).then_some(FirstEnd { thing, date, order })
@@ -148,12 +173,14 @@ impl VirtualTime {
     /// Writes down the date of the first end of a clock, in place of the one that was first the last time.
     pub fn date_first(&mut self, clock: u32, dates: &mut EventHeap) {
         let first = self.first(clock);
-        let dated = std::mem::replace(&mut self.clocks[clock as usize].dated, first.map(|end| end.thing));
+        let on = &mut self.clocks[clock as usize];
+        let dated = std::mem::replace(&mut on.dated, first.map(|end| end.thing));
         if let Some(before) = dated.filter(|&before| first.is_none_or(|end| end.thing != before)) {
             dates.remove(before);
         }
         if let Some(FirstEnd { thing, date, order }) = first {
-            dates.set_ranked(Lane::Ends, thing, date, order as u32);
+            let sequence = *on.sequence.get_or_insert(dates.sequence());
+            dates.set_as_of(Lane::Ends, thing, Moment { date, sequence }, order as u32);
         }
     }
 
@@ -262,7 +289,9 @@ mod tests {
                 plain.pass(step);
                 match act {
                     0 | 1 => {
-                        time.insert(clock, number, u64::from(number), f64::from(first), now);
+                        let weight = f64::from(1 + second % 3);
+                        let work = f64::from(first) * weight;
+                        time.insert(clock, Newcomer { thing: number, order: u64::from(number), work, weight }, now);
                         plain.left.push((number, f64::from(first)));
                     }
                     2 => {
@@ -278,6 +307,7 @@ mod tests {
                         let place = plain.left.iter().position(|&(thing, _)| thing == end.thing).unwrap();
                         let left = plain.left.remove(place).1;
                         let told = time.remove(end.thing, now);
+                        let told = told / f64::from(1 + acts[end.thing as usize].2 % 3);
                         prop_assert!((told - left).abs() <= 1e-9 * left.max(1.0), "{told} {left}");
                     }
                 }
@@ -292,7 +322,7 @@ mod tests {
         let clock = time.add_clock();
         time.set_level(clock, 2.0, 0.0);
         for thing in [3, 1, 4, 0, 2] {
-            time.insert(clock, thing, u64::from(thing), 10.0, 0.0);
+            time.insert(clock, Newcomer { thing, order: u64::from(thing), work: 20.0, weight: 2.0 }, 0.0);
         }
         for thing in 0..5 {
             assert_eq!(time.first(clock), Some(FirstEnd { thing, date: 5.0, order: u64::from(thing) }));

@@ -3,6 +3,7 @@
 use simurgh_platform::ProfileTarget;
 
 use super::Models;
+use super::pools::follow_pools;
 use crate::actions::{Action, Class, Engine, Phase};
 use crate::heap::Lane;
 use crate::maxmin::VariableId;
@@ -247,6 +248,7 @@ impl Models {
             actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
         network.system.clear_reserved();
+        follow_pools(&mut network.system, &mut network.ends, actions, network_dates, *now);
     }
 
     fn solve_changed(&mut self) {
@@ -264,6 +266,7 @@ impl Models {
                 let index = cpu.system.tag(variable);
                 actions.at_mut(index).set_share(index, cpu.system.value(variable), now, host_dates);
             }
+            follow_pools(&mut cpu.system, &mut cpu.ends, actions, host_dates, now);
         }
         if disks.is_changed() {
             solved = true;

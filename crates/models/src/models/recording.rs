@@ -39,6 +39,8 @@ impl Models {
         if on {
             self.end_uncontended();
         }
+        self.cpu.system.forbid_pools(on);
+        self.network.system.forbid_pools(on);
         self.explainer = on.then(|| self.explainer.take().unwrap_or_default());
     }
 

@@ -22,6 +22,7 @@ impl Models {
         let now = self.now;
         let variable = self.variable_of(index);
         let date = self.dates_of(index).date(index);
+        self.leave_clock(index);
         let action = self.actions.at_mut(index);
         action.suspended = true;
         if action.phase == Phase::Waiting {
@@ -114,8 +115,12 @@ impl Models {
                 None => action.remaining,
             },
             Engine::Disk if self.disks.ends.clock_of(index).is_some() => {
-                self.disks.ends.left(index, self.now) * action.factor
+                self.disks.ends.left(index, self.now)
             }
+            Engine::Network if self.network.ends.clock_of(index).is_some() => {
+                self.network.ends.left(index, self.now)
+            }
+            Engine::Cpu if self.cpu.ends.clock_of(index).is_some() => self.cpu.ends.left(index, self.now),
             _ => action.remaining_at(self.now),
         })
     }
