@@ -1,17 +1,21 @@
-//! Workloads to measure Simurgh with. Four of them exist on SimGrid too, as the programs that `benches/vs-simgrid` compiles:
+//! Workloads to measure Simurgh with. Most of them exist on SimGrid too, as the programs that `benches/vs-simgrid` compiles:
 //! both sides do the same work and print the same line.
 //!
 //! - [`pingpong`]: one byte to and fro: what a message costs.
 //! - [`master_workers`]: one sender, many receivers, computations.
 //! - [`flows`]: many transfers at once, whose shares change all the time.
 //! - [`chord`]: a peer-to-peer system: many actors, small messages, timers that are mostly taken back.
+//! - [`backbone`]: flows that share one full link, and nothing else.
+//! - [`disks`]: many accesses to one disk at once.
 //! - [`matmul`]: real computation in the code of the actors, for several workers.
 //! - [`growth`]: how the cost of these grows, measured and drawn ([`chart`]).
 //! - [`star`]: the platform of most of them.
 #![forbid(unsafe_code)]
 
+mod backbone;
 mod chart;
 mod chord;
+mod disks;
 mod flows;
 mod growth;
 mod master_workers;
@@ -71,6 +75,21 @@ enum Workload {
         /// How many simulated seconds
         #[arg(value_parser = seconds)]
         end: f64,
+    },
+    /// Pairs of hosts talk over one backbone, which is full
+    Backbone {
+        /// How many pairs
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        flows: u32,
+        /// A rate of its own for each
+        #[arg(value_parser = ["rates"])]
+        rates: Option<String>,
+    },
+    /// Actors of one host read from and write to its disk
+    Disks {
+        /// How many actors
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        actors: u32,
     },
     /// A matrix product, really computed by a grid of actors
     Matmul(matmul::Options),
@@ -155,6 +174,8 @@ fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Option<Line>> {
         Workload::Pingpong { round_trips } => pingpong::run(round_trips, threads),
         Workload::Masterworkers { workers, tasks } => master_workers::run(workers, tasks, threads),
         Workload::Flows { hosts, flows } => flows::run(hosts, flows, threads),
+        Workload::Backbone { flows, ref rates } => backbone::run(flows, rates.is_some(), threads),
+        Workload::Disks { actors } => disks::run(actors, threads),
         Workload::Chord { nodes, end } => {
             if nodes >= MANY {
                 pages::make_large();

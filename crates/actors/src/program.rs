@@ -15,7 +15,7 @@ use simurgh_kernel::ids::{ActorId, ExposedId, MailboxId};
 use simurgh_kernel::kernel::Unreceived;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Answer, Note, PlatformRequest, SpawnRequest};
-use simurgh_kernel::simulation::{End, Report, Simulation as Engine, Stopwatch};
+use simurgh_kernel::simulation::{End, Pacing, Report, Simulation as Engine, Stopwatch};
 use simurgh_models::{Config, Models, SimTime};
 use simurgh_platform::{ActorDeclaration, HostId, OnFailure, Platform};
 
@@ -440,6 +440,7 @@ impl Program {
         for (key, value) in &settings.config {
             config.set(key, value)?;
         }
+        config.whole_bytes = settings.pacing == Pacing::Reference;
         self.shared.mix_seed(settings.seed);
         let mut simulation = Engine::new(Models::new(platform, &config)?, self.shared.seed());
         simulation.set_program(self.shared.tag().0);

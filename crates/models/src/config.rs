@@ -44,6 +44,8 @@ pub struct Config {
     pub concurrency_limit: Option<u32>,
     /// InfiniBand contention: penalty of receiving, of sending, and of both at once.
     pub infiniband: Infiniband,
+    /// Whether disk accesses lose whole bytes at each stop of the clock, as in SimGrid, instead of being fluids.
+    pub whole_bytes: bool,
 }
 
 /// How messages move.
@@ -122,6 +124,7 @@ impl Default for Config {
             energy: true,
             concurrency_limit: None,
             infiniband: Infiniband { beta_in: 0.965, beta_out: 0.925, gamma_out: 1.35 },
+            whole_bytes: false,
         }
     }
 }

@@ -8,12 +8,15 @@
 use simurgh_platform::{HostId, Platform};
 
 use crate::maxmin::{ConstraintId, Method, Sharing, System, Use, VariableId};
+use crate::virtual_time::VirtualTime;
 use crate::work::Execution;
 
 /// The processors of the hosts that were used or changed so far.
 #[derive(Debug)]
 pub(crate) struct Cpu {
     pub system: System,
+    /// The ends of members of pools.
+    pub ends: VirtualTime,
     /// Where each host is in `hosts`; made when first needed.
     slots: Vec<u32>,
     pub hosts: Vec<HostState>,
@@ -67,6 +70,7 @@ impl Cpu {
     pub fn new(platform: &Platform, method: Method, precision: f64) -> Cpu {
         Cpu {
             system: System::new(method, precision),
+            ends: VirtualTime::default(),
             slots: vec![NOT_YET; platform.host_count()],
             hosts: Vec::new(),
             executions: Vec::new(),

@@ -86,6 +86,17 @@ impl EventHeap {
         self.put_in(lane, thing, date, rank);
     }
 
+    /// The number under which dates are set together now.
+    #[inline]
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// As [`set_ranked`](Self::set_ranked), as if together with others that were set before.
+    pub(crate) fn set_as_of(&mut self, lane: Lane, thing: u32, moment: Moment, rank: u32) {
+        self.put_entry(lane, Entry { moment, thing, rank });
+    }
+
     /// Puts an entry into the heap, where its thing stands at this position.
     fn put(&mut self, entry: Entry, position: u32) {
         match position {
@@ -120,7 +131,12 @@ impl EventHeap {
     /// Puts an entry into a lane if it comes in order, else into the heap.
     #[inline]
     fn put_in(&mut self, lane: Lane, thing: u32, date: f64, rank: u32) {
-        let entry = self.entry(thing, date, rank);
+        self.put_entry(lane, self.entry(thing, date, rank));
+    }
+
+    #[inline]
+    fn put_entry(&mut self, lane: Lane, entry: Entry) {
+        let Entry { thing, moment: Moment { date, .. }, .. } = entry;
         let position = self.position_for(thing);
         let ring = &mut self.lanes[lane as usize];
         if position != ABSENT || ring.entries.last().is_some_and(|last| entry < *last) {

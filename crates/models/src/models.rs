@@ -4,10 +4,12 @@
 //! 2. `clock.rs`: a step of the clock;
 //! 3. `steering.rs`: cancel, suspend, resume, priorities, bounds;
 //! 4. `uncontended.rs`: flows that have their links to themselves;
-//! 5. `resources.rs`: hosts and links, read and changed;
-//! 6. `recording.rs`: loads, energy, explanations.
+//! 5. `pools.rs`: members of pools, dated in virtual time;
+//! 6. `resources.rs`: hosts and links, read and changed;
+//! 7. `recording.rs`: loads, energy, explanations.
 
 mod clock;
+mod pools;
 mod recording;
 mod resources;
 mod steering;
@@ -34,6 +36,7 @@ use crate::profiles::Profiles;
 use crate::seeing::What;
 use crate::step::{Change, Ended, Statistics};
 use crate::time::SimTime;
+use crate::virtual_time::Newcomer;
 use crate::work::{ActionId, DiskAccess, Execution, ParallelTask, Refused, Resource, Token, Transfer};
 use recording::UsageRecorder;
 
@@ -51,6 +54,8 @@ pub struct Models {
     alarms: Alarms,
     /// Dates of transfers: the ends of their waits, then their own.
     network_dates: EventHeap,
+    /// Dates of disk accesses: the first end of each direction of a disk, and accesses of no bytes.
+    disk_dates: EventHeap,
     cpu: Cpu,
     network: Network,
     disks: Disks,
@@ -82,9 +87,10 @@ impl Models {
             host_dates: EventHeap::default(),
             alarms: Alarms::default(),
             network_dates: EventHeap::default(),
+            disk_dates: EventHeap::default(),
             cpu: Cpu::new(&platform, method, precision),
             network: Network::new(&platform, config, method),
-            disks: Disks::new(&platform, method, precision),
+            disks: Disks::new(&platform, precision, config.whole_bytes),
             parallel: Parallel::new(precision, config.tcp_gamma),
             profiles: Profiles::new(&platform),
             energy: if config.energy { Energy::new(&platform)? } else { Energy::default() },
@@ -117,9 +123,10 @@ impl Models {
 
     /// Counts of what was done so far.
     pub fn statistics(&self) -> Statistics {
-        let systems = [&self.cpu.system, &self.network.system, &self.disks.system, &self.parallel.system];
+        let [cpu, network, parallel] =
+            [&self.cpu.system, &self.network.system, &self.parallel.system].map(|system| system.counts());
         let mut statistics = self.statistics;
-        for (solves, variables) in systems.map(|system| system.counts()) {
+        for (solves, variables) in [cpu, network, parallel, self.disks.counts()] {
             statistics.solves += solves;
             statistics.variables_solved += variables;
         }
@@ -258,10 +265,14 @@ impl Models {
     /// Starts a read or a write.
     pub fn io(&mut self, what: DiskAccess, token: Token) -> Result<ActionId, Refused> {
         Refused::unless_sensible("the priority of a disk access", what.priority)?;
-        let tag = self.actions.next_index();
-        let variable = self.disks.start(&self.platform, &what, tag);
-        let id = self.insert(Engine::Disk, Class::Disk, variable.0, what.bytes.max(0.0).trunc(), token);
+        let clock = self.disks.clock(&self.platform, &what);
+        let bytes = what.bytes.max(0.0).trunc();
+        let id = self.insert_action(Action {
+            factor: what.priority,
+            ..self.action(Engine::Disk, Class::Disk, clock, bytes, token)
+        });
         self.explain_start(id, || What::DiskAccess(what));
+        self.begin_moving(id.index());
         Ok(id)
     }
 
@@ -352,7 +363,10 @@ impl Models {
             Engine::Cpu => self.cpu.resume(variable),
             Engine::Network => self.resume_flow(variable),
             Engine::Uncontended => unreachable!("no flow is alone and suspended"),
-            Engine::Disk => self.disks.resume(variable),
+            Engine::Disk => {
+                let &Action { order, factor: weight, variable: clock, remaining: work, .. } = action;
+                self.disks.join(clock, Newcomer { thing: index, order, work, weight }, self.now);
+            }
             Engine::Parallel => self.parallel.resume(variable),
         }
     }
@@ -361,8 +375,8 @@ impl Models {
     fn dates_of(&mut self, index: u32) -> &mut EventHeap {
         match self.actions.at(index).class {
             Class::Host => &mut self.host_dates,
-            // Disks have no dates; their class never gets here.
-            Class::Network | Class::Disk => &mut self.network_dates,
+            Class::Network => &mut self.network_dates,
+            Class::Disk => &mut self.disk_dates,
         }
     }
 
@@ -377,6 +391,7 @@ impl Models {
     fn release_dated(&mut self, index: u32) {
         let Action { engine, variable, phase, .. } = *self.actions.at(index);
         let id = VariableId(variable);
+        self.leave_clock(index);
         match engine {
             Engine::Timer => {}
             Engine::Uncontended if phase == Phase::Waiting => {}
@@ -392,14 +407,19 @@ impl Models {
                 }
                 self.network.system.remove_variable(id);
             }
-            Engine::Disk => {
-                self.disks.system.remove_variable(id);
-                self.disks.running.retain(|&other| other != index);
-            }
+            Engine::Disk => self.leave_disk(index),
             Engine::Parallel => self.parallel.system.remove_variable(id),
         }
         self.explain_end(index);
         self.actions.remove(index);
+    }
+
+    /// A disk access stops where it is, if it is under way.
+    fn leave_disk(&mut self, index: u32) {
+        if let Some(clock) = self.disks.ends.clock_of(index) {
+            let left = self.disks.leave(clock, index, &self.actions, self.now);
+            self.actions.at_mut(index).remaining = left;
+        }
     }
 
     fn set_contentions(&mut self, penalties: &[(u32, f64)]) {

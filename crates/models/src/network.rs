@@ -22,6 +22,7 @@ use crate::infiniband::Contention;
 use crate::maxmin::{Capacity, ConstraintId, Method, Note, Sharing, System, Use, VariableId};
 use crate::route_cache::{CachedRoute, RouteCache};
 use crate::seeing::{FlowFacts, Limit};
+use crate::virtual_time::VirtualTime;
 use crate::work::{Refused, Resource, Transfer};
 use access_links::AccessLinks;
 pub(crate) use uncontended::UncontendedFlow;
@@ -30,6 +31,8 @@ pub(crate) use uncontended::UncontendedFlow;
 #[derive(Debug)]
 pub(crate) struct Network {
     pub system: System,
+    /// The ends of members of pools.
+    pub ends: VirtualTime,
     /// Where each group of neighbours among the links begins in `links`; made when first needed. The links of a host
     /// are neighbours, and so stay together in memory.
     slots: Vec<u32>,
@@ -133,6 +136,7 @@ impl Network {
     pub fn new(platform: &Platform, config: &Config, method: Method) -> Network {
         Network {
             system: System::new(method, config.precision_work_amount),
+            ends: VirtualTime::default(),
             slots: vec![NOT_YET; platform.link_count().div_ceil(GROUP)],
             links: Vec::new(),
             access_links: AccessLinks::default(),

@@ -35,6 +35,7 @@ fn check(path: &Path, solver: Solver) -> Result<(), String> {
     let scenario = Scenario::read(path);
     let mut config = scenario.config;
     config.solver = solver;
+    config.whole_bytes = true;
     let platform = Arc::new(Platform::from_file(&scenario.platform).map_err(|error| error.to_string())?);
     let mut player = Player::new(platform, &config, scenario.actors);
     player.run();

@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable};
-use super::{ConstraintId, System, VariableId};
+use super::{ConstraintId, System, VariableId, pool};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
 #[derive(Clone, Default, Debug)]
@@ -86,7 +86,11 @@ pub(super) fn solve(system: &mut System) {
         for position in 0..scratch.full.len() {
             let full = scratch.full[position];
             find_unfixed(system, full, &scratch.users, &mut scratch.unfixed);
-            left -= fix_users(system, full, least, lowest, &scratch.unfixed);
+            let count = fix_users(system, full, least, lowest, &scratch.unfixed);
+            left -= count;
+            if count >= pool::MANY && lowest >= least {
+                system.pools.crowded = Some(full);
+            }
         }
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.

@@ -11,24 +11,28 @@
 //! 3. `incremental.rs`: only what is reachable from a change;
 //! 4. `single_user.rs`: a variable that shares nothing;
 //! 5. `reservation.rs`: one that shares nothing, and so needs no variable;
-//! 6. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 7. `storage.rs`: lists in flat arrays.
+//! 6. `pool.rs`: those who share one full constraint and nothing else;
+//! 7. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 8. `storage.rs`: lists in flat arrays.
 
 mod bottleneck;
 mod incremental;
 mod obvious;
+mod pool;
 mod reservation;
 mod single_user;
 mod storage;
 #[cfg(test)]
 mod tests;
 
+pub use pool::Standing;
 pub use reservation::{Wanted, value};
 pub use storage::{Capacity, ConstraintId, FixedBy, Note, Sharing, Use, VariableId};
 
 use crate::config::Solver;
 use crate::prefetch::prefetch_from;
 use incremental::Scratch;
+use pool::Pools;
 use reservation::VARIABLES;
 use storage::{Constraint, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
 
@@ -74,6 +78,7 @@ pub struct System {
     method: Method,
     precision: f64,
     scratch: Scratch,
+    pools: Pools,
     solves: u64,
     variables_solved: u64,
 }
@@ -115,6 +120,7 @@ impl System {
             method,
             precision,
             scratch: Scratch::default(),
+            pools: Pools::default(),
             solves: 0,
             variables_solved: 0,
         }
@@ -163,7 +169,8 @@ impl System {
 
     /// Forgets a variable. Its slots go to those that wait for them.
     pub fn remove_variable(&mut self, id: VariableId) {
-        let is_out = self.variables[id.index()].state == State::Active && self.leave_single_user(id.0);
+        let Variable { state, pool, .. } = self.variables[id.index()];
+        let is_out = state == State::Active && pool == NONE && self.leave_single_user(id.0);
         if !is_out {
             self.deactivate(id.0);
             self.leave_idle(id.0);
@@ -232,11 +239,14 @@ impl System {
 
     /// Sets the penalty; 0 makes the variable idle, its value 0 at once.
     pub fn set_penalty(&mut self, id: VariableId, penalty: f64) {
+        if penalty > 0.0 && penalty != self.variables[id.index()].penalty {
+            self.undo_pool_with(id);
+        }
         let variable = &mut self.variables[id.index()];
         debug_assert!(variable.state != State::Free, "a variable that was removed");
         if !(penalty > 0.0 && penalty.is_finite()) {
-            variable.penalty = 0.0;
             self.deactivate(id.0);
+            self.variables[id.index()].penalty = 0.0;
         } else if variable.state == State::Active {
             if variable.penalty != penalty {
                 variable.penalty = penalty;
@@ -255,6 +265,7 @@ impl System {
     pub fn set_bound(&mut self, id: VariableId, bound: f64) {
         let Variable { bound: before, state, first, count, .. } = self.variables[id.index()];
         if before != bound {
+            self.undo_pool_with(id);
             self.variables[id.index()].bound = bound;
             if state == State::Active {
                 for element in first..first + count {
@@ -270,8 +281,9 @@ impl System {
 
     /// Sets a capacity.
     pub fn set_capacity(&mut self, id: ConstraintId, capacity: f64) {
-        let constraint = &mut self.constraints[id.index()];
-        if constraint.capacity != capacity {
+        if self.constraints[id.index()].capacity != capacity {
+            self.undo_pool_of(id.0);
+            let constraint = &mut self.constraints[id.index()];
             let work = &mut self.works[id.index()];
             work.lowest_capacity = work.lowest_capacity.min(constraint.capacity).min(capacity);
             constraint.capacity = capacity;
@@ -283,6 +295,9 @@ impl System {
     /// Sets how many variables may be active at once from now on; those that already are, stay.
     pub fn set_limit(&mut self, id: ConstraintId, limit: Option<u32>) {
         self.limited |= limit.is_some();
+        if self.limited {
+            self.undo_all_pools();
+        }
         self.constraints[id.index()].limit = limit.unwrap_or(u32::MAX);
         self.unstage(id.0);
     }
@@ -299,12 +314,28 @@ impl System {
         self.changed.clear();
         self.touched.clear();
         self.tell_settled();
+        self.pools.levels.clear();
+        let pooled = self.pools.count > 0 && self.solve_pools();
         if self.dirty.is_empty() && self.unsettled.is_empty() {
-            let told = !self.changed.is_empty() || !self.reserved.is_empty();
+            let told = pooled
+                || !self.changed.is_empty()
+                || !self.reserved.is_empty()
+                || !self.pools.moved.is_empty();
             self.solves += u64::from(told);
             return told;
         }
         self.solves += 1;
+        while !(self.dirty.is_empty() && self.unsettled.is_empty()) {
+            self.solve_unsettled();
+            if let Some(constraint) = self.pools.crowded.take() {
+                self.try_pool(constraint);
+            }
+        }
+        self.pending = false;
+        true
+    }
+
+    fn solve_unsettled(&mut self) {
         match self.method {
             Method::MaxMin(Solver::Incremental) => incremental::solve(self),
             Method::MaxMin(Solver::Obvious) => obvious::solve(self),
@@ -321,14 +352,13 @@ impl System {
             self.works[constraint as usize].lowest_capacity = f64::INFINITY;
         }
         self.threshold = f64::INFINITY;
-        true
     }
 
     /// If all that happened since the last solution is that variables became active which were alone: these are the
     /// changed ones, and nothing is left to be solved. False, and nothing is done, if something else happened.
     #[inline]
     pub fn take_settled(&mut self) -> bool {
-        if self.watched || !self.dirty.is_empty() || !self.unsettled.is_empty() {
+        if self.watched || !self.dirty.is_empty() || !self.unsettled.is_empty() || self.pools.is_changed() {
             return false;
         }
         self.pending = false;
@@ -347,6 +377,9 @@ impl System {
 
     /// Asks for every constraint whose load may have changed to be in [`System::touched`].
     pub fn watch(&mut self, on: bool) {
+        if on {
+            self.undo_all_pools();
+        }
         self.watched = on;
     }
 
@@ -359,7 +392,8 @@ impl System {
     /// The value of a variable, as of the last solution.
     #[inline]
     pub fn value(&self, id: VariableId) -> f64 {
-        self.variables[id.index()].value
+        let variable = &self.variables[id.index()];
+        if variable.pool == NONE { variable.value } else { self.pooled_value(variable) }
     }
 
     /// The penalty of a variable; 0 if it is idle.
@@ -430,7 +464,7 @@ impl System {
     pub fn load(&self, id: ConstraintId) -> f64 {
         let constraint = &self.constraints[id.index()];
         let taken = self.elements.iter(&constraint.active).map(|element| {
-            self.elements.weight(element) * self.variables[self.elements.variable(element) as usize].value
+            self.elements.weight(element) * self.value(VariableId(self.elements.variable(element)))
         });
         match constraint.sharing {
             Sharing::Shared => taken.sum(),
@@ -446,6 +480,15 @@ impl System {
     /// How many solutions were computed, and how many variables took part in those, all together.
     pub fn counts(&self) -> (u64, u64) {
         (self.solves, self.variables_solved)
+    }
+
+    /// The penalty or the bound of a variable will change: if it is a member of a pool, that is none any longer.
+    #[inline]
+    fn undo_pool_with(&mut self, id: VariableId) {
+        let pool = self.variables[id.index()].pool;
+        if pool != NONE {
+            self.undo_pool(pool);
+        }
     }
 
     fn soil(&mut self, constraint: u32) {
@@ -571,6 +614,7 @@ impl System {
         if self.settle_single_user(index) {
             return;
         }
+        let pool = if self.pools.count > 0 { self.make_way(index) } else { None };
         let Variable { first, count, bound, .. } = self.variables[index as usize];
         for element in first..first + count {
             let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
@@ -579,7 +623,10 @@ impl System {
             constraint.add_demand(self.elements.weight(element), bound);
             constraint.slots_taken += u32::from(self.elements.takes_slot(element));
         }
-        self.unsettle(index);
+        match pool {
+            Some(pool) => self.take_in(index, pool),
+            None => self.unsettle(index),
+        }
     }
 
     /// A variable waits for no slot any more, if it did.
@@ -606,6 +653,9 @@ impl System {
             return;
         }
         self.become_idle(index);
+        if self.variables[index as usize].pool != NONE {
+            return self.let_go(index);
+        }
         if self.leave_single_user(index) {
             return;
         }

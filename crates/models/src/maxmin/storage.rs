@@ -89,6 +89,8 @@ pub(super) struct Variable {
     pub settled: bool,
     /// It is among those to be solved again.
     pub unsettled: bool,
+    /// The pool that it is a member of, if it is (see `pool.rs`).
+    pub pool: u32,
 }
 
 impl Default for Variable {
@@ -107,6 +109,7 @@ impl Default for Variable {
             fixed: false,
             settled: false,
             unsettled: false,
+            pool: NONE,
         }
     }
 }
@@ -187,6 +190,11 @@ pub(super) struct Work {
     pub gone: bool,
     /// Its usage, a maximum, must be computed again.
     pub stale: bool,
+    /// The pool whose constraint it is, and the one whose members alone use it (see `pool.rs`).
+    pub pool: u32,
+    pub spoke_of: u32,
+    /// The sum of weight / penalty of these.
+    pub spoke_usage: f64,
 }
 
 impl Default for Work {
@@ -201,6 +209,9 @@ impl Default for Work {
             mark: 0,
             gone: false,
             stale: false,
+            pool: NONE,
+            spoke_of: NONE,
+            spoke_usage: 0.0,
         }
     }
 }

@@ -274,3 +274,117 @@ proptest! {
         }
     }
 }
+
+/// What happens around one crowded constraint.
+#[derive(Clone, Debug)]
+enum Crowd {
+    /// A flow over the backbone and two links.
+    Join {
+        penalty: u8,
+        bound: Option<u16>,
+        links: (u8, u8),
+    },
+    /// One over a link only.
+    Stranger {
+        link: u8,
+    },
+    Remove(u8),
+    Penalty(u8, u8),
+    Bound(u8, u16),
+    Capacity(u8, u16),
+    Solve,
+}
+
+fn crowd() -> impl Strategy<Value = Crowd> {
+    let bound = || prop::option::of(1..400u16);
+    let links = (0..20u8, 0..20u8);
+    prop_oneof![
+        20 => (1..4u8, bound(), links).prop_map(|(penalty, bound, links)| Crowd::Join { penalty, bound, links }),
+        1 => (0..20u8).prop_map(|link| Crowd::Stranger { link }),
+        10 => any::<u8>().prop_map(Crowd::Remove),
+        1 => (any::<u8>(), 0..4u8).prop_map(|(who, penalty)| Crowd::Penalty(who, penalty)),
+        1 => (any::<u8>(), 1..400u16).prop_map(|(who, bound)| Crowd::Bound(who, bound)),
+        1 => (0..21u8, 1..2000u16).prop_map(|(which, capacity)| Crowd::Capacity(which, capacity)),
+        20 => Just(Crowd::Solve),
+    ]
+}
+
+/// Twenty links, then the backbone.
+fn backbone(s: &mut System) -> Vec<ConstraintId> {
+    let capacity = |number: u32| if number == 20 { 1000.0 } else { 500.0 + 100.0 * f64::from(number % 7) };
+    (0..21).map(|number| s.add_constraint(capacity(number), Sharing::Shared, None)).collect()
+}
+
+fn apply_to_crowd(s: &mut System, alive: &mut Vec<VariableId>, ids: &[ConstraintId], change: &Crowd) {
+    let penalty_of = |penalty: u8| f64::from(penalty) * 0.37;
+    match *change {
+        Crowd::Join { penalty, bound, links: (from, to) } => {
+            let mut uses = vec![use_of(ids[20], 1.05), use_of(ids[from as usize], 1.0)];
+            if from != to {
+                uses.push(use_of(ids[to as usize], 0.05));
+            }
+            let bound = bound.map_or(500.0, |bound| f64::from(bound) / 3.0);
+            alive.push(s.add_variable(alive.len() as u32, penalty_of(penalty), bound, &uses));
+        }
+        Crowd::Stranger { link } => {
+            alive.push(s.add_variable(0, 0.37, f64::INFINITY, &[use_of(ids[link as usize], 1.0)]));
+        }
+        Crowd::Remove(who) if !alive.is_empty() => {
+            s.remove_variable(alive.remove(who as usize % alive.len()));
+        }
+        Crowd::Penalty(who, penalty) if !alive.is_empty() => {
+            s.set_penalty(alive[who as usize % alive.len()], penalty_of(penalty));
+        }
+        Crowd::Bound(who, bound) if !alive.is_empty() => {
+            s.set_bound(alive[who as usize % alive.len()], f64::from(bound) / 3.0);
+        }
+        Crowd::Capacity(which, capacity) => s.set_capacity(ids[which as usize], f64::from(capacity)),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn a_pool_is_obvious_after_any_changes(changes in prop::collection::vec(crowd(), 1..150)) {
+        let (mut slow, mut fast) = (system(Solver::Obvious), system(Solver::Incremental));
+        let (slow_ids, fast_ids) = (backbone(&mut slow), backbone(&mut fast));
+        let (mut slow_alive, mut fast_alive) = (Vec::new(), Vec::new());
+        for change in changes.iter().chain([&Crowd::Solve]) {
+            apply_to_crowd(&mut slow, &mut slow_alive, &slow_ids, change);
+            apply_to_crowd(&mut fast, &mut fast_alive, &fast_ids, change);
+            if matches!(change, Crowd::Solve) {
+                slow.solve();
+                fast.solve();
+                for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
+                    prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
+                }
+                for &id in &fast_ids {
+                    prop_assert!(close(slow.load(id), fast.load(id)), "{} {}", slow.load(id), fast.load(id));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_that_comes_to_a_pool_touches_nobody_else() {
+    let mut s = system(Solver::Incremental);
+    let backbone = s.add_constraint(1000.0, Sharing::Shared, None);
+    let mut flows = Vec::new();
+    for number in 0..1000 {
+        let link = s.add_constraint(100.0, Sharing::Shared, None);
+        flows.push(s.add_variable(number, 0.5, 100.0, &[use_of(backbone, 1.0), use_of(link, 1.0)]));
+        s.solve();
+        s.clear_moved();
+    }
+    let before = s.counts().1;
+    for flow in flows.drain(..500) {
+        s.remove_variable(flow);
+        s.solve();
+        s.clear_moved();
+    }
+    assert_eq!(s.counts().1 - before, 500, "one level a solution");
+    assert!(close(s.value(flows[0]), 2.0), "{}", s.value(flows[0]));
+}

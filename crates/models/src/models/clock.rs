@@ -3,6 +3,7 @@
 use simurgh_platform::ProfileTarget;
 
 use super::Models;
+use super::pools::follow_pools;
 use crate::actions::{Action, Class, Engine, Phase};
 use crate::heap::Lane;
 use crate::maxmin::VariableId;
@@ -102,14 +103,14 @@ impl Models {
             }
             let goes_on = until.is_none_or(|until| date <= until)
                 && self.profiles.next_date().is_none_or(|next| date < next)
-                && self.disks.running.is_empty();
+                && end <= self.disk_dates.next_or_never()
+                && !self.disks.counts_stops();
             let is_plain = self.explainer.is_none() && !self.network.system.is_changed();
             // Far from 0 the precision is lost in the date, and without a date it is not a number.
             if !(goes_on && is_plain && self.now <= date && date < end) {
                 return false;
             }
             self.now = date;
-            self.disks.last_stop = date;
             self.statistics.steps += 1;
             while let Some(index) = self.network_dates.pop_wait_before(end) {
                 self.statistics.events += 1;
@@ -176,7 +177,7 @@ impl Models {
     fn is_changed(&self) -> bool {
         self.network.system.is_changed()
             || self.cpu.system.is_changed()
-            || self.disks.system.is_changed()
+            || self.disks.is_changed()
             || self.parallel.system.is_changed()
     }
 
@@ -247,6 +248,7 @@ impl Models {
             actions.at_mut(index).set_share(index, network.system.value(variable), *now, network_dates);
         }
         network.system.clear_reserved();
+        follow_pools(&mut network.system, &mut network.ends, actions, network_dates, *now);
     }
 
     fn solve_changed(&mut self) {
@@ -255,7 +257,7 @@ impl Models {
             solved = true;
             self.date_network();
         }
-        let Models { cpu, disks, parallel, actions, host_dates, network_dates, now, .. } = self;
+        let Models { cpu, disks, parallel, actions, host_dates, network_dates, disk_dates, now, .. } = self;
         let now = *now;
         if cpu.system.is_changed() && cpu.system.solve() {
             solved = true;
@@ -264,12 +266,11 @@ impl Models {
                 let index = cpu.system.tag(variable);
                 actions.at_mut(index).set_share(index, cpu.system.value(variable), now, host_dates);
             }
+            follow_pools(&mut cpu.system, &mut cpu.ends, actions, host_dates, now);
         }
-        if disks.system.is_changed() && disks.system.solve() {
+        if disks.is_changed() {
             solved = true;
-            for &variable in disks.system.changed() {
-                actions.at_mut(disks.system.tag(variable)).rate = disks.system.value(variable);
-            }
+            disks.solve(now, disk_dates);
         }
         if parallel.system.is_changed() && parallel.system.solve() {
             solved = true;
@@ -289,19 +290,9 @@ impl Models {
     /// The nearest date at which something ends; `host` is that of executions, timers and alarms.
     #[inline]
     fn next_date(&self, host: f64) -> Option<f64> {
-        let network = self.network_dates.next_or_never();
-        let mut next = if network < host { network } else { host };
-        for &index in &self.disks.running {
-            let action = self.actions.at(index);
-            if action.suspended {
-                continue;
-            }
-            if action.remaining <= 0.0 {
-                next = next.min(self.now);
-            } else if action.rate > 0.0 {
-                next = next.min(self.disks.last_stop + action.remaining / action.rate);
-            }
-        }
+        let (network, disk) = (self.network_dates.next_or_never(), self.disk_dates.next_or_never());
+        let work = if network < disk { network } else { disk };
+        let next = if work < host { work } else { host };
         (next < f64::INFINITY).then_some(next)
     }
 
@@ -397,10 +388,11 @@ impl Models {
             self.reach_date(index, step);
         }
         self.tell_failed(Class::Disk, step);
-        if self.disks.running.is_empty() {
-            self.disks.last_stop = self.now;
-        } else {
-            self.advance_disks(step);
+        if self.disks.counts_stops() {
+            self.disks.take_whole_bytes(&mut self.actions, self.now, &mut self.disk_dates);
+        }
+        if self.disk_dates.next_or_never() < limit {
+            self.collect_disks(limit, step);
         }
     }
 
@@ -453,25 +445,20 @@ impl Models {
         self.release_dated(index);
     }
 
-    /// Takes whole bytes off each disk operation.
-    fn advance_disks(&mut self, step: &mut Step) {
-        let elapsed = self.now - self.disks.last_stop;
-        self.disks.last_stop = self.now;
-        let mut position = 0;
-        while position < self.disks.running.len() {
-            let index = self.disks.running[position];
-            let action = self.actions.at_mut(index);
-            action.remaining -= (action.rate * elapsed).round_ties_even();
-            action.updated = self.now;
-            // Far from 0 the clock cannot show the time that is left: then it is over.
-            let done = action.remaining <= 0.0 || self.now + action.remaining / action.rate <= self.now;
-            if done && !action.suspended {
-                self.statistics.events += 1;
-                self.finish(index, step);
-            } else {
-                position += 1;
+    /// What ends among disk accesses, in the order in which they were started.
+    fn collect_disks(&mut self, limit: f64, step: &mut Step) {
+        let mut due = Vec::new();
+        while let Some(index) = self.disk_dates.pop_before(limit) {
+            if let Some(clock) = self.disks.ends.clock_of(index) {
+                self.leave_disk(index);
+                // The next on this clock may end at this instant too.
+                self.disks.ends.date_first(clock, &mut self.disk_dates);
             }
+            due.push(index);
         }
+        due.sort_unstable_by_key(|&index| self.actions.at(index).order);
+        self.statistics.events += due.len() as u64;
+        due.into_iter().for_each(|index| self.finish(index, step));
     }
 
     /// Every user of these variables' action fails because of `resource`.

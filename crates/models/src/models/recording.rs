@@ -39,6 +39,8 @@ impl Models {
         if on {
             self.end_uncontended();
         }
+        self.cpu.system.forbid_pools(on);
+        self.network.system.forbid_pools(on);
         self.explainer = on.then(|| self.explainer.take().unwrap_or_default());
     }
 
@@ -74,7 +76,6 @@ impl Models {
         let usage = self.usage.is_some();
         self.cpu.system.watch(usage || !self.energy.hosts.is_empty());
         self.network.system.watch(usage || !self.energy.links.is_empty());
-        self.disks.system.watch(usage);
     }
 
     /// After a solution: loads, watts and causes may have changed.
@@ -146,13 +147,8 @@ impl Models {
     }
 
     fn record_disks(&mut self) {
-        for position in 0..self.disks.system.touched().len() {
-            let constraint = self.disks.system.touched()[position];
-            if self.disks.is_whole(constraint) {
-                let load = self.disks.system.load(constraint);
-                let capacity = self.disks.system.capacity(constraint);
-                self.record_load(Resource::Disk(self.disks.owner(constraint)), load, capacity);
-            }
+        for (disk, load, capacity) in self.disks.solved_loads() {
+            self.record_load(Resource::Disk(disk), load, capacity);
         }
     }
 
@@ -211,7 +207,7 @@ impl Models {
     /// The cause of each rate that the last solutions computed.
     fn explain_solution(&mut self) {
         let Some(mut explainer) = self.explainer.take() else { return };
-        for engine in [Engine::Cpu, Engine::Network, Engine::Disk, Engine::Parallel] {
+        for engine in [Engine::Cpu, Engine::Network, Engine::Parallel] {
             let mut tags: Vec<u32> = Vec::new();
             let system = self.system(engine);
             tags.extend(system.changed().iter().map(|&user| system.tag(user)));
@@ -224,7 +220,24 @@ impl Models {
                 self.explain_rate(&mut explainer, index);
             }
         }
+        for clock in self.disks.solved_clocks() {
+            self.explain_disk(&mut explainer, clock);
+        }
         self.explainer = Some(explainer);
+    }
+
+    /// All accesses of one direction have the same cause.
+    fn explain_disk(&self, explainer: &mut Explainer, clock: u32) {
+        let mut sharers: Vec<u32> = self.disks.sharers(clock);
+        sharers.sort_unstable();
+        let limit = Limit::Resource(Resource::Disk(self.disks.owner(clock)));
+        for index in self.disks.ends.things(clock) {
+            let others = sharers.iter().filter(|&&other| other != index);
+            let mut others: Vec<Token> = others.map(|&other| self.actions.at(other).token).collect();
+            others.sort_unstable();
+            let rate = self.disks.level(clock) * self.actions.at(index).factor;
+            explainer.observe(self.actions.id(index), self.now, rate, limit, others);
+        }
     }
 
     fn explain_rate(&self, explainer: &mut Explainer, index: u32) {
@@ -253,8 +266,8 @@ impl Models {
         match engine {
             Engine::Cpu => &self.cpu.system,
             Engine::Network => &self.network.system,
-            Engine::Disk => &self.disks.system,
             Engine::Parallel => &self.parallel.system,
+            Engine::Disk => unreachable!("disks have no system"),
             Engine::Timer | Engine::Uncontended => unreachable!("it shares nothing"),
         }
     }
@@ -263,8 +276,8 @@ impl Models {
         match engine {
             Engine::Cpu => Resource::Host(self.cpu.hosts[constraint.index()].id),
             Engine::Network => Resource::Link(self.network.links[constraint.index()].id),
-            Engine::Disk => Resource::Disk(self.disks.owner(constraint)),
             Engine::Parallel => self.parallel.owner(constraint),
+            Engine::Disk => unreachable!("disks have no system"),
             Engine::Timer | Engine::Uncontended => unreachable!("it shares nothing"),
         }
     }

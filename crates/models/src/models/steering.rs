@@ -22,6 +22,7 @@ impl Models {
         let now = self.now;
         let variable = self.variable_of(index);
         let date = self.dates_of(index).date(index);
+        self.leave_clock(index);
         let action = self.actions.at_mut(index);
         action.suspended = true;
         if action.phase == Phase::Waiting {
@@ -29,7 +30,6 @@ impl Models {
         }
         match action.engine {
             Engine::Timer => action.remaining = date.map_or(0.0, |date| date - now),
-            // Whole bytes are taken off at each stop of the clock: nothing is to be settled.
             Engine::Disk => {}
             _ => action.settle(now),
         }
@@ -39,7 +39,7 @@ impl Models {
             Engine::Cpu => self.cpu.system.set_penalty(variable, 0.0),
             Engine::Network => self.network.system.set_penalty(variable, 0.0),
             Engine::Uncontended => unreachable!("it joined the others"),
-            Engine::Disk => self.disks.system.set_penalty(variable, 0.0),
+            Engine::Disk => self.leave_disk(index),
             Engine::Parallel => self.parallel.system.set_penalty(variable, 0.0),
         }
         self.dates_of(index).remove(index);
@@ -62,7 +62,7 @@ impl Models {
         let (engine, remaining) = (action.engine, action.remaining);
         if engine == Engine::Timer {
             self.dates_of(index).set(index, now + remaining);
-        } else if remaining <= 0.0 && engine != Engine::Disk {
+        } else if remaining <= 0.0 {
             self.dates_of(index).set(index, now);
         } else {
             self.activate(index);
@@ -81,7 +81,13 @@ impl Models {
             Engine::Timer | Engine::Parallel | Engine::Uncontended => {}
             Engine::Cpu => self.cpu.set_priority(variable, priority, !active),
             Engine::Network => self.network.set_priority(variable, priority, active),
-            Engine::Disk => self.disks.set_priority(variable, priority, !active),
+            Engine::Disk => {
+                self.leave_disk(index);
+                self.actions.at_mut(index).factor = priority;
+                if active {
+                    self.activate(index);
+                }
+            }
         }
     }
 
@@ -108,7 +114,13 @@ impl Models {
                 Some(date) => (date - self.now).max(0.0),
                 None => action.remaining,
             },
-            Engine::Disk => action.remaining,
+            Engine::Disk if self.disks.ends.clock_of(index).is_some() => {
+                self.disks.ends.left(index, self.now)
+            }
+            Engine::Network if self.network.ends.clock_of(index).is_some() => {
+                self.network.ends.left(index, self.now)
+            }
+            Engine::Cpu if self.cpu.ends.clock_of(index).is_some() => self.cpu.ends.left(index, self.now),
             _ => action.remaining_at(self.now),
         })
     }
