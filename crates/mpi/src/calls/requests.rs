@@ -53,9 +53,10 @@ impl Rank {
                     Posted::Done => None,
                     Posted::UnderWay(activity) => Some(activity),
                 };
+                let sent = self.moment_of_send();
                 request.begins(activity, Work::Nothing, Status::empty());
                 self.owns(request, || send.uses());
-                self.was_sent(request);
+                request.posted.set(sent);
                 request.detached.set(self.detached.take());
             }
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
