@@ -540,11 +540,11 @@ fn output_that_goes_nowhere_ends_a_run() {
         "talks",
         "for (long i = 0; i < 100000000; i++) { printf(\"%ld\\n\", i); MPI_Barrier(MPI_COMM_WORLD); }",
     );
-    let started = std::time::Instant::now();
-    let script = format!("{} run -q -n 2 ./talks | head -n 1", env!("CARGO_BIN_EXE_simurgh"));
+    // As a program whose reader has gone away: it does not run to its end, which is an hour away.
+    let script =
+        format!("{{ {} run -q -n 2 ./talks; echo $? >&2; }} | head -n 1", env!("CARGO_BIN_EXE_simurgh"));
     let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("it runs");
-    assert_eq!((ran.stdout.as_slice(), ran.stderr.as_slice()), (&b"0\n"[..], &b""[..]));
-    assert!(started.elapsed().as_secs() < 30, "it goes on");
+    assert_eq!((ran.stdout.as_slice(), ran.stderr.as_slice()), (&b"0\n"[..], &b"141\n"[..]));
     compile(&folder, "says", "printf(\"a word\\n\");");
     let script = format!("{} run -q -n 2 ./says > /dev/full", env!("CARGO_BIN_EXE_simurgh"));
     let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("it runs");
