@@ -22,6 +22,8 @@ const FEW: usize = 64;
 const SMALL: f64 = 1e-3;
 /// Levels are compared with this relative margin.
 const MARGIN: f64 = 1e-6;
+/// To come or go costs as much as so many members in a solution without a pool.
+const PRICE: u64 = 40;
 /// Whoever tried in vain waits for so many solutions at most.
 const PATIENCE_MAX: u64 = 1024;
 
@@ -43,6 +45,9 @@ pub(super) struct Pool {
     dirty: bool,
     /// The solution that made it.
     since: u64,
+    /// How often somebody came or went, and how many members there were at most.
+    visits: u64,
+    most: u64,
 }
 
 /// A member by its bound * penalty, whose bits are in its order.
@@ -69,6 +74,14 @@ impl Pool {
             true => f64::NEG_INFINITY,
             false => rest / self.usage,
         };
+    }
+}
+
+impl Pool {
+    /// Whether so many solutions cost less than without it: those visit all members, a pool has its price for whoever comes or
+    /// goes. Where many come and go at once, as in steps of a parallel program, it is not.
+    fn was_worth_it(&self, solutions: u64) -> bool {
+        solutions > FEW as u64 && self.most * solutions > PRICE * self.visits
     }
 }
 
@@ -182,6 +195,8 @@ impl System {
             ceiling: 0.0,
             dirty: false,
             since: self.solves,
+            visits: 0,
+            most: 0,
         };
         let number = match self.pools.all.iter().position(Option::is_none) {
             Some(place) => place,
@@ -336,6 +351,8 @@ impl System {
 
     fn soil_pool(&mut self, number: u32) {
         let pool = self.pool_mut(number);
+        pool.visits += 1;
+        pool.most = pool.most.max((pool.free.len() + pool.bounded.len()) as u64);
         pool.changes += 1;
         if !std::mem::replace(&mut pool.dirty, true) {
             self.pools.dirty.push(number);
@@ -343,12 +360,15 @@ impl System {
         self.pending = true;
     }
 
-    fn forget_pool(&mut self, number: u32) -> Pool {
+    fn forget_pool(&mut self, number: u32) {
         let pool = self.pools.all[number as usize].take().expect("a pool that is used is there");
         self.works[pool.constraint as usize].pool = NONE;
         self.pools.count -= 1;
         self.pools.dirty.retain(|&other| other != number);
-        pool
+        let solutions = self.solves - pool.since;
+        let patience = if pool.was_worth_it(solutions) { 1 } else { 2 * self.pools.patience };
+        self.pools.patience = patience.clamp(1, PATIENCE_MAX);
+        self.pools.next_try = self.solves + self.pools.patience;
     }
 
     /// The members of a pool are to be solved as all others.
@@ -372,10 +392,7 @@ impl System {
             self.unsettle(index);
             self.pools.moved.push(VariableId(index));
         }
-        let since = self.forget_pool(number).since;
-        let patience = if self.solves - since > FEW as u64 { 1 } else { 2 * self.pools.patience };
-        self.pools.patience = patience.clamp(1, PATIENCE_MAX);
-        self.pools.next_try = self.solves + self.pools.patience;
+        self.forget_pool(number);
     }
 
     pub(super) fn undo_all_pools(&mut self) {
