@@ -34,6 +34,23 @@ fn masterworkers_is_simgrids() {
 }
 
 #[test]
+fn backbone_is_simgrids() {
+    same(&[
+        ("backbone 500", "clock 2.603801"),
+        ("backbone 500 rates", "clock 8.375935"),
+        ("backbone 1000", "clock 5.203844"),
+        ("backbone 1000 rates", "clock 16.915077"),
+        ("backbone 4000", "clock 20.741679"),
+    ]);
+}
+
+/// SimGrid takes whole bytes off at each stop, which shows in the seventh digit; 400 and 4,000 actors agree to the sixth.
+#[test]
+fn disks_are_fluids() {
+    same(&[("disks 10", "clock 0.065674"), ("disks 40", "clock 0.236012"), ("disks 4000", "clock 24.001647")]);
+}
+
+#[test]
 fn flows_is_simgrids() {
     same(&[
         ("flows 8 4", "clock 0.404943"),
