@@ -44,10 +44,15 @@ fn backbone_is_simgrids() {
     ]);
 }
 
-/// SimGrid takes whole bytes off at each stop, which shows in the seventh digit; 400 and 4,000 actors agree to the sixth.
+/// SimGrid takes whole bytes off at each stop, which shows in the seventh digit (docs/models.md): these agree to the sixth.
 #[test]
 fn disks_are_fluids() {
-    same(&[("disks 10", "clock 0.065674"), ("disks 40", "clock 0.236012"), ("disks 4000", "clock 24.001647")]);
+    same(&[
+        ("disks 500", "clock 3.000338"),
+        ("disks 800", "clock 4.795494"),
+        ("disks 1000", "clock 5.995495"),
+        ("disks 4000", "clock 24.001647"),
+    ]);
 }
 
 #[test]
