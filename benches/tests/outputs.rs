@@ -34,6 +34,28 @@ fn masterworkers_is_simgrids() {
 }
 
 #[test]
+fn backbone_is_simgrids() {
+    same(&[
+        ("backbone 500", "clock 2.603801"),
+        ("backbone 500 rates", "clock 8.375935"),
+        ("backbone 1000", "clock 5.203844"),
+        ("backbone 1000 rates", "clock 16.915077"),
+        ("backbone 4000", "clock 20.741679"),
+    ]);
+}
+
+/// SimGrid takes whole bytes off at each stop, which shows in the seventh digit (docs/models.md): these agree to the sixth.
+#[test]
+fn disks_are_fluids() {
+    same(&[
+        ("disks 500", "clock 3.000338"),
+        ("disks 800", "clock 4.795494"),
+        ("disks 1000", "clock 5.995495"),
+        ("disks 4000", "clock 24.001647"),
+    ]);
+}
+
+#[test]
 fn flows_is_simgrids() {
     same(&[
         ("flows 8 4", "clock 0.404943"),
