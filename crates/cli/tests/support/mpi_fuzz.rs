@@ -27,7 +27,7 @@ impl Random {
 /// A program: what its processes do, and the same with one mistake.
 pub struct Fuzzed {
     pub processes: usize,
-    /// In how many ways its messages can be received.
+    /// In how many ways its messages can be received; 0 if it also matters when it looks.
     pub ways: usize,
     pub right: String,
     pub wrong: String,
@@ -78,6 +78,22 @@ enum Round {
         strided: bool,
     },
     Window,
+    /// One process sends to another, which polls.
+    Poll {
+        from: usize,
+        to: usize,
+        how: &'static str,
+    },
+    /// Partitions of one process for another, which looks for one of them.
+    Partitions {
+        from: usize,
+        to: usize,
+    },
+    /// A send that is begun twice.
+    Persistent {
+        from: usize,
+        to: usize,
+    },
 }
 
 const ROOTED: [&str; 4] = ["Bcast", "Reduce", "Gather", "Scatter"];
@@ -86,10 +102,10 @@ const COLLECTIVES: [&str; 9] =
 
 impl Round {
     fn new(random: &mut Random, n: usize) -> Self {
-        match random.below(10) {
+        let from = random.below(n);
+        let to = (from + 1 + random.below(n - 1)) % n;
+        match random.below(13) {
             0..=2 => {
-                let from = random.below(n);
-                let to = (from + 1 + random.below(n - 1)) % n;
                 let (send, posts) = (random.of(&["Send", "Ssend", "Isend", "Issend"]), random.flips());
                 let (any, probes, later) = (random.flips(), !posts && random.flips(), random.flips());
                 Round::Message { from, to, send, posts, any, probes, later }
@@ -102,12 +118,19 @@ impl Round {
             }
             7 => Round::Communicator,
             8 => Round::Type { strided: random.flips() },
-            _ => Round::Window,
+            9 => Round::Window,
+            10 => Round::Poll { from, to, how: random.of(&["Test", "Iprobe", "Testany"]) },
+            11 => Round::Partitions { from, to },
+            _ => Round::Persistent { from, to },
         }
     }
 
     fn ways(&self, n: usize) -> usize {
-        if matches!(self, Round::FanIn { .. }) { (1..n).product() } else { 1 }
+        match self {
+            Round::FanIn { .. } => (1..n).product(),
+            Round::Poll { .. } | Round::Partitions { .. } => 0,
+            _ => 1,
+        }
     }
 
     fn mistakes(&self, n: usize) -> Vec<Mistake> {
@@ -150,6 +173,11 @@ impl Round {
                 let mut all = vec![("not freed", LEAK), ("no fence", &["[epoch]"]), ("load", WINDOW)];
                 all.extend((n > 2).then_some(("one place", WINDOW)));
                 all
+            }
+            Round::Poll { .. } => vec![("at once", &["aborted"]), ("no send", DEADLOCK)],
+            Round::Partitions { .. } => vec![("store", BUFFER), ("not ready", DEADLOCK), ("load", BUFFER)],
+            Round::Persistent { .. } => {
+                vec![("not freed", REQUEST), ("store", BUFFER), ("not started", DEADLOCK)]
             }
         }
     }
@@ -309,6 +337,9 @@ impl Round {
                     "{{ MPI_Datatype type; {make}; {commit} MPI_Sendrecv(out[{r}], 1, type, (rank + 1) % {n}, {r}, in[{r}], 2, MPI_INT, (rank + {n} - 1) % {n}, {r}, WORLD, IGNORE); {free} }}"
                 );
             }
+            Round::Poll { .. } | Round::Partitions { .. } | Round::Persistent { .. } => {
+                self.write_polled(r, mistake, &mut now);
+            }
             Round::Window => {
                 let (target, place) =
                     if is("one place") { ("0".to_owned(), 0) } else { (format!("(rank + 1) % {n}"), 2) };
@@ -323,12 +354,92 @@ impl Round {
         }
         (now, end)
     }
+
+    /// The same of requests that are looked at, or begun again.
+    fn write_polled(&self, r: usize, mistake: &str, now: &mut String) {
+        let is = |name: &str| mistake == name;
+        let if_is = |name: &str, text: String| if is(name) { text } else { String::new() };
+        let unless = |name: &str, text: String| if is(name) { String::new() } else { text };
+        match self {
+            Round::Poll { from, to, how } => {
+                let value = 100 * r + from;
+                let send =
+                    format!("out[{r}][0] = {value}; MPI_Send(out[{r}], 1, MPI_INT, {to}, {r}, WORLD);");
+                let _ = write!(now, "if (rank == {from}) {{ {} }} ", unless("no send", send));
+                let poll = match *how {
+                    "Test" => format!("MPI_Test(&got[{r}], &flag, IGNORE);"),
+                    "Testany" => format!("MPI_Testany(1, &got[{r}], &i, &flag, IGNORE);"),
+                    _ => format!("MPI_Iprobe({from}, {r}, WORLD, &flag, IGNORE);"),
+                };
+                let message = format!("in[{r}], 1, MPI_INT, {from}, {r}, WORLD");
+                let (before, after) = match *how {
+                    "Iprobe" => (String::new(), format!("MPI_Recv({message}, IGNORE);")),
+                    _ => (format!("MPI_Irecv({message}, &got[{r}]);"), String::new()),
+                };
+                let polls = match is("at once") {
+                    true => format!("{poll} expect(flag, 1);"),
+                    false => format!("while (!flag) {poll}"),
+                };
+                let _ = write!(
+                    now,
+                    "if (rank == {to}) {{ int flag = 0, i = 0; (void)i; {before} {polls} {after} expect(in[{r}][0], {value}); }}"
+                );
+            }
+            Round::Partitions { from, to } => {
+                let store = if_is("store", format!("out[{r}][0]++;"));
+                let load = if_is("load", format!("seen = in[{r}][2];"));
+                let last = unless("not ready", format!("MPI_Pready(0, sent[{r}]);"));
+                let _ = write!(
+                    now,
+                    "if (rank == {from}) {{ MPI_Psend_init(out[{r}], 2, 2, MPI_INT, {to}, {r}, WORLD, MPI_INFO_NULL, &sent[{r}]); \
+                     MPI_Start(&sent[{r}]); MPI_Pready(1, sent[{r}]); out[{r}][1] = 7; {last} {store} \
+                     MPI_Wait(&sent[{r}], IGNORE); MPI_Request_free(&sent[{r}]); }} \
+                     if (rank == {to}) {{ int flag = 0; \
+                     MPI_Precv_init(in[{r}], 2, 2, MPI_INT, {from}, {r}, WORLD, MPI_INFO_NULL, &got[{r}]); \
+                     MPI_Start(&got[{r}]); {load} while (!flag) MPI_Parrived(got[{r}], 0, &flag); expect(in[{r}][1], 7); \
+                     MPI_Wait(&got[{r}], IGNORE); MPI_Request_free(&got[{r}]); }}"
+                );
+            }
+            Round::Persistent { from, to } => {
+                let store = if_is("store", format!("out[{r}][0]++;"));
+                let condition = if_is("not started", "if (!i)".to_owned());
+                let free = unless("not freed", format!("MPI_Request_free(&sent[{r}]);"));
+                let _ = write!(
+                    now,
+                    "if (rank == {from}) {{ MPI_Send_init(out[{r}], 1, MPI_INT, {to}, {r}, WORLD, &sent[{r}]); \
+                     for (int i = 0; i < 2; i++) {{ out[{r}][0] = i; {condition} MPI_Start(&sent[{r}]); {store} \
+                     MPI_Wait(&sent[{r}], IGNORE); }} {free} }} \
+                     if (rank == {to}) for (int i = 0; i < 2; i++) {{ \
+                     MPI_Recv(in[{r}], 1, MPI_INT, {from}, {r}, WORLD, IGNORE); expect(in[{r}][0], i); }}"
+                );
+            }
+            _ => unreachable!("others are written elsewhere"),
+        }
+    }
+}
+
+/// A program of two processes and few messages, which plain search exhausts, mostly.
+pub fn small(random: &mut Random) -> Fuzzed {
+    let is_small = |round: &Round| {
+        matches!(round, Round::Message { .. } | Round::FanIn { .. } | Round::Poll { .. } | Round::Ring { .. })
+    };
+    let mut rounds = Vec::new();
+    let count = 1 + random.below(2);
+    while rounds.len() < count {
+        rounds.extend(Some(Round::new(random, 2)).filter(is_small));
+    }
+    fuzzed(random, 2, &rounds)
 }
 
 /// A random program, and a random mistake in it.
 pub fn program(random: &mut Random) -> Fuzzed {
     let processes = 2 + random.below(2);
     let rounds: Vec<Round> = (0..1 + random.below(5)).map(|_| Round::new(random, processes)).collect();
+    fuzzed(random, processes, &rounds)
+}
+
+/// A program of these rounds, with a random mistake in one of them.
+fn fuzzed(random: &mut Random, processes: usize, rounds: &[Round]) -> Fuzzed {
     let wrong = random.below(rounds.len());
     let (mistake, found) = random.of(&rounds[wrong].mistakes(processes));
     let text = |mistaken: Option<usize>| {
