@@ -161,6 +161,17 @@ CASE(sent_from_a_window) {
     close_window();
 }
 
+// 3: window-race
+CASE(broadcast_into_a_window) {
+    int x = 1;
+    open_window();
+    MPI_Win_fence(0, window);
+    if (rank == 1) MPI_Put(&x, 1, MPI_INT, 0, 2, 1, MPI_INT, window); //!
+    MPI_Bcast(memory + (WRONG ? 2 : 3), 1, MPI_INT, 2, WORLD); //!
+    MPI_Win_fence(0, window);
+    close_window();
+}
+
 // 2: window-race
 CASE(got_and_put) {
     int x = 0;

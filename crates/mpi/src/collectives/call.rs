@@ -173,6 +173,12 @@ impl Call {
     pub fn run(&self, me: &Rank) -> Result {
         me.check_collective(self);
         me.check_uses(|| self.uses());
+        self.run_through(me)?;
+        me.has_written(|| self.uses());
+        Ok(())
+    }
+
+    fn run_through(&self, me: &Rank) -> Result {
         let _written = me.write_collective(self);
         if self.comm.is_inter() || matches!(self.what, What::Neighbors { .. }) {
             return Exchange::new(me, self, self.tag()).run(me);
