@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// By how much a count may exceed the one written down: C libraries differ from machine to machine.
-const TOLERANCE: f64 = 0.05;
+/// More than this part more than what is written down is told. Since that was written, the allocator of compiled programs came, which is
+/// part of whatever is built together with them (0.7 %), labels and posts of actors, and pools of users (2 to 4 %).
+const TOLERANCE: f64 = 0.06;
 
 fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions.txt")

@@ -145,10 +145,10 @@ impl Disks {
         }
     }
 
-    /// Whether this stop of the clock matters to operations even if none ends.
+    /// Whether operations are under way that lose whole bytes at each stop of the clock, even if none ends.
     #[inline]
     pub fn counts_stops(&self) -> bool {
-        self.last_stop.is_some() && self.running > 0
+        self.running > 0 && self.last_stop.is_some()
     }
 
     /// Where whole bytes are counted: takes off each operation what it did since the last stop, rounded, halves to even.

@@ -391,13 +391,16 @@ impl Models {
     fn release_dated(&mut self, index: u32) {
         let Action { engine, variable, phase, .. } = *self.actions.at(index);
         let id = VariableId(variable);
-        self.leave_clock(index);
         match engine {
             Engine::Timer => {}
             Engine::Uncontended if phase == Phase::Waiting => {}
             Engine::Uncontended => self.network.release(self.actions.at(index).uncontended()),
-            Engine::Cpu => self.cpu.system.remove_variable(id),
+            Engine::Cpu => {
+                self.leave_clock(index);
+                self.cpu.system.remove_variable(id);
+            }
             Engine::Network => {
+                self.leave_clock(index);
                 if self.network.contention.is_some()
                     && let (src, dst) = self.network.ends(id)
                     && let Some(contention) = &mut self.network.contention

@@ -27,6 +27,42 @@ CASE(same_value_stored_while_sending) {
 }
 
 // 2: buffer-race
+CASE(store_while_exchanging) {
+    int x[2] = {1, 2}, y[2] = {0};
+    MPI_Request request;
+    MPI_Isendrecv(x, 2, MPI_INT, 1 - rank, 0, y, 2, MPI_INT, 1 - rank, 0, WORLD, &request);
+    if (WRONG) x[1] = 7; //!
+    MPI_Wait(&request, &status);
+    x[0] = y[0];
+}
+
+// 2: buffer-race
+CASE(receive_into_what_is_received) {
+    int x[2] = {0}, y[2] = {1, 2}, z;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Irecv(x, 2, MPI_INT, 1, 0, WORLD, &request);
+        MPI_Recv(x, 1, MPI_INT, WRONG ? 1 : MPI_PROC_NULL, 1, WORLD, &status); //!
+        if (!WRONG) MPI_Recv(&z, 1, MPI_INT, 1, 1, WORLD, &status);
+        MPI_Wait(&request, &status);
+    } else {
+        MPI_Send(y, 1, MPI_INT, 0, 1, WORLD);
+        MPI_Send(y, 2, MPI_INT, 0, 0, WORLD);
+    }
+}
+
+// 2: buffer-race
+CASE(load_while_replacing) {
+    int x[2] = {1, 2}, y = 0;
+    MPI_Request request;
+    MPI_Isendrecv_replace(x, 2, MPI_INT, 1 - rank, 0, 1 - rank, 0, WORLD, &request);
+    if (WRONG) y = x[1]; //!
+    MPI_Wait(&request, &status);
+    y += x[0];
+    if (y > 99) abort();
+}
+
+// 2: buffer-race
 CASE(load_while_receiving) {
     int *x = calloc(4, 4), y = 0;
     MPI_Request request;

@@ -212,6 +212,46 @@ CASE(load_before_the_get_is_complete) {
 }
 
 // 2: buffer-race
+CASE(load_before_the_fetch_is_complete) {
+    int one = 1, x = 0, old = 0;
+    begin();
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&one, &old, MPI_INT, 0, 0, MPI_SUM, win);
+    if (WRONG) x = old; //!
+    MPI_Win_flush(0, win);
+    x += old;
+    MPI_Win_unlock_all(win);
+    if (x > 99) abort();
+    end();
+}
+
+// 2: buffer-race
+CASE(flush_of_another_than_the_fetch) {
+    int one = 1, x = 0, old = 0;
+    begin();
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&one, &old, MPI_INT, 0, 0, MPI_SUM, win);
+    MPI_Win_flush(WRONG ? 1 : 0, win);
+    x += old; //!
+    MPI_Win_unlock_all(win);
+    if (x > 99) abort();
+    end();
+}
+
+// 2: buffer-race
+CASE(store_before_the_accumulate_is_complete) {
+    MPI_Request done;
+    begin();
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Raccumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, &done);
+    if (WRONG) data[0] = 5; //!
+    MPI_Wait(&done, MPI_STATUS_IGNORE);
+    data[0] = 6;
+    MPI_Win_unlock(0, win);
+    end();
+}
+
+// 2: buffer-race
 CASE(store_before_the_put_is_complete) {
     begin();
     MPI_Win_lock_all(0, win);

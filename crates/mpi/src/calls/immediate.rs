@@ -10,6 +10,7 @@ use crate::message::Content;
 use crate::p2p::{Begun, Context, Incoming, Manner, Mode, Outgoing, Posted};
 use crate::rank::Rank;
 use crate::request::{Pending, Persistent, Several, Then, Work};
+use crate::verify::Used;
 
 /// Begins a send.
 fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
@@ -147,6 +148,15 @@ impl Several for Exchange {
 }
 
 /// Begins to send and to receive at once.
+/// What is used until it is completed: what is sent and received, or received alone where that takes the place of what is sent.
+fn uses_of_exchange(send: &Outgoing, receive: &Incoming) -> Vec<Used> {
+    let sends =
+        send.destination != crate::abi::PROC_NULL && !std::ptr::eq(send.buffer, receive.landing.buffer);
+    let sent = if sends { send.uses() } else { Vec::new() };
+    let receives = receive.source != crate::abi::PROC_NULL;
+    sent.into_iter().chain(if receives { receive.uses() } else { Vec::new() }).collect()
+}
+
 fn begin_exchange(me: &Rank, send: &Outgoing, receive: &Incoming, request: *mut Request) -> Result {
     let mut activities = Vec::new();
     if let Posted::UnderWay(activity) = me.post_send(send, Manner::Immediate)? {
@@ -158,6 +168,7 @@ fn begin_exchange(me: &Rank, send: &Outgoing, receive: &Incoming, request: *mut 
     activities.extend(posted);
     let work = Work::Several(Box::new(Exchange { landing: landing.clone(), status }));
     let pending = Pending::new(activities, work, Some(Rc::clone(comm)));
+    me.owns(&pending, || uses_of_exchange(send, receive));
     pending.settle(me);
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
@@ -182,6 +193,9 @@ pub fn isendrecv(
 ) -> Result {
     let send = outgoing(me, sendbuf, sendcount, sendtype, dest, sendtag, comm, Mode::Standard)?;
     let receive = incoming(me, recvbuf, recvcount, recvtype, source, recvtag, comm)?;
+    if dest != crate::abi::PROC_NULL && source != crate::abi::PROC_NULL {
+        me.check_apart(|| (send.uses(), receive.uses()));
+    }
     begin_exchange(me, &send, &receive, request)
 }
 

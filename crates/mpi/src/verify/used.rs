@@ -4,6 +4,7 @@ use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
 use crate::datatype::Type;
 use crate::p2p::{Incoming, Outgoing};
+use crate::window::Operation;
 
 /// More blocks than these are not listed: they are taken as one.
 pub(super) const BLOCKS_MAX: usize = 10_000;
@@ -104,6 +105,13 @@ impl Used {
 
     pub(super) fn conflicts(&self, other: &Used) -> bool {
         (self.writes || other.writes) && self.overlaps(other)
+    }
+}
+
+impl Operation {
+    /// Its memory.
+    pub fn uses(&self, writes: bool) -> Used {
+        Used::elements(self.buffer as usize, self.count, &self.datatype, writes)
     }
 }
 

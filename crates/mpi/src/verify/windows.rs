@@ -60,6 +60,11 @@ impl Rank {
 
     /// A call accesses the window of a rank, and owns memory of this process until it is completed.
     pub fn check_access(&self, access: &Access, deed: Deed) {
+        self.check_access_by(access, deed, || vec![access.origin.uses(deed == Deed::Get)]);
+    }
+
+    /// The same, of one that uses this memory of its own.
+    pub fn check_access_by(&self, access: &Access, deed: Deed, own: impl Fn() -> Vec<Used>) {
         if !self.world.explored {
             return;
         }
@@ -81,11 +86,10 @@ impl Rank {
         });
         self.check_written(std::slice::from_ref(&used));
         self.check_promises(window, *rank, deed);
-        let own = |writes| Used::elements(origin.buffer as usize, origin.count, &origin.datatype, writes);
-        let uses = vec![own(deed == Deed::Get)];
-        self.check_uses(|| vec![own(deed == Deed::Get)]);
+        let uses = own();
+        self.check_uses(&own);
         // What lies in a window is looked at as such.
-        let is_owned = !matches!(deed, Deed::Accumulate(..)) && !self.is_exposed(&uses);
+        let is_owned = !self.is_exposed(&uses);
         if is_owned || deed == Deed::Get {
             let number = self.own(if is_owned { uses } else { Vec::new() });
             window.owned.borrow_mut().push((*rank, number));

@@ -95,7 +95,13 @@ impl Rank {
     pub fn accumulate(&self, access: &Access, accumulation: Accumulation) -> Result {
         let Access { window, rank, .. } = access;
         let number = kind_of(&access.target.datatype);
-        self.check_access(access, verify::Deed::Accumulate(accumulation.number(), number));
+        let deed = verify::Deed::Accumulate(accumulation.number(), number);
+        self.check_access_by(access, deed, || {
+            // Who only fetches does not look at what is at the origin.
+            let origin = Some(&access.origin).filter(|_| !accumulation.is_fetch());
+            let read = origin.map(|origin| origin.uses(false));
+            read.into_iter().chain(accumulation.fetched.iter().map(|place| place.uses(true))).collect()
+        });
         if accumulation.fetched.is_none() {
             return self.combine(access, accumulation);
         }
@@ -138,7 +144,10 @@ impl Rank {
         let access =
             Access { window: Rc::clone(window), rank, origin: origin.clone(), target: target.clone() };
         let kind = kind_of(&target.datatype);
-        self.check_access(&access, verify::Deed::Accumulate(Predefined::NoOp as usize, kind));
+        let deed = verify::Deed::Accumulate(Predefined::NoOp as usize, kind);
+        self.check_access_by(&access, deed, || {
+            vec![origin.uses(false), compare.uses(false), result.uses(true)]
+        });
         let atomic = window.exposed(rank).names.atomic;
         self.hold(atomic);
         self.is_atomic_with(window, rank);
