@@ -90,6 +90,11 @@ fn buffers() {
 }
 
 #[test]
+fn arguments() {
+    check("arguments");
+}
+
+#[test]
 fn ownership() {
     check("ownership");
 }

@@ -151,6 +151,12 @@ impl Counts {
         self.wide
     }
 
+    /// From where to where so many of them lie.
+    pub fn place(self, length: usize) -> (usize, usize) {
+        let each = if self.wide { size_of::<i64>() } else { size_of::<i32>() };
+        (self.first.addr(), self.first.addr() + length * each)
+    }
+
     /// One of them.
     ///
     /// # Safety

@@ -128,6 +128,9 @@ impl Rank {
     /// If it does not fit the object.
     pub fn set_errhandler(&self, sort: Sort, place: &Cell<Errhandler>, errhandler: Errhandler) -> Result {
         self.check_errhandler(sort, errhandler)?;
+        if sort == Sort::File {
+            self.files_are_handled.set(true);
+        }
         self.hold_errhandler(errhandler);
         self.release_errhandler(place.replace(errhandler));
         Ok(())
@@ -167,6 +170,15 @@ impl Rank {
     pub fn raise(&self, raised: &Raised<'_>) -> i32 {
         let (errhandler, handle) = self.errhandler_of(raised.on);
         match errhandler {
+            // Errors of files come back unless a program says otherwise (14.7). An argument that is wrong is a mistake all the same.
+            abi::ERRORS_RETURN
+                if self.world.explored
+                    && matches!(raised.on, On::File(_))
+                    && !self.files_are_handled.get()
+                    && Kind::of_class(raised.code) == Kind::InvalidArgument =>
+            {
+                self.end(raised)
+            }
             abi::ERRORS_RETURN => raised.code,
             abi::ERRORS_ARE_FATAL | abi::ERRORS_ABORT => self.end(raised),
             _ => match self.errhandler(errhandler) {

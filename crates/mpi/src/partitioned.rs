@@ -16,7 +16,7 @@ use crate::abi::{self, Status};
 use crate::communicator::Communicator;
 use crate::datatype::Type;
 use crate::error::{Result, fail};
-use crate::message::{Content, Data};
+use crate::message::{Content, Data, Typed};
 use crate::p2p::{Context, HEADER, Posted, mailbox};
 use crate::rank::Rank;
 use crate::request::{Pending, Several, Then, Work};
@@ -125,6 +125,7 @@ impl Rank {
         tag: i32,
         number: i32,
         data: Data,
+        typed: Option<Typed>,
     ) -> Result<Posted> {
         let Some(process) = comm.destination(to)? else { return Ok(Posted::Done) };
         let bytes = data.len() as u64;
@@ -137,7 +138,7 @@ impl Rank {
             source: source as i32,
             tag: number,
             waited: !detached,
-            sent: None,
+            sent: self.stamp(typed),
             data,
         };
         let request = SendRequest {
@@ -173,7 +174,8 @@ impl Rank {
         self.channels.set((number + 1) & (i32::MAX >> 1));
         let own = i32::MIN + number;
         let told = Announcement { tag: own, partitions: memory.partitions, part: memory.part() };
-        self.send_partition(&comm, destination, tag, tag, told.to_data())?;
+        let typed = self.typed(memory.partitions * memory.count, &memory.datatype);
+        self.send_partition(&comm, destination, tag, tag, told.to_data(), typed)?;
         let ready = RefCell::new(vec![false; memory.partitions]);
         let left = Cell::new(memory.partitions);
         Ok(PartitionedSend { memory, destination, comm, tag: own, ready, left })
@@ -236,7 +238,7 @@ impl PartitionedSend {
             }
             data
         });
-        match me.send_partition(&self.comm, self.destination, self.tag, partition, data)? {
+        match me.send_partition(&self.comm, self.destination, self.tag, partition, data, None)? {
             Posted::Done => {}
             Posted::UnderWay(activity) => request.adds(activity),
         }
@@ -269,6 +271,8 @@ impl PartitionedReceive {
         }
         self.arrived.borrow_mut().clear();
         let first = match (self.known.get(), self.announcement.get()) {
+            // Whether it has come makes no difference to the program: that is no choice to be explored.
+            (None, Some(activity)) if me.world.explored => Some(activity),
             (None, Some(activity)) => {
                 // It has come in most cases: then nothing is lost by waiting for it first.
                 let test = Simcall::TestAny { activities: [activity].into_iter().collect() };
@@ -276,7 +280,9 @@ impl PartitionedReceive {
                     Ok((_, result)) => {
                         self.announcement.set(None);
                         let message = result.map_err(crate::request::gone)?;
-                        self.learn(&Content::of(message.expect("a receive brings something")));
+                        let content = Content::of(message.expect("a receive brings something"));
+                        me.learns(&content);
+                        self.learn(me, &content);
                         None
                     }
                     Err(_) => Some(activity),
@@ -295,8 +301,12 @@ impl PartitionedReceive {
     }
 
     /// What the send has told.
-    fn learn(&self, content: &Content) {
-        self.known.set(Some(Announcement::from_data(&content.data)));
+    fn learn(&self, me: &Rank, content: &Content) {
+        let told = Announcement::from_data(&content.data);
+        self.known.set(Some(told));
+        if told.partitions * told.part <= self.memory.total() {
+            me.check_types_of(&self.memory.datatype, self.memory.partitions * self.memory.count, content);
+        }
     }
 
     fn known(&self) -> Announcement {
@@ -374,13 +384,13 @@ struct Round {
 }
 
 impl Several for Round {
-    fn arrived(&mut self, _me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
+    fn arrived(&mut self, me: &Rank, _number: u32, message: Option<Box<Content>>) -> Result {
         let content = message.expect("a receive brings something");
         if self.posted {
             self.receive.put(&content);
         } else {
             self.receive.announcement.set(None);
-            self.receive.learn(&content);
+            self.receive.learn(me, &content);
         }
         Ok(())
     }

@@ -167,6 +167,8 @@ pub struct Rank {
     pub codes: RefCell<Codes>,
     /// The error handler of files that are opened.
     pub file_errhandler: Cell<Errhandler>,
+    /// Whether the program has said what becomes of errors of files.
+    pub files_are_handled: Cell<bool>,
     /// The predefined attributes.
     pub predefined_attributes: attributes::Predefined,
     /// What is true and false in Fortran, as the program says.
@@ -266,6 +268,7 @@ impl Rank {
             eager: Cell::new(None),
             codes: RefCell::default(),
             file_errhandler: Cell::new(abi::ERRORS_RETURN),
+            files_are_handled: Cell::new(false),
             predefined_attributes,
             booleans: RefCell::default(),
         }
@@ -382,16 +385,25 @@ impl Rank {
         }
     }
 
+    /// Whether the program has called from Fortran.
+    pub fn is_fortran(&self) -> bool {
+        self.fortran.special.get().is_some()
+    }
+
     /// A communicator.
     ///
     /// # Errors
-    /// If the handle stands for none.
+    /// If the handle stands for none, or for one that is not made yet.
     pub fn comm(&self, comm: Comm) -> Result<Rc<Communicator>> {
         match comm {
             abi::COMM_WORLD => Ok(Rc::clone(&self.comm_world)),
             abi::COMM_SELF => Ok(Rc::clone(&self.comm_self)),
             abi::COMM_NULL => fail(abi::ERR_COMM, "the communicator is MPI_COMM_NULL"),
             Comm(handle) => match self.comms.borrow().get(handle) {
+                Some(found) if found.unmade.get() => fail(
+                    abi::ERR_COMM,
+                    "the communicator is not made yet: the request of MPI_Comm_idup is waited for first",
+                ),
                 Some(found) => Ok(Rc::clone(found)),
                 None => fail(
                     abi::ERR_COMM,

@@ -90,6 +90,9 @@ pub trait Begin: std::fmt::Debug {
     fn uses(&self) -> Vec<Used> {
         Vec::new()
     }
+
+    /// Its request is freed.
+    fn is_freed(&self, _me: &Rank) {}
 }
 
 /// What is done with what arrives.
@@ -490,7 +493,10 @@ impl Pending {
     ///
     /// # Errors
     /// What its function says.
-    pub fn is_freed(&self, _me: &Rank) -> Result {
+    pub fn is_freed(&self, me: &Rank) -> Result {
+        if let Some(Persistent::Other(begin)) = self.persistent.as_deref() {
+            begin.is_freed(me);
+        }
         match self.generalized() {
             Some(own) if !self.open.get() => own.is_freed(),
             _ => Ok(()),

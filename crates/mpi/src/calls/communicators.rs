@@ -241,6 +241,7 @@ pub fn comm_split_type(
 ) -> Result {
     let (old, hints) = (intra(me, comm)?, me.hints(info)?);
     check_place(newcomm)?;
+    me.check_split(&old, split_type);
     let everybody = group::Group::all(old.size());
     let here = me.on_this_host(&old);
     let names_memory = hints.get(RESOURCE).is_some_and(|name| [SHARED_MEMORY, HOST].contains(&name));
@@ -407,6 +408,7 @@ fn inter_from_groups(
 pub fn intercomm_merge(me: &Rank, intercomm: Comm, high: i32, newintracomm: *mut Comm) -> Result {
     let old = inter(me, intercomm)?;
     check_place(newintracomm)?;
+    me.check_merged(&old, high != 0);
     let made = me.merge(&old, high != 0)?;
     give_made(me, newintracomm, Some(made))
 }

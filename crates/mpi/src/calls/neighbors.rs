@@ -141,6 +141,7 @@ pub fn ineighbor_allgatherv(
         (recvbuf, recvcounts, displs, recvtype),
         comm,
     )?
+    .told_by(me, &[], &[recvcounts, displs])
     .start(me, request)
 }
 
@@ -180,6 +181,7 @@ pub fn ineighbor_alltoallv(
         (recvbuf, recvcounts, rdispls, recvtype),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
     .start(me, request)
 }
 
@@ -203,6 +205,8 @@ pub fn ineighbor_alltoallw(
         (recvbuf, recvcounts, bytes(rdispls), recvtypes),
         comm,
     )?
+    .told_by(me, &[sendcounts, bytes(sdispls)], &[recvcounts, bytes(rdispls)])
+    .told_by_types(me, sendtypes, recvtypes)
     .start(me, request)
 }
 
@@ -243,6 +247,7 @@ pub fn neighbor_allgatherv_init(
         (recvbuf, recvcounts, displs, recvtype),
         comm,
     )?
+    .told_by(me, &[], &[recvcounts, displs])
     .prepare(me, request)
 }
 
@@ -284,6 +289,7 @@ pub fn neighbor_alltoallv_init(
         (recvbuf, recvcounts, rdispls, recvtype),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
     .prepare(me, request)
 }
 
@@ -308,5 +314,7 @@ pub fn neighbor_alltoallw_init(
         (recvbuf, recvcounts, bytes(rdispls), recvtypes),
         comm,
     )?
+    .told_by(me, &[sendcounts, bytes(sdispls)], &[recvcounts, bytes(rdispls)])
+    .told_by_types(me, sendtypes, recvtypes)
     .prepare(me, request)
 }

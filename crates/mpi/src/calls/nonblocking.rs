@@ -56,6 +56,7 @@ pub fn igatherv(
     request: *mut Request,
 ) -> Result {
     Call::gatherv(me, (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root, comm)?
+        .told_by(me, &[], &[recvcounts, displs])
         .start(me, request)
 }
 
@@ -91,6 +92,7 @@ pub fn iscatterv(
     request: *mut Request,
 ) -> Result {
     Call::scatterv(me, (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root, comm)?
+        .told_by(me, &[sendcounts, displs], &[])
         .start(me, request)
 }
 
@@ -124,6 +126,7 @@ pub fn iallgatherv(
     request: *mut Request,
 ) -> Result {
     Call::allgatherv(me, (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), comm)?
+        .told_by(me, &[], &[recvcounts, displs])
         .start(me, request)
 }
 
@@ -163,6 +166,7 @@ pub fn ialltoallv(
         (recvbuf, recvcounts, rdispls, recvtype),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
     .start(me, request)
 }
 
@@ -186,6 +190,8 @@ pub fn ialltoallw(
         (recvbuf, recvcounts, rdispls, recvtypes),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
+    .told_by_types(me, sendtypes, recvtypes)
     .start(me, request)
 }
 
@@ -229,7 +235,9 @@ pub fn ireduce_scatter(
     comm: Comm,
     request: *mut Request,
 ) -> Result {
-    Call::reduce_scatter(me, (sendbuf, recvbuf, datatype), recvcounts, op, comm)?.start(me, request)
+    Call::reduce_scatter(me, (sendbuf, recvbuf, datatype), recvcounts, op, comm)?
+        .told_by(me, &[], &[recvcounts])
+        .start(me, request)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI has as many")]

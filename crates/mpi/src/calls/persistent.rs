@@ -60,6 +60,7 @@ pub fn gatherv_init(
     request: *mut Request,
 ) -> Result {
     Call::gatherv(me, (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root, comm)?
+        .told_by(me, &[], &[recvcounts, displs])
         .prepare(me, request)
 }
 
@@ -97,6 +98,7 @@ pub fn scatterv_init(
     request: *mut Request,
 ) -> Result {
     Call::scatterv(me, (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root, comm)?
+        .told_by(me, &[sendcounts, displs], &[])
         .prepare(me, request)
 }
 
@@ -132,6 +134,7 @@ pub fn allgatherv_init(
     request: *mut Request,
 ) -> Result {
     Call::allgatherv(me, (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), comm)?
+        .told_by(me, &[], &[recvcounts, displs])
         .prepare(me, request)
 }
 
@@ -173,6 +176,7 @@ pub fn alltoallv_init(
         (recvbuf, recvcounts, rdispls, recvtype),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
     .prepare(me, request)
 }
 
@@ -197,6 +201,8 @@ pub fn alltoallw_init(
         (recvbuf, recvcounts, rdispls, recvtypes),
         comm,
     )?
+    .told_by(me, &[sendcounts, sdispls], &[recvcounts, rdispls])
+    .told_by_types(me, sendtypes, recvtypes)
     .prepare(me, request)
 }
 
@@ -243,7 +249,9 @@ pub fn reduce_scatter_init(
     _info: Info,
     request: *mut Request,
 ) -> Result {
-    Call::reduce_scatter(me, (sendbuf, recvbuf, datatype), recvcounts, op, comm)?.prepare(me, request)
+    Call::reduce_scatter(me, (sendbuf, recvbuf, datatype), recvcounts, op, comm)?
+        .told_by(me, &[], &[recvcounts])
+        .prepare(me, request)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI has as many")]

@@ -91,12 +91,21 @@ pub fn cart_create(
     ndims: i32,
     dims: *const i32,
     periods: *const i32,
-    _reorder: i32,
+    reorder: i32,
     comm_cart: *mut Comm,
 ) -> Result {
     let old = plain(me, comm_old)?;
     give(comm_cart, abi::COMM_NULL)?;
     let grid = described(&old, ndims, dims, periods)?;
+    me.check_described(&old, || {
+        let periods = grid.periods.iter().map(|period| i32::from(*period)).collect();
+        [
+            ("dimensions", grid.dims.clone()),
+            ("periods", periods),
+            ("flags to reorder", vec![i32::from(reorder != 0)]),
+        ]
+        .into()
+    });
     give_first(me, &old, grid.size(), Topology::Cartesian(grid), comm_cart)
 }
 
@@ -256,12 +265,20 @@ pub fn graph_create(
     nnodes: i32,
     index: *const i32,
     edges: *const i32,
-    _reorder: i32,
+    reorder: i32,
     comm_graph: *mut Comm,
 ) -> Result {
     let old = plain(me, comm_old)?;
     check_place(comm_graph)?;
     let graph = described_graph(&old, nnodes, index, edges)?;
+    me.check_described(&old, || {
+        [
+            ("indices", graph.index.clone()),
+            ("edges", graph.edges.clone()),
+            ("flags to reorder", vec![i32::from(reorder != 0)]),
+        ]
+        .into()
+    });
     give_first(me, &old, nnodes as usize, Topology::Graph(graph), comm_graph)
 }
 
@@ -348,7 +365,7 @@ pub fn dist_graph_create_adjacent(
     destinations: *const i32,
     destweights: *const i32,
     info: Info,
-    _reorder: i32,
+    reorder: i32,
     comm_dist_graph: *mut Comm,
 ) -> Result {
     let old = plain(me, comm_old)?;
@@ -359,6 +376,7 @@ pub fn dist_graph_create_adjacent(
         destinations: edges_of(&old, outdegree, destinations, destweights)?,
         weighted: is_weighted(sourceweights) && is_weighted(destweights),
     };
+    me.check_edges(&old, &graph, reorder != 0);
     let made = me.duplicate(&old)?;
     *made.topology.borrow_mut() = Some(Topology::DistGraph(graph));
     give(comm_dist_graph, me.keep_comm(made))

@@ -25,6 +25,8 @@ pub struct Call {
     pub comm: Rc<Communicator>,
     /// What it is.
     pub what: What,
+    /// Where the arrays lie that it is told by, if they must not change until it is over.
+    pub arrays: Vec<(usize, usize)>,
 }
 
 /// Who gives or gets something.

@@ -131,7 +131,41 @@ fn input(me: &Rank, comm: &Communicator, said: Said) -> Result<Option<Piece>> {
 }
 
 pub(super) fn call(comm: Rc<Communicator>, what: What) -> Result<Call> {
-    Ok(Call { comm, what })
+    Ok(Call { comm, what, arrays: Vec::new() })
+}
+
+impl Call {
+    /// Arrays of counts and displacements by which it is told what it sends and what it receives: they stay as they are until it
+    /// is over (6.12, 6.13). Compilers of Fortran may have copied them for the call, so that these places are the program's again.
+    pub fn told_by(mut self, me: &Rank, out: &[Counts], into: &[Counts]) -> Self {
+        let is_read = match &self.what {
+            What::Gather { all, .. } | What::Scatter { all, .. } => all.is_some(),
+            _ => true,
+        };
+        if me.world.explored && is_read && !me.is_fortran() {
+            let (sent, received) = self.blocks();
+            let out = out.iter().filter(|array| !array.is_null()).map(|array| array.place(sent));
+            let into = into.iter().filter(|array| !array.is_null()).map(|array| array.place(received));
+            self.arrays.extend(out.chain(into));
+        }
+        self
+    }
+
+    /// The same for arrays of datatypes.
+    pub fn told_by_types(self, me: &Rank, out: *const Datatype, into: *const Datatype) -> Self {
+        // Handles are as wide as addresses.
+        let wide = |array: *const Datatype| Counts::new(array.cast(), true);
+        self.told_by(me, &[wide(out)], &[wide(into)])
+    }
+
+    /// How many blocks it sends and receives.
+    fn blocks(&self) -> (usize, usize) {
+        match &self.what {
+            What::Neighbors { out, into } => (out.len(), into.len()),
+            What::ReduceScatter { counts, .. } => (counts.len(), counts.len()),
+            _ => (self.comm.peers().size(), self.comm.peers().size()),
+        }
+    }
 }
 
 #[allow(clippy::missing_errors_doc, reason = "each fails if an argument is not as the standard demands")]
@@ -210,7 +244,7 @@ impl Call {
         equal: bool,
     ) -> Result<Self> {
         // It is a gather the other way.
-        let Call { comm, what } = Self::any_gather(me, mine, place, all, at, comm, equal)?;
+        let Call { comm, what, .. } = Self::any_gather(me, mine, place, all, at, comm, equal)?;
         let What::Gather { mine, all, root, equal } = what else { unreachable!("that was a gather") };
         call(comm, What::Scatter { all, mine, root, equal })
     }

@@ -372,8 +372,9 @@ impl Call {
     pub(crate) fn prepare(self, me: &Rank, request: *mut Request) -> Result {
         me.check_collective(&self);
         let (comm, tag) = (Rc::clone(&self.comm), self.next_tag());
-        let pending =
-            Pending::inactive(Persistent::Other(Box::new(Prepared { call: self, tag })), Some(comm));
+        let owned = me.owns_until_its_end(|| self.told());
+        let begin = Box::new(Prepared { call: self, tag, owned });
+        let pending = Pending::inactive(Persistent::Other(begin), Some(comm));
         // SAFETY: the program wants the request there.
         unsafe { request.write(me.keep(pending)) };
         Ok(())
@@ -385,6 +386,8 @@ impl Call {
 struct Prepared {
     call: Call,
     tag: i32,
+    /// The number of what it owns until it is freed.
+    owned: u64,
 }
 
 impl Begin for Prepared {
@@ -395,5 +398,9 @@ impl Begin for Prepared {
 
     fn uses(&self) -> Vec<Used> {
         self.call.uses()
+    }
+
+    fn is_freed(&self, me: &Rank) {
+        me.owns_until_now(self.owned);
     }
 }

@@ -86,6 +86,9 @@ impl Rank {
             let status = crate::abi::Status::empty();
             return Ok((handle, self.keep(Pending::complete(status, Some(Rc::clone(comm))))));
         }
+        if let Some(copy) = self.comms.borrow().get(handle.0) {
+            copy.unmade.set(true);
+        }
         let from = if across { &**comm } else { &local };
         let activity = self.post_receive(from, Context::Internal, 0, tag)?;
         let work = Work::Several(Box::new(Copying { handle }));

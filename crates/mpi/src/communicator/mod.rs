@@ -62,6 +62,8 @@ pub struct Communicator {
     pub hosts: RefCell<Option<Rc<Hosts>>>,
     /// Whether the program has freed it; it stays while something is under way.
     pub freed: Cell<bool>,
+    /// Whether it has no context yet.
+    pub unmade: Cell<bool>,
 }
 
 /// The other side of an intercommunicator.
@@ -92,6 +94,7 @@ impl Communicator {
             session: OnceCell::new(),
             hosts: RefCell::new(None),
             freed: Cell::new(false),
+            unmade: Cell::new(false),
         }
     }
 

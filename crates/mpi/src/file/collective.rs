@@ -104,7 +104,7 @@ impl Rank {
             Split::ReadAll | Split::ReadAtAll | Split::ReadOrdered => Direction::Read,
             Split::WriteAll | Split::WriteAtAll | Split::WriteOrdered => Direction::Write,
         };
-        file.owned.set(self.owns_until_its_end(|| elements.uses(direction)));
+        file.owned.set(self.owns_until_its_end(|| vec![elements.uses(direction)]));
         Ok(())
     }
 

@@ -84,11 +84,14 @@ impl Rank {
             let owned = self.buffers.owned.borrow();
             let wrong =
                 |owned: &&Owned| uses.iter().any(|used| used.conflicts(&owned.used)) && !self.is_over(owned);
-            owned.iter().find(wrong).map(|owned| (owned.call, owned.at, owned.used.writes))
+            owned
+                .iter()
+                .find(wrong)
+                .map(|owned| (owned.used.in_words(), owned.call, owned.at, owned.used.writes))
         };
-        let Some((call, at, writes)) = found else { return };
+        let Some((what, call, at, writes)) = found else { return };
         let message = format!(
-            "{}: its buffer overlaps with that of {call}{}, which {} it until it is completed",
+            "{}: its buffer overlaps with {what} of {call}{}, which {} it until it is completed",
             self.call_name(),
             self.line_of(at),
             if writes { "writes" } else { "reads" }
@@ -113,13 +116,16 @@ impl Rank {
     }
 
     /// A call begins what another one ends: the number of what it owns, 0 if that is nothing.
-    pub fn owns_until_its_end(&self, uses: impl FnOnce() -> Used) -> u64 {
+    pub fn owns_until_its_end(&self, uses: impl FnOnce() -> Vec<Used>) -> u64 {
         if !self.world.explored {
             return 0;
         }
-        let uses = [uses()];
+        let uses = uses();
+        if uses.is_empty() {
+            return 0;
+        }
         self.check_each(&uses);
-        self.own(uses.into())
+        self.own(uses)
     }
 
     /// What had this number is over.
@@ -219,11 +225,11 @@ impl Rank {
             let is_changed = |owned: &&Owned| {
                 owned.number == number && owned.sum.is_some_and(|sum| owned.used.sum() != Some(sum))
             };
-            owned.iter().find(is_changed).map(|owned| (owned.call, owned.at))
+            owned.iter().find(is_changed).map(|owned| (owned.used.in_words(), owned.call, owned.at))
         };
-        if let Some((call, at)) = changed {
+        if let Some((what, call, at)) = changed {
             let (name, line) = (self.call_name(), self.line_of(at));
-            let message = format!("{name}: the buffer of {call}{line} was stored to before it was completed");
+            let message = format!("{name}: {what} of {call}{line} was stored to before it was completed");
             self.finding(Kind::BufferRace, &message);
         }
     }
@@ -236,7 +242,7 @@ impl Rank {
         let owned = self.buffers.owned.borrow();
         let blocks = owned.iter().filter(|owned| owned.number == number && owned.used.writes);
         let uses: Vec<Used> =
-            blocks.map(|owned| Used { blocks: owned.used.blocks.clone(), writes: true }).collect();
+            blocks.map(|owned| Used { blocks: owned.used.blocks.clone(), ..owned.used }).collect();
         drop(owned);
         self.check_windows(&uses, true);
     }
@@ -266,16 +272,16 @@ impl Rank {
                 let conflicts = owned.used.writes || touch.writes;
                 conflicts && owned.used.meets(start, end) && !self.is_over(owned)
             };
-            owned.iter().find(wrong).map(|owned| (owned.call, owned.at))
+            owned.iter().find(wrong).map(|owned| (owned.used.in_words(), owned.call, owned.at))
         };
-        let Some((call, at)) = found else { return self.touches_window(touch) };
+        let Some((place, call, at)) = found else { return self.touches_window(touch) };
         let what = match (touch.frees, touch.writes) {
             (true, _) => "free of",
             (false, true) => "a store to",
             (false, false) => "a load from",
         };
         let message =
-            format!("{what} the buffer of {call}{}, which is not completed", self.world.lines.in_words(at));
+            format!("{what} {place} of {call}{}, which is not completed", self.world.lines.in_words(at));
         self.found(Kind::BufferRace, message, touch.at + 1);
         true
     }

@@ -15,6 +15,7 @@ use crate::group::Group;
 use crate::operator::Action;
 use crate::os;
 use crate::rank::Rank;
+use crate::topology::{DistGraph, Edge};
 use crate::window::Window;
 
 use super::Kind;
@@ -33,7 +34,10 @@ struct Called {
     rank: usize,
     procedure: Procedure,
     at: usize,
-    root: Option<usize>,
+    /// The first process of its group, of the two of an intercommunicator.
+    side: u32,
+    is_inter: bool,
+    root: Option<Root>,
     operator: Option<Action>,
     /// What is the same for all: of how many basic types of which kind.
     all: Option<Signature>,
@@ -42,6 +46,12 @@ struct Called {
     modes: Option<(&'static str, i32)>,
     /// The processes of a group.
     group: Vec<u32>,
+    /// What of a topology all say alike, with its name.
+    described: Vec<(&'static str, Vec<i32>)>,
+    /// Who sends to it and whom it sends to, in a distributed graph.
+    edges: Option<DistGraph>,
+    /// Whether its group comes second in a union of two.
+    is_high: Option<bool>,
     /// What it sends to each rank, and receives from each; nothing where that is not said.
     gives: Vec<Option<Signature>>,
     takes: Vec<Option<Signature>>,
@@ -54,44 +64,47 @@ impl Called {
             rank: comm.rank,
             procedure,
             at: os::caller(),
+            side: comm.group.process(0),
+            is_inter: comm.is_inter(),
             root: None,
             operator: None,
             all: None,
             counts: Vec::new(),
             modes: None,
             group: Vec::new(),
+            described: Vec::new(),
+            edges: None,
+            is_high: None,
             gives: Vec::new(),
             takes: Vec::new(),
         }
     }
 
-    /// Notes the arguments of a collective within one group.
+    /// Notes the arguments of a collective.
     fn with_arguments(mut self, comm: &Communicator, what: &What) -> Self {
-        let number = comm.size();
-        let alone = |rank: usize, piece: Option<&Piece>| {
+        let number = comm.peers().size();
+        let alone = |root: &Root, piece: Option<&Piece>| {
             let mut all = vec![None; number];
-            all[rank] = piece.map(signature);
+            if let Root::Rank(rank) = root {
+                all[*rank] = piece.map(signature);
+            }
             all
-        };
-        let set_root = |root: &Root| match root {
-            Root::Rank(rank) => Some(*rank),
-            Root::Here | Root::Elsewhere => None,
         };
         match what {
             What::Barrier | What::Neighbors { .. } => {}
             What::Bcast { data, root } => {
-                self.root = set_root(root);
-                self.all = Some(signature(data));
+                self.root = Some(*root);
+                self.all = (*root != Root::Elsewhere).then(|| signature(data));
             }
             What::Gather { mine, all, root, .. } => {
-                self.root = set_root(root);
-                self.gives = alone(root.rank(), mine.as_ref());
+                self.root = Some(*root);
+                self.gives = alone(root, mine.as_ref());
                 self.takes = all.as_ref().map(|all| blocks(all, number)).unwrap_or_default();
             }
             What::Scatter { all, mine, root, .. } => {
-                self.root = set_root(root);
+                self.root = Some(*root);
                 self.gives = all.as_ref().map(|all| blocks(all, number)).unwrap_or_default();
-                self.takes = alone(root.rank(), mine.as_ref());
+                self.takes = alone(root, mine.as_ref());
             }
             What::Allgather { mine, all } => {
                 self.takes = blocks(all, number);
@@ -103,7 +116,7 @@ impl Called {
                 self.gives = out.as_ref().map_or_else(|| self.takes.clone(), |out| blocks(out, number));
             }
             What::Reduce { input, output, folding, root } => {
-                self.root = set_root(root);
+                self.root = Some(*root);
                 self.operator = folding.action();
                 self.all = input.as_ref().or(output.as_ref()).map(signature);
             }
@@ -126,10 +139,8 @@ impl Called {
         if names.0 != names.1 {
             return Some(String::new());
         }
-        if let (Some(mine), Some(theirs)) = (self.root, other.root)
-            && mine != theirs
-        {
-            return Some(format!(": the root is {mine} here and {theirs} there"));
+        if let Some(roots) = self.roots_differ(other) {
+            return Some(roots);
         }
         match (self.operator, other.operator) {
             (Some(Action::Predefined(mine)), Some(Action::Predefined(theirs))) if mine != theirs => {
@@ -144,8 +155,21 @@ impl Called {
             }
             _ => {}
         }
-        if self.counts != other.counts {
+        if self.counts != other.counts && self.side == other.side {
             return Some(": the counts are not the same".to_owned());
+        }
+        let described = self.described.iter().zip(&other.described);
+        if let Some(((what, mine), (_, theirs))) = described.into_iter().find(|(mine, theirs)| mine != theirs)
+        {
+            return Some(format!(": the {what} are {mine:?} here and {theirs:?} there"));
+        }
+        if self.side == other.side && self.is_high != other.is_high {
+            return Some(
+                ": one of the group says that it comes first, and another that it comes second".to_owned(),
+            );
+        }
+        if let Some(edges) = self.edges_differ(other) {
+            return Some(edges);
         }
         if let (Some((what, mine)), Some((_, theirs))) = (self.modes, other.modes)
             && mine != theirs
@@ -164,6 +188,8 @@ impl Called {
             (self, other, "is sent here", "is received there"),
             (other, self, "is sent there", "is received here"),
         ];
+        // Of two groups each gives to the other.
+        let pairs = pairs.into_iter().filter(|_| !self.is_inter || self.side != other.side);
         for (from, to, sent, received) in pairs {
             let given = from.gives.get(to.rank).copied().flatten();
             let taken = to.takes.get(from.rank).copied().flatten();
@@ -173,6 +199,59 @@ impl Called {
                 return Some(format!(
                     ": what {sent} and what {received} differ: {}",
                     amounts(given, taken, "sent", "received")
+                ));
+            }
+        }
+        None
+    }
+}
+
+impl Called {
+    /// In what the roots differ: one rank within a group; of two groups one says where the root is in the other (6.2.3).
+    fn roots_differ(&self, other: &Called) -> Option<String> {
+        let (mine, theirs) = (self.root?, other.root?);
+        let same = self.side == other.side;
+        let fit = match (mine, theirs) {
+            (Root::Rank(mine), Root::Rank(theirs)) => same && mine == theirs,
+            (Root::Here, Root::Here) => same && self.process == other.process,
+            (Root::Here | Root::Elsewhere, Root::Here | Root::Elsewhere) => same,
+            (Root::Rank(rank), said) => !same && (rank == other.rank) == (said == Root::Here),
+            (said, Root::Rank(rank)) => !same && (rank == self.rank) == (said == Root::Here),
+        };
+        let in_words = |root| match root {
+            Root::Rank(rank) => rank.to_string(),
+            Root::Here => "MPI_ROOT".to_owned(),
+            Root::Elsewhere => "MPI_PROC_NULL".to_owned(),
+        };
+        (!fit).then(|| format!(": the root is {} here and {} there", in_words(mine), in_words(theirs)))
+    }
+
+    /// Which edges of a distributed graph one of its two ends alone names (8.5.4).
+    fn edges_differ(&self, other: &Called) -> Option<String> {
+        let (mine, theirs) = (self.edges.as_ref()?, other.edges.as_ref()?);
+        let named = |edges: &[Edge], rank: usize| {
+            let mut weights: Vec<i32> = Vec::new();
+            weights.extend(edges.iter().filter(|edge| edge.rank == rank as i32).map(|edge| edge.weight));
+            weights.sort_unstable();
+            weights
+        };
+        for (from, to) in [(self, other), (other, self)] {
+            let ends = if std::ptr::eq(from, self) { (mine, theirs) } else { (theirs, mine) };
+            let out = named(&ends.0.destinations, to.rank);
+            let into = named(&ends.1.sources, from.rank);
+            if out.len() != into.len() {
+                return Some(format!(
+                    ": rank {} names {} edges to rank {}, which names {} from there",
+                    from.rank,
+                    out.len(),
+                    to.rank,
+                    into.len()
+                ));
+            }
+            if mine.weighted && theirs.weighted && out != into {
+                return Some(format!(
+                    ": the weights of edges from rank {} to rank {} are {out:?} and {into:?}",
+                    from.rank, to.rank
                 ));
             }
         }
@@ -209,7 +288,9 @@ impl Rank {
         let Some(procedure) = self.procedure.get() else { return };
         match &call.what {
             // No place is written twice, by one process or by several (6.5 to 6.7).
-            What::Gather { .. } | What::Allgather { .. } => self.check_written(&call.uses()),
+            What::Gather { .. } | What::Allgather { .. } | What::Alltoall { .. } => {
+                self.check_written(&call.uses());
+            }
             _ if call.writes_derived() => {
                 call.uses().iter().for_each(|used| self.check_written(std::slice::from_ref(used)));
             }
@@ -218,8 +299,7 @@ impl Rank {
         let comm = &call.comm;
         self.for_others(|| {
             let called = Called::new(self, comm, procedure);
-            let called = if comm.is_inter() { called } else { called.with_arguments(comm, &call.what) };
-            self.meets(comm, called);
+            self.meets(comm, called.with_arguments(comm, &call.what));
         });
     }
 
@@ -241,6 +321,34 @@ impl Rank {
     pub fn check_grouped(&self, comm: &Communicator, group: &Group) {
         let members = || (0..group.size()).map(|rank| group.process(rank)).collect();
         self.check_alike(comm, |called| called.group = members());
+    }
+
+    /// The process makes a communicator with a topology that all describe alike (8.5).
+    pub fn check_described(
+        &self,
+        comm: &Communicator,
+        described: impl FnOnce() -> Vec<(&'static str, Vec<i32>)>,
+    ) {
+        self.check_alike(comm, |called| called.described = described());
+    }
+
+    /// The process makes a communicator with a graph of which it names the edges at its own place.
+    pub fn check_edges(&self, comm: &Communicator, graph: &DistGraph, reorder: bool) {
+        self.check_alike(comm, |called| {
+            called.edges = Some(graph.clone());
+            called.described = vec![("flags to reorder", vec![i32::from(reorder)])];
+        });
+    }
+
+    /// The process makes one group of the two of an intercommunicator (7.6.2).
+    pub fn check_merged(&self, comm: &Communicator, high: bool) {
+        self.check_alike(comm, |called| called.is_high = Some(high));
+    }
+
+    /// The process splits a communicator by what its processes share: all say by what, or take no part (7.4.2).
+    pub fn check_split(&self, comm: &Communicator, split_type: i32) {
+        let takes_part = split_type != abi::UNDEFINED;
+        self.check_alike(comm, |called| called.modes = takes_part.then_some(("split types", split_type)));
     }
 
     fn check_alike(&self, comm: &Communicator, with: impl FnOnce(&mut Called)) {
@@ -339,13 +447,8 @@ fn is_collective(procedure: Procedure) -> bool {
             | Procedure::CommIdup
             | Procedure::CommIdupWithInfo
             | Procedure::CommSplit
-            | Procedure::CommSplitType
-            | Procedure::IntercommMerge
-            | Procedure::CartCreate
             | Procedure::CartSub
-            | Procedure::GraphCreate
             | Procedure::DistGraphCreate
-            | Procedure::DistGraphCreateAdjacent
             | Procedure::WinCreate
             | Procedure::WinAllocate
             | Procedure::WinAllocateShared

@@ -30,23 +30,30 @@ impl Type {
 impl Rank {
     /// What goes with a message for those who check it.
     pub fn sent_as(&self, count: usize, datatype: &Type) -> Option<Box<Sent>> {
-        if !self.world.explored {
-            return None;
-        }
-        let signature = datatype.signature.repeated(count as u64);
-        let typed = self.for_others(|| Typed { signature, datatype: datatype.described() });
+        let typed = self.typed(count, datatype)?;
         self.stamp(Some(typed))
+    }
+
+    /// Of what a message is, for those who check it.
+    pub fn typed(&self, count: usize, datatype: &Type) -> Option<Typed> {
+        let signature = datatype.signature.repeated(count as u64);
+        let typed = || self.for_others(|| Typed { signature, datatype: datatype.described() });
+        self.world.explored.then(typed)
     }
 
     /// Checks that a message is received as what it was sent.
     pub fn check_types(&self, landing: &Landing, content: &Content) {
+        let (length, room) = (content.data.len(), landing.datatype.size * landing.count);
+        if length <= room && length > 0 {
+            self.check_types_of(&landing.datatype, landing.count, content);
+        }
+    }
+
+    /// The same, of so many elements.
+    pub fn check_types_of(&self, datatype: &Type, count: usize, content: &Content) {
         let Some(sent) = &content.sent else { return };
         let Some(typed) = &sent.typed else { return };
-        let (length, room) = (content.data.len(), landing.datatype.size * landing.count);
-        if length > room || length == 0 {
-            return;
-        }
-        let received = landing.datatype.beginning(landing.count, typed.signature.elements);
+        let received = datatype.beginning(count, typed.signature.elements);
         if typed.signature.matches(received) {
             return;
         }
@@ -56,7 +63,7 @@ impl Rank {
             typed.datatype,
             content.source,
             content.tag,
-            landing.datatype.described(),
+            datatype.described(),
             sent.call,
             self.line_of(sent.at)
         );

@@ -16,6 +16,8 @@ pub struct Used {
     pub(super) blocks: Vec<(usize, usize)>,
     /// Whether it is written.
     pub(super) writes: bool,
+    /// Whether it says what is communicated, and is not that itself.
+    pub(super) is_argument: bool,
 }
 
 impl Used {
@@ -38,7 +40,7 @@ impl Used {
                 _ => blocks.push((start, start + length)),
             }
         });
-        Self { blocks, writes }
+        Self { blocks, writes, is_argument: false }
     }
 
     fn piece(piece: &Piece, writes: bool) -> Self {
@@ -54,7 +56,7 @@ impl Used {
 
     /// From one byte to another.
     pub(super) fn bytes(start: usize, end: usize, writes: bool) -> Self {
-        Self { blocks: vec![(start, end)], writes }
+        Self { blocks: vec![(start, end)], writes, is_argument: false }
     }
 
     /// More of the same.
@@ -71,7 +73,7 @@ impl Used {
     pub(super) fn within(&self, start: usize, end: usize) -> Option<Self> {
         let cut = |(low, high): &(usize, usize)| ((*low).max(start), (*high).min(end));
         let blocks: Vec<_> = self.blocks.iter().map(cut).filter(|(low, high)| low < high).collect();
-        (!blocks.is_empty()).then_some(Self { blocks, writes: self.writes })
+        (!blocks.is_empty()).then_some(Self { blocks, ..*self })
     }
 
     /// Whether they have a byte in common.
@@ -101,6 +103,11 @@ impl Used {
             }
         }
         Some(sum)
+    }
+
+    /// What it is to the call that uses it.
+    pub(super) fn in_words(&self) -> &'static str {
+        if self.is_argument { "an array of arguments" } else { "the buffer" }
     }
 
     pub(super) fn conflicts(&self, other: &Used) -> bool {
@@ -137,7 +144,6 @@ impl Call {
         match &self.what {
             What::Bcast { data, .. } => is_derived(data),
             What::Scatter { mine, .. } => mine.as_ref().is_some_and(is_derived),
-            What::Alltoall { into, .. } => !into.is_empty() && is_derived(&into.block(0)),
             What::Neighbors { into, .. } => into.iter().any(|(_, piece, _)| is_derived(piece)),
             _ => false,
         }
@@ -183,6 +189,14 @@ impl Call {
             ),
         };
         uses.extend(others);
+        uses.extend(self.told());
         uses
+    }
+
+    /// The arrays by which it is told, that must not change until it is over.
+    pub fn told(&self) -> Vec<Used> {
+        let told =
+            |(start, end): &(usize, usize)| Used { is_argument: true, ..Used::bytes(*start, *end, false) };
+        self.arrays.iter().map(told).collect()
     }
 }
