@@ -36,9 +36,11 @@ impl Rank {
 
     /// Of what a message is, for those who check it.
     pub fn typed(&self, count: usize, datatype: &Type) -> Option<Typed> {
+        if !self.world.explored {
+            return None;
+        }
         let signature = datatype.signature.repeated(count as u64);
-        let typed = || self.for_others(|| Typed { signature, datatype: datatype.described() });
-        self.world.explored.then(typed)
+        Some(self.for_others(|| Typed { signature, datatype: datatype.described() }))
     }
 
     /// Checks that a message is received as what it was sent.
