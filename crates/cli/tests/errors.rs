@@ -510,6 +510,39 @@ fn a_file_that_is_named_twice_is_not_written() {
     assert_eq!(folder.simurgh(&["check", "s.toml", "--save", "out", "--html", "page"]).code, 1);
 }
 
+/// What a scenario is made of was replaced by its picture.
+#[test]
+fn a_file_that_was_read_is_not_written() {
+    let folder = Folder::new("inputs");
+    folder.write("p.xml", PLATFORM);
+    folder.write("s.toml", &scenario(r#""recv nobody""#));
+    assert_eq!(folder.simurgh(&["check", "s.toml", "--save", "found"]).code, 1);
+    let commands: [&[&str]; 5] = [
+        &["run", "s.toml", "--svg", "p.xml"],
+        &["run", "s.toml", "--trace", "./p.xml"],
+        &["check", "s.toml", "--save", "p.xml"],
+        &["explore", "s.toml", "--best-way", "p.xml"],
+        &["replay", "found", "--html", "s.toml"],
+    ];
+    for command in commands {
+        let told = folder.simurgh(command);
+        assert_eq!(told.code, 2, "{command:?}: {}", told.told());
+    }
+    assert_eq!(folder.read("p.xml"), PLATFORM.as_bytes());
+    assert_eq!(folder.read("s.toml"), scenario(r#""recv nobody""#).as_bytes());
+    let told = folder.simurgh(commands[0]);
+    assert!(told.stderr.contains("this file was read as a part of the input"), "{}", told.stderr);
+}
+
+#[test]
+fn names_of_files_move_no_cursor() {
+    let folder = Folder::new("names");
+    folder.write("p.xml", PLATFORM);
+    folder.write("s.toml", &scenario(r#""exec 1e9""#));
+    let ran = folder.simurgh(&["run", "s.toml", "--svg", "a\u{1b}[31m\u{202e}b"]);
+    assert!(ran.stdout.contains("wrote a\\u{1b}[31m\\u{202e}b\n"), "{}", ran.told());
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn output_that_is_lost_is_an_error() {

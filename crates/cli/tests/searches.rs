@@ -78,6 +78,24 @@ fn a_search_goes_on_where_it_stopped() {
         ran.stderr,
         "simurgh: left.search: the search of another program, or of this one with other options; remove it to begin anew\n"
     );
+    // Nor is one of which a part is missing, or with other counts.
+    let kept = String::from_utf8(folder.read("left.search")).expect("it is text");
+    let first = kept.lines().skip_while(|line| !line.contains("\"parts\"")).nth(1).expect("a part is left");
+    for changed in [
+        kept.replacen(&format!("{first}\n"), "", 1),
+        kept.replacen("\"executions\": 4000", "\"executions\": 5", 1),
+        kept.replacen(" l ", " l l ", 1),
+    ] {
+        assert_ne!(changed, kept);
+        folder.write("left.search", &changed);
+        let ran = go("10000");
+        assert_eq!(ran.code, 2, "{}", ran.told());
+        assert_eq!(
+            ran.stderr,
+            "simurgh: left.search: a search that was changed after it was kept; remove it to begin anew\n"
+        );
+    }
+    folder.write("left.search", &kept);
     let ran = go("10000");
     assert_eq!((ran.code, number(&ran.stdout, "executions")), (0, 5040), "{}", ran.told());
     // Nothing is left: it begins anew.

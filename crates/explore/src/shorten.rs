@@ -23,6 +23,8 @@ use crate::verdict::{Impossible, Step, Violation};
 /// So many states are kept while the best order is looked for, but so many of each length at least.
 const STATES_MAX: usize = 1 << 17;
 const BEAM_MIN: usize = 64;
+/// With more actors fewer states are kept.
+const LANES_FEW: usize = 8;
 /// So many steps are taken in all to see what can be left out.
 const STEPS_MAX: usize = 2_000_000;
 
@@ -56,12 +58,17 @@ pub fn shorten<S: System<Step = Step, Violation = Violation>>(
     let is_whole = matches!(violation, Violation::Deadlock { .. } | Violation::Varies { .. });
     loop {
         let before = weight(&shortening.shown.schedule);
+        if is_enough() {
+            return Ok(shortening.shown.schedule);
+        }
         if !is_whole {
             shortening.try_instead(&shortening.shown.causal_past());
             shortening.leave_out();
         }
-        shortening.try_instead(&shortening.shown.fewest_switches());
-        if weight(&shortening.shown.schedule) >= before || is_enough() {
+        if let Some(instead) = shortening.shown.fewest_switches(is_enough) {
+            shortening.try_instead(&instead);
+        }
+        if weight(&shortening.shown.schedule) >= before {
             return Ok(shortening.shown.schedule);
         }
     }
@@ -160,9 +167,10 @@ impl Shown {
     }
 
     /// The same steps in an order with the fewest changes.
-    fn fewest_switches(&self) -> Vec<Step> {
+    fn fewest_switches(&self, is_enough: &dyn Fn() -> bool) -> Option<Vec<Step>> {
         let orders = Orders::of(self);
-        orders.written(&orders.shortest()).into_iter().map(|step| self.schedule[step]).collect()
+        let order = orders.written(&orders.shortest(is_enough)?);
+        Some(order.into_iter().map(|step| self.schedule[step]).collect())
     }
 }
 
@@ -235,12 +243,17 @@ impl<'a> Orders<'a> {
     }
 
     /// Which actor runs after which, with the fewest runs.
-    fn shortest(&self) -> Vec<usize> {
-        let width = (STATES_MAX / self.shown.schedule.len().max(1)).max(BEAM_MIN);
+    fn shortest(&self, is_enough: &dyn Fn() -> bool) -> Option<Vec<usize>> {
+        // A state is as large as there are actors, and each of these may follow it.
+        let (length, many) = (self.shown.schedule.len().max(1), self.lanes.len().div_ceil(LANES_FEW).max(1));
+        let width = (STATES_MAX / length / many).max(BEAM_MIN);
         let mut beam: Vec<Front> = vec![vec![0; self.lanes.len()]];
         // Of each state of each length: which of the length before it follows, and who ran.
         let mut steps: Vec<Vec<(usize, usize)>> = Vec::new();
         while beam.iter().all(|front| self.left(front) > 0) {
+            if is_enough() {
+                return None;
+            }
             let mut next: BTreeMap<Front, (usize, usize)> = BTreeMap::new();
             for (at, front) in beam.iter().enumerate() {
                 for (lane, further) in self.next(front) {
@@ -262,7 +275,7 @@ impl<'a> Orders<'a> {
         };
         let mut runs: Vec<usize> = steps.iter().rev().map(back).collect();
         runs.reverse();
-        runs
+        Some(runs)
     }
 
     /// The steps in the order of these runs; arrivals come just before what they are needed for.

@@ -22,6 +22,6 @@ mod shown;
 mod writing;
 
 pub use claim::{Claim, Unclaimed};
-pub use reading::{LENGTH_MAX, Unreadable, read, read_text};
+pub use reading::{LENGTH_MAX, Unreadable, protect_inputs, read, read_text};
 pub use shown::{shortened, shown};
 pub use writing::{Fresh, check, tidy, write};

@@ -1,8 +1,12 @@
 //! Reading whole files, none longer than can be meant.
 
+use std::collections::BTreeSet;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::writing::real;
 
 /// Longer files are refused: nobody has written them.
 pub const LENGTH_MAX: u64 = 1 << 30;
@@ -55,6 +59,20 @@ impl From<Unreadable> for io::Error {
     }
 }
 
+/// The files that were read since somebody wanted them to be protected.
+static INPUTS: Mutex<Option<BTreeSet<PathBuf>>> = Mutex::new(None);
+
+/// From now on no file is written that was read: for a command that reads its input once, and writes something else.
+pub fn protect_inputs() {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Whether this is a file that was read, and is protected.
+pub(crate) fn is_input(path: &Path) -> bool {
+    let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    inputs.as_ref().is_some_and(|inputs| inputs.contains(path))
+}
+
 /// The bytes of a file.
 ///
 /// # Errors
@@ -65,6 +83,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Unreadable> {
     let file = File::open(path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(LENGTH_MAX + 1).read_to_end(&mut bytes)?;
+    if let Some(inputs) = INPUTS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        inputs.insert(real(path));
+    }
     if bytes.len() as u64 > LENGTH_MAX { Err(Unreadable::Long) } else { Ok(bytes) }
 }
 

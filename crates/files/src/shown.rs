@@ -10,18 +10,26 @@ const LINE_MAX: usize = 4000;
 
 /// A text in one line: control characters are escaped, long words are shortened, and so is the whole.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_hidden) {
         return shortened(text);
     }
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
+        if is_hidden(character) {
             escaped.extend(character.escape_default());
         } else {
             escaped.push(character);
         }
     }
     Cow::Owned(shortened(&escaped).into_owned())
+}
+
+/// Whether a character moves the cursor, or turns the direction of a text.
+fn is_hidden(character: char) -> bool {
+    let turns = ['\u{61c}', '\u{200e}', '\u{200f}'].contains(&character)
+        || ('\u{202a}'..='\u{202e}').contains(&character)
+        || ('\u{2066}'..='\u{2069}').contains(&character);
+    character.is_control() || turns
 }
 
 /// The same without a look at control characters.
@@ -65,6 +73,7 @@ mod tests {
     fn nothing_moves_the_cursor_and_nothing_is_endless() {
         assert_eq!(shown("as it is: \"ä\""), "as it is: \"ä\"");
         assert_eq!(shown("a\u{1b}[31m\nb\t\u{7f}"), "a\\u{1b}[31m\\nb\\t\\u{7f}");
+        assert_eq!(shown("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
         let long = "x".repeat(100_000);
         let short = format!("{}[... 99850 letters ...]{}", "x".repeat(100), "x".repeat(50));
         assert_eq!(shown(&format!("link {long:?} is unknown; add it")), {

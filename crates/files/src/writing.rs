@@ -7,6 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::reading::is_input;
+
 /// A new file beside the place that it is to take. It is gone with this value, unless it has taken that place. It is locked as long as
 /// it is open, so that [`tidy`] can tell it from what a process has left that was killed.
 #[derive(Debug)]
@@ -122,6 +124,11 @@ enum Target {
 
 fn open(path: &Path) -> io::Result<Target> {
     let place = real(path);
+    if is_input(&place) {
+        let what =
+            "this file was read as a part of the input, and what is written would replace it; name another";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let mut options = OpenOptions::new();
     let there = match fs::metadata(&place) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -99,6 +99,6 @@ pub mod platform {
 pub mod prelude {
     pub use crate::{
         Activity, ActivitySet, ActorHandle, Barrier, Condvar, Ctx, Exposed, Failure, Host, Mailbox,
-        Mailboxes, Mutex, Outcome, Platform, Program, Random, Semaphore, Settings, Task,
+        Mailboxes, Mutex, MutexGuard, Outcome, Platform, Program, Random, Semaphore, Settings, Task,
     };
 }

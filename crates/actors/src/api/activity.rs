@@ -14,7 +14,7 @@ use simurgh_kernel::simcall::{
 };
 
 use super::mailbox::Mailbox;
-use super::quantity::{Seconds, patience};
+use super::quantity::{Seconds, amount, patience, positive};
 use super::resources::done;
 use super::{Ask, completed, completed_one, nothing, number, unexpected};
 use crate::error::{Error, Result};
@@ -170,12 +170,14 @@ impl<T> Activity<T> {
     /// Changes the share that it gets against others.
     #[track_caller]
     pub fn set_priority(&self, priority: f64) -> Ask<Result<()>> {
+        let priority = amount(priority, "a priority");
         Ask::new(Simcall::Platform(PlatformRequest::SetPriority(self.id, priority)), done)
     }
 
     /// Changes the bound on its speed.
     #[track_caller]
     pub fn set_bound(&self, bound: Option<f64>) -> Ask<Result<()>> {
+        let bound = bound.map(|bound| positive(bound, "a bound"));
         Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
     }
 

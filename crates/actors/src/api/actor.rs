@@ -369,7 +369,9 @@ impl Execute {
     }
 
     /// So many threads, each of which does all of the flops on a core of its own.
+    #[track_caller]
     pub fn threads(self, threads: u32) -> Self {
+        let threads = some(threads, "a number of threads");
         self.with(|request, _| request.threads = threads)
     }
 

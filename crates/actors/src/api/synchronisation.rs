@@ -219,7 +219,8 @@ impl Condvar {
         async move { waiting.await.0 }
     }
 
-    /// As [`wait`](Self::wait), at most so many seconds: also says whether there was a notification.
+    /// As [`wait`](Self::wait), at most so many seconds: also says whether there was a notification, which is false if
+    /// the time was over first.
     #[track_caller]
     pub fn wait_for<T>(
         &self,

@@ -1,5 +1,6 @@
 //! What an exploration found, replayed on the kernel and made shorter before anybody sees it.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::Path;
 
@@ -109,16 +110,23 @@ pub fn source(file: &str) -> Option<String> {
     })
 }
 
-/// Replays what was found.
+/// Replays what was found, and shortens it until that has taken long enough, by as many seconds as are asked about; what is left a second
+/// later is not replayed any more.
 pub(super) fn counterexamples(
     subject: &Subject<'_>,
     network: Network,
     engine: Engine,
     found: &[(Violation, Vec<Step>)],
+    is_enough: &dyn Fn(f64) -> bool,
 ) -> Vec<Counterexample> {
-    let names = subject.names();
+    const LATE: &str = "it was not replayed, since the search was stopped and there is more; check it alone";
+    let (names, is_first) = (subject.names(), Cell::new(true));
     let counterexample = |(violation, schedule): &(Violation, Vec<Step>)| {
-        let (schedule, told) = match replay(subject, network, violation, schedule) {
+        let told = match is_first.replace(false) || !is_enough(1.0) {
+            true => replay(subject, network, violation, schedule, &|| is_enough(0.0)),
+            false => Err(LATE.to_owned()),
+        };
+        let (schedule, told) = match told {
             Ok(told) => (told.steps.iter().map(|step| step.step).collect(), Ok(told)),
             Err(why) => (schedule.clone(), Err(why)),
         };
@@ -168,6 +176,7 @@ fn replay(
     network: Network,
     violation: &Violation,
     schedule: &[Step],
+    is_enough: &dyn Fn() -> bool,
 ) -> Result<Told, String> {
     const DEPENDS: &str = "the program depends on something else than messages and choices (statics that change, the \
                            clock, random numbers of its own, the order of a hash map)";
@@ -181,16 +190,16 @@ fn replay(
         })?;
     }
     let mailbox = |mailbox| subject.mailbox_name(mailbox);
-    let short = match violation {
-        // It is about the whole of two executions.
-        Violation::Varies { .. } => match follow(&mut system, schedule) {
+    // One that varies is about the whole of two executions.
+    let short = match matches!(violation, Violation::Varies { .. }) || is_enough() {
+        true => match follow(&mut system, schedule) {
             Ok(followed) if followed.came(violation).is_some() => Ok(schedule.to_vec()),
             Ok(_) => Err(NotShown::Absent),
             Err(impossible) => Err(NotShown::Diverges(impossible)),
         },
-        _ => {
+        false => {
             let clock = Stopwatch::start();
-            shorten(&mut system, schedule, violation, &|| clock.seconds() > SECONDS_MAX)
+            shorten(&mut system, schedule, violation, &|| clock.seconds() > SECONDS_MAX || is_enough())
         }
     };
     let short = short.map_err(|why| {
@@ -215,7 +224,7 @@ fn replay(
             .map_err(|impossible| format!("it does not happen every time: {impossible}; {DEPENDS}"))
     };
     let first = told()?;
-    if first != told()? {
+    if !is_enough() && first != told()? {
         return Err(format!("it is not the same every time that it is replayed: {DEPENDS}"));
     }
     Ok(first)
@@ -288,7 +297,8 @@ mod tests {
             Ok(())
         });
         let found = optimal::explore(&mut subject.actors(Network::Unordered), Options::all());
-        let findings = counterexamples(&subject, Network::Unordered, Engine::Optimal, &found.found);
+        let findings =
+            counterexamples(&subject, Network::Unordered, Engine::Optimal, &found.found, &|_| false);
         let whats: Vec<_> = findings.iter().map(|finding| finding.what.as_str()).collect();
         assert_eq!(
             whats,
@@ -324,7 +334,8 @@ mod tests {
         });
         let violation = Violation::Deadlock { actors: vec![0] };
         let schedule = vec![Step { actor: 0, choice: 0 }];
-        let findings = counterexamples(&subject, Network::Mailbox, Engine::Dfs, &[(violation, schedule)]);
+        let findings =
+            counterexamples(&subject, Network::Mailbox, Engine::Dfs, &[(violation, schedule)], &|_| false);
         assert_eq!(findings[0].what, "deadlock: moody wait for ever");
         let why = findings[0].told.as_ref().unwrap_err();
         assert!(
@@ -345,7 +356,7 @@ mod tests {
         let untold = |steps: &[&str]| {
             let schedule = steps.iter().map(|step| step.parse().unwrap()).collect();
             let found = [(violation.clone(), schedule)];
-            let findings = counterexamples(&subject, Network::Mailbox, Engine::Dfs, &found);
+            let findings = counterexamples(&subject, Network::Mailbox, Engine::Dfs, &found, &|_| false);
             findings[0].told.clone().unwrap_err()
         };
         let why = untold(&["0/1"]);

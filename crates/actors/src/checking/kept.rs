@@ -17,7 +17,7 @@ use super::subject::Origin;
 use crate::error::{Error, Result};
 
 /// Changes with the format of the file.
-const FORMAT: &str = "simurgh search 6";
+const FORMAT: &str = "simurgh search 7";
 
 /// What is left of a search, and is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +54,18 @@ struct File {
     parts: Vec<String>,
     traffic: Vec<TrafficRow>,
     cuts: Vec<CutRow>,
+    /// A fingerprint of all the rest: a search that was changed would say that a program holds of which a part was never seen.
+    sum: String,
+}
+
+impl File {
+    /// The fingerprint of all but itself.
+    fn sum_of_rest(&mut self) -> String {
+        let sum = std::mem::take(&mut self.sum);
+        let rest = serde_json::to_string(self).expect("plain data becomes JSON");
+        self.sum = sum;
+        format!("{:032x}", fingerprint(&rest))
+    }
 }
 
 /// A violation as plain data.
@@ -95,11 +107,14 @@ impl Kept {
             // It was made when it was claimed, by this search or by one that was ended before it could keep anything.
             return Ok(Frontier::default());
         }
-        let file: File = serde_json::from_str(&text).map_err(|error| {
+        let mut file: File = serde_json::from_str(&text).map_err(|error| {
             self.error(format!("not a search that was kept ({error}); remove it to begin anew"))
         })?;
+        let sum = file.sum_of_rest();
         let mismatch = if file.format != FORMAT {
             Some("written by another version")
+        } else if file.sum != sum {
+            Some("a search that was changed after it was kept")
         } else if file.network != self.network {
             Some("the search of another network")
         } else if file.actors != self.actors || file.fingerprint != self.fingerprint {
@@ -156,7 +171,7 @@ impl Kept {
             Found { actors, message, schedule: schedule.iter().map(ToString::to_string).collect() }
         });
         let (traffic, cuts) = frontier.posters.rows();
-        let file = File {
+        let mut file = File {
             format: FORMAT.to_owned(),
             program: self.program.clone(),
             actors: self.actors.clone(),
@@ -170,7 +185,9 @@ impl Kept {
             parts: frontier.parts.iter().map(path).collect(),
             traffic,
             cuts,
+            sum: String::new(),
         };
+        file.sum = file.sum_of_rest();
         let text = serde_json::to_string_pretty(&file).expect("plain data becomes JSON");
         self.claim.replace(text.as_bytes()).map_err(|unclaimed| self.error(unclaimed))?;
         Ok(Left { parts: frontier.parts.len(), path: self.path.clone() })

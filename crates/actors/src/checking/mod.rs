@@ -46,6 +46,7 @@ mod spelling;
 pub(crate) mod subject;
 pub(crate) mod watch;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +73,9 @@ use subject::Fill;
 pub(crate) use subject::{Origin, Subject};
 pub(crate) use watch::{Listener, Stopwatch};
 use watch::{Listeners, Sentinel};
+
+/// So many seconds what was found is shortened after a search was stopped.
+const AFTER_STOP: f64 = 1.0;
 pub use watch::{Progress, Stopped};
 
 /// A check that is about to begin: what is checked, and how.
@@ -436,11 +440,25 @@ impl<'a> Check<'a> {
             return Err(Error::input(divergence.to_string()));
         }
         let seconds = watch.seconds();
-        // Whoever shows how far it is clears that away.
+        // Whoever shows how far it is clears that away; who stops it may be asked still.
+        let stop = RefCell::new(listeners.stop_when.take());
         drop(listeners);
+        // A search that was stopped is over soon, whatever it has found.
+        let (until, is_over) = match &stopped {
+            Some(Stopped::Time(_) | Stopped::Memory(_)) => (Some(seconds + AFTER_STOP), false),
+            Some(Stopped::Asked) => (Some(seconds + AFTER_STOP), true),
+            _ => (options.time.map(|time| time.as_secs_f64() + AFTER_STOP), false),
+        };
+        let progress = Progress { executions: found.executions, depth: 0, part: None, seconds };
+        let is_asked = || match &mut *stop.borrow_mut() {
+            Some(stop) if !is_over => calling(|| stop(&progress)).unwrap_or(true),
+            _ => false,
+        };
+        let is_enough = |more: f64| until.is_some_and(|until| watch.seconds() > until + more) || is_asked();
         let (counterexamples, cut) = silently(|| {
             let found: &Exploration = &found;
-            let told = counterexample::counterexamples(&subject, options.network, engine, &found.found);
+            let told =
+                counterexample::counterexamples(&subject, options.network, engine, &found.found, &is_enough);
             (told, Cut::of(&subject, options.network, found))
         })?;
         let report = CheckReport {

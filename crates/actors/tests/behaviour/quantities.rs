@@ -57,6 +57,9 @@ fn amounts_are_finite_and_not_negative() {
     refused!("a rate cannot be 0", |ctx| ctx.mailbox("m").send((), 1.0).rate(0.0).detach().await);
     refused!("a bound cannot be -3", |ctx| ctx.execute(1.0).bound(-3.0).await);
     refused!("a priority cannot be NaN", |ctx| ctx.execute(1.0).priority(nan).await);
+    refused!("a priority cannot be NaN", |ctx| ctx.execute(1.0).start().await.set_priority(nan).await);
+    refused!("a bound cannot be 0", |ctx| ctx.execute(1.0).start().await.set_bound(Some(0.0)).await);
+    refused!("a number of threads cannot be 0", |ctx| ctx.execute(1.0).threads(0).await);
     refused!("flops of a parallel task cannot be -1", |ctx| ctx.parallel(&[ctx.host()], &[-1.0], &[]).await);
 }
 

@@ -111,6 +111,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return answer(&error),
     };
+    simurgh_files::protect_inputs();
     let result = match cli.command {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),

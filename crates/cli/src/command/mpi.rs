@@ -20,7 +20,7 @@ use super::lookout::Lookout;
 use super::mpi_summary::OfMpi;
 use super::record;
 use super::run::{RunArguments, for_mpi, load};
-use super::simulate::{parse_config, simulate_with};
+use super::simulate::{named, parse_config, simulate_with};
 use super::{mpi_report, print};
 
 /// What can be said of MPI programs.
@@ -289,7 +289,7 @@ fn recorded(run: &Run, folder: &Path, quiet: bool) -> Result<()> {
         );
     }
     if !quiet {
-        print(&format!("wrote {}\n", list.display()));
+        print(&format!("wrote {}\n", named(&list)));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use simurgh_actors::{Error, Exit, Result};
 use simurgh_platform::Platform;
 
 use super::print;
-use super::simulate::{check_place, write_file};
+use super::simulate::{check_place, named, write_file};
 
 /// The arguments of `simurgh platform`.
 #[derive(Args, Clone, Debug)]
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &PlatformArguments) -> Result<Exit> {
         check_place(path)?;
         let drawing = simurgh_platform::svg::draw(&platform);
         write_file(path, |out| out.write_all(drawing.as_bytes()))?;
-        print(&format!("wrote {}\n", path.display()));
+        print(&format!("wrote {}\n", named(path)));
     }
     if route.is_none() && svg.is_none() {
         print(&simurgh_platform::summary(&platform));

@@ -20,7 +20,7 @@ use simurgh_trace::counterexample::told::{Counterexample, Shown, Taken, Telling}
 use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line, rows, steps_in_columns};
 
 use super::check::{draw, view};
-use super::simulate::check_place;
+use super::simulate::{check_place, named};
 use super::{debugger, gdb, print};
 
 /// The arguments of `replay`.
@@ -265,7 +265,7 @@ fn report(schedule: &Schedule, options: &ReplayOptions, told: &Counterexample) -
     }
     text.push('\n');
     if let Some(path) = &options.html {
-        let _ = writeln!(text, "wrote {}: open it in a browser", path.display());
+        let _ = writeln!(text, "wrote {}: open it in a browser", named(path));
     }
     let words = |what: &Option<String>| what.as_deref().map(lines);
     match (words(&told.what), words(&schedule.violation)) {

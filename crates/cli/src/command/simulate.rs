@@ -223,7 +223,7 @@ pub(crate) fn simulate_with(
             print(&more.human(&outcome));
         }
         for path in options.trace.iter().chain(&options.svg) {
-            print(&format!("wrote {}\n", path.display()));
+            print(&format!("wrote {}\n", named(path)));
         }
     }
     // Who asks for both wants these lines and no others.
@@ -347,6 +347,11 @@ fn is_named_twice(path: &Path) -> bool {
     count > 1
 }
 
+/// The name of a file as it is shown.
+pub(crate) fn named(path: &Path) -> String {
+    simurgh_files::shown(&path.display().to_string()).into_owned()
+}
+
 /// Writes a file, with errors that name it.
 pub(crate) fn write_file(
     path: &Path,
@@ -363,7 +368,7 @@ pub(crate) fn write_into(folder: &Path, name: &str, text: &[u8]) -> Result<()> {
     })?;
     let path = folder.join(name);
     write_file(&path, |out| out.write_all(text))?;
-    print(&format!("wrote {}\n", path.display()));
+    print(&format!("wrote {}\n", named(&path)));
     Ok(())
 }
 

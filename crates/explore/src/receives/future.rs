@@ -24,6 +24,8 @@ struct Traffic {
     posts: u32,
     /// Which of these it takes back, or might.
     revocable: BTreeSet<u32>,
+    /// Whether it sends one while another of its messages to this mailbox may be on its way: only then can one overtake another.
+    overlaps: bool,
 }
 
 /// What is known of who posts to which mailbox, and where choices were cut by it.
@@ -38,8 +40,9 @@ pub struct Posters {
 /// A side as plain data: whether it is a send, its context, source and tag.
 pub type SideRow = (bool, u32, Option<u32>, Option<i32>);
 
-/// How often a process was seen to post something, as a row: mailbox, process, what, how often, and which it may take back.
-pub type TrafficRow = (u32, u32, SideRow, u32, Vec<u32>);
+/// How often a process was seen to post something, as a row: mailbox, process, what, how often, which it may take back, and whether some are
+/// on their way together.
+pub type TrafficRow = (u32, u32, SideRow, u32, Vec<u32>, bool);
 
 /// Where choices were cut, as a row: mailbox, the post that nobody could take, and whose did not count.
 pub type CutRow = (u32, SideRow, Option<u32>);
@@ -63,8 +66,9 @@ impl Posters {
     /// All that is known, as rows of numbers.
     pub fn rows(&self) -> (Vec<TrafficRow>, Vec<CutRow>) {
         let traffic = self.traffic.iter().flat_map(|(mailbox, all)| {
-            all.iter().map(|((process, side), Traffic { posts, revocable })| {
-                (mailbox.0, *process, row_of(side), *posts, revocable.iter().copied().collect())
+            all.iter().map(|((process, side), Traffic { posts, revocable, overlaps })| {
+                let revocable = revocable.iter().copied().collect();
+                (mailbox.0, *process, row_of(side), *posts, revocable, *overlaps)
             })
         });
         let cuts = self.cuts.iter().flat_map(|(mailbox, all)| {
@@ -76,8 +80,9 @@ impl Posters {
     /// The same from its rows.
     pub fn from_rows(traffic: &[TrafficRow], cuts: &[CutRow]) -> Self {
         let mut posters = Self::default();
-        for (mailbox, process, side, posts, revocable) in traffic {
-            let traffic = Traffic { posts: *posts, revocable: revocable.iter().copied().collect() };
+        for (mailbox, process, side, posts, revocable, overlaps) in traffic {
+            let revocable = revocable.iter().copied().collect();
+            let traffic = Traffic { posts: *posts, revocable, overlaps: *overlaps };
             let all = posters.traffic.entry(Mailbox(*mailbox)).or_default();
             all.insert((*process, side_of(side)), traffic);
         }
@@ -116,7 +121,8 @@ impl Posters {
                 // What was never seen here is no news of what was.
                 let is_news = |number: &u32| *number <= known.posts && !known.revocable.contains(number);
                 let takes_back = theirs.revocable.iter().any(is_news);
-                self.matters(*mailbox, key, theirs.posts > known.posts, takes_back)
+                let is_more = theirs.posts > known.posts || theirs.overlaps && !known.overlaps;
+                self.matters(*mailbox, key, is_more, takes_back)
             })
         })
     }
@@ -132,6 +138,7 @@ impl Posters {
                 let most = self.traffic.entry(mailbox).or_default().entry(key).or_default();
                 most.posts = most.posts.max(theirs.posts);
                 most.revocable.extend(&theirs.revocable);
+                most.overlaps |= theirs.overlaps;
             }
         }
         mattered
@@ -154,15 +161,28 @@ impl Search {
     pub(super) fn learn(&mut self, post: PostId) {
         let own = self.graph.posts[post as usize];
         let key = (own.process, own.side);
+        let overlaps = self.graph.network == Network::Unordered && self.overlaps(&own);
         let known = self.posters.traffic.entry(own.mailbox).or_default().entry(key).or_default();
-        let is_more = own.number > known.posts;
+        let is_more = own.number > known.posts || overlaps && !known.overlaps;
         known.posts = known.posts.max(own.number);
+        known.overlaps |= overlaps;
         // Where it met somebody in time, it is not taken back; in another execution it may be. No choice was cut for a post that was
         // never seen before.
         let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.number);
         if is_more || takes_back {
             self.learned |= self.posters.matters(own.mailbox, &key, is_more, takes_back && !is_more);
         }
+    }
+
+    /// Whether another message of the same process to this mailbox may be on its way when this one is sent.
+    fn overlaps(&self, own: &Post) -> bool {
+        let is_on_its_way = |other: &Post| {
+            (other.process, other.mailbox) == (own.process, own.mailbox)
+                && other.is_send()
+                && other.posted != own.posted
+                && !self.graph.order.before(other.arrives, own.posted)
+        };
+        own.is_send() && self.graph.posts.iter().any(is_on_its_way)
     }
 
     /// Notes what two posts that just met pass over. False if it cannot come to a good end.
@@ -304,18 +324,20 @@ impl Search {
     /// Who may take a post, before some moment if there is one, by which posts, and how many of these each has left.
     fn takers(&self, post: &Post, before: Option<Node>) -> impl Iterator<Item = (u32, Side, u32)> {
         let (mailbox, left) = (post.mailbox, post.side);
-        // What arrives in order cannot overtake.
+        // What arrives in order cannot overtake; nor can what is sent when all before it has arrived.
         let in_order = !post.is_send() && self.graph.network == Network::Pairwise;
-        let owner = before.filter(|_| in_order).and_then(|before| self.owner(before, post));
+        let in_turn = !post.is_send() && self.graph.network == Network::Unordered;
+        let owner = before.filter(|_| in_order || in_turn).and_then(|before| self.owner(before, post));
         let in_time = move |process: u32| {
             let (Some(record), Some(before)) = (self.processes.get(process as usize), before) else {
                 return true;
             };
-            record.last != before && !self.graph.order.before(before, record.last) && owner != Some(process)
+            record.last != before && !self.graph.order.before(before, record.last)
         };
         let all = self.posters.traffic.get(&mailbox).into_iter().flatten();
         all.filter_map(move |(&(process, side), traffic)| {
-            if !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
+            let is_late = owner == Some(process) && (in_order || !traffic.overlaps);
+            if is_late || !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
                 return None;
             }
             let used =

@@ -15,7 +15,7 @@ use super::future::Posters;
 use super::reads_from::ReadsFrom;
 use super::search::{End, Limits, Refusal, Search};
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Finding, Verdict, Violation};
+use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,10 +57,25 @@ impl Frontier {
         }
     }
 
-    /// All begins anew, with a better knowledge of the program; what was found was found, and steps are counted anew.
-    fn begin_anew(self) -> Self {
-        let found = Exploration { found: self.found.found, ..Exploration::default() };
-        Self { found, depth: self.depth, posters: self.posters, ..Self::default() }
+    /// All begins anew, with a better knowledge of the program; steps are counted anew. What was found goes with `earlier`: how much
+    /// that is depends on who was faster, and it will be found again.
+    fn begin_anew(self, earlier: &mut Vec<(Violation, Vec<Step>)>) -> Self {
+        earlier.extend(self.found.found);
+        Self { depth: self.depth, posters: self.posters, ..Self::default() }
+    }
+
+    /// Not all was seen again: what was found earlier was found.
+    fn with_earlier(mut self, earlier: Vec<(Violation, Vec<Step>)>) -> Self {
+        if !self.is_exhausted() {
+            for (violation, schedule) in earlier {
+                if !self.found.found.iter().any(|(known, _)| *known == violation) {
+                    self.found.found.push((violation, schedule));
+                }
+            }
+            self.found.found.sort();
+            self.found.verdict = self.verdict();
+        }
+        self
     }
 
     /// Whether nothing is left.
@@ -93,7 +108,7 @@ pub fn explore_parts<P: Processes>(
     frontier: Frontier,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Frontier, Refusal> {
-    let (mut frontier, mut workers) = (frontier, workers);
+    let (mut frontier, mut workers, mut earlier) = (frontier, workers, Vec::new());
     let mut watch =
         |shown: Shown<'_>| if let Shown::Progress(progress) = shown { watch(progress) } else { true };
     loop {
@@ -107,8 +122,8 @@ pub fn explore_parts<P: Processes>(
             Some(before) if more.found.found.len() > before.found.found.len() => {
                 (frontier, workers) = (before, 1);
             }
-            _ if anew => frontier = more.begin_anew(),
-            _ => return Ok(more),
+            _ if anew => frontier = more.begin_anew(&mut earlier),
+            _ => return Ok(more.with_earlier(earlier)),
         }
     }
 }
@@ -134,15 +149,15 @@ pub fn explore_ways(
         let way = search.way();
         !shown.insert(way.fingerprint()) || visitor(Some((&way, wrong)))
     };
-    let mut frontier = Frontier::default();
+    let (mut frontier, mut earlier) = (Frontier::default(), Vec::new());
     loop {
         let (more, anew) = explore_once(network, limits, frontier, |worker_pool| {
             worker_pool.work(processes, &mut onlooker)
         })?;
         if !anew {
-            return Ok(more.found);
+            return Ok(more.with_earlier(earlier).found);
         }
-        frontier = more.begin_anew();
+        frontier = more.begin_anew(&mut earlier);
     }
 }
 
@@ -248,18 +263,20 @@ impl Shared {
         self.lessons += 1;
     }
 
-    /// Something is wrong with an execution. The shortest counterexample of each kind is kept, and of those the first in order: the same
-    /// for any number of workers.
+    /// Something is wrong with an execution. The counterexample of the fewest steps is kept of each kind, of those the shortest, and
+    /// of those the first in order: the same for any number of workers, whoever comes first.
     fn note(&mut self, violation: Violation, search: &Search) {
-        let shortest = self.lengths.entry(violation.clone()).or_insert(u64::MAX);
-        if search.steps > *shortest {
+        let fewest = self.lengths.entry(violation.clone()).or_insert(u64::MAX);
+        if search.steps > *fewest {
             return;
         }
-        *shortest = search.steps;
+        let is_fewer = search.steps < std::mem::replace(fewest, search.steps);
         let (violation, schedule) = search.schedule(violation);
         let found = &mut self.frontier.found.found;
         match found.iter_mut().find(|(known, _)| *known == violation) {
-            Some((_, known)) if (known.len(), &*known) > (schedule.len(), &schedule) => *known = schedule,
+            Some((_, known)) if is_fewer || (known.len(), &*known) > (schedule.len(), &schedule) => {
+                *known = schedule;
+            }
             Some(_) => {}
             None => found.push((violation, schedule)),
         }

@@ -117,7 +117,10 @@ impl FromStr for Outcome {
             ('|', "last") => Outcome::Passed(true),
             ('=', _) => {
                 let (process, post) = rest.split_once('.').ok_or_else(bad)?;
-                Outcome::Posted { partner: Some(Place { process: number(process)?, post: number(post)? }) }
+                let (process, post) = (number(process)?, number(post)?);
+                // Labels of messages are positive.
+                i32::try_from(post).map_err(|_| bad())?;
+                Outcome::Posted { partner: Some(Place { process, post }) }
             }
             ('+', _) => Outcome::Completed(number(rest)?),
             ('?', _) => Outcome::Chosen(number(rest)?),
@@ -197,7 +200,7 @@ mod tests {
     fn what_is_no_way_is_refused_with_its_line() {
         let refused = |text: &str| text.parse::<ReadsFrom>().unwrap_err();
         assert_eq!(refused("0: =1.0\n2: +0"), "line 2: process 1 is missing; write 1: ...");
-        for bad in ["x", "=1", "=1.", "+", "?x", "é", "=.1", "+-1", "|first"] {
+        for bad in ["x", "=1", "=1.", "=1.2147483648", "+", "?x", "é", "=.1", "+-1", "|first"] {
             assert!(refused(&format!("0: {bad}")).starts_with("line 1: "), "{bad}");
         }
     }

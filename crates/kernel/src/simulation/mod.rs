@@ -439,13 +439,23 @@ impl Simulation {
     /// When all that is left are actors whose host is off, time goes on to the next change of the platform; but not for
     /// daemons, who never keep a simulation going, nor for a host that never comes back.
     fn wait_for_boot(&mut self) -> bool {
-        if !self.boots.iter().any(|boot| boot.is_awaited && !boot.daemon && self.comes_back(boot.host)) {
+        if !self.awaits_boot() {
             return false;
         }
         let Some(date) = self.models.next_profile_date() else { return false };
         // The alarm names no late actor: it only lets the models reach the date.
         self.models.timer(date - self.models.now(), START | !KIND);
         true
+    }
+
+    /// Whether somebody who is no daemon will start again with a host.
+    fn awaits_boot(&self) -> bool {
+        self.boots.iter().any(|boot| boot.is_awaited && !boot.daemon && self.comes_back(boot.host))
+    }
+
+    /// Whether only daemons live, and nobody else will again.
+    fn only_daemons_are_left(&self) -> bool {
+        self.kernel.living_regular() == 0 && self.kernel.living() > 0 && !self.awaits_boot()
     }
 
     /// Whether a profile will turn a host on.

@@ -82,6 +82,10 @@ impl Simulation {
             ready.clear();
             self.kernel.take_ready(ready);
             if ready.is_empty() {
+                // The last one may have been killed, or died with its host: then nobody had a turn.
+                if self.only_daemons_are_left() {
+                    self.end_daemons()?;
+                }
                 return Ok(());
             }
             self.rounds += 1;
@@ -100,7 +104,7 @@ impl Simulation {
                     break;
                 }
             }
-            if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
+            if self.only_daemons_are_left() {
                 self.end_daemons()?;
             }
         }

@@ -10,7 +10,7 @@ use simurgh_explore::{Faults, Step};
 use simurgh_trace::counterexample::told::{Counterexample as Told, standings};
 use simurgh_trace::counterexample::{Heading, in_html};
 
-use crate::command::simulate::{check_place, write_file};
+use crate::command::simulate::{check_place, named, write_file};
 
 /// What is kept of what was found.
 #[derive(Args, Clone, Debug, Default)]
@@ -76,13 +76,13 @@ impl SaveOptions {
                 let text = schedule.write();
                 write_file(&path, |out| out.write_all(text.as_bytes()))?;
                 let replay = format!("{program} replay {}", shell_word(&path.display().to_string()));
-                lines.push(format!("wrote {}: `{replay}` shows it step by step", path.display()));
+                lines.push(format!("wrote {}: `{replay}` shows it step by step", named(&path)));
                 command = Some(replay);
             }
             if let Some(path) = &self.html {
                 let path = numbered(path, index);
                 draw(subject, told, command, &path)?;
-                lines.push(format!("wrote {}: open it in a browser", path.display()));
+                lines.push(format!("wrote {}: open it in a browser", named(&path)));
             }
         }
         if self.save.is_none() {

@@ -16,7 +16,7 @@ use simurgh_trace::Recorder;
 use super::check::{NetworkName, duration};
 use super::print;
 use super::progress::{Exploring, Interrupt};
-use super::simulate::{check_pictures, check_place, parse_config, write_file, write_timeline};
+use super::simulate::{check_pictures, check_place, named, parse_config, write_file, write_timeline};
 
 /// The arguments of `simurgh explore`.
 #[derive(Args, Clone, Debug)]
@@ -174,7 +174,7 @@ impl<'a> End<'a> {
         }
         if !quiet {
             for path in self.way.into_iter().chain(self.traces.iter().map(PathBuf::as_path)).chain(self.svg) {
-                print(&format!("wrote {}\n", path.display()));
+                print(&format!("wrote {}\n", named(path)));
             }
         }
         Ok(())
