@@ -212,3 +212,46 @@ fn two_processes_do_not_keep_two_searches_in_one_file() {
     let third = folder.simurgh(&["check", "f.toml", "--executions", "5", "--resume", "left.search"]);
     assert_eq!(third.code, 3, "{}", third.told());
 }
+
+/// Which of several schedules of one kind was told depended on who was faster.
+#[test]
+fn several_workers_tell_the_same_counterexamples() {
+    let folder = Folder::new("same-told");
+    folder.write(
+        "s.toml",
+        r#"[[actor]]
+do = ["irecv x", "recv x", "recv x timeout 1", "irecv x", "waitany", "dsend x 1", "waitall", "recv x", "waitall"]
+[[actor]]
+do = ["isend x 1", "send x 1 timeout 1", "isend x 1", "waitany", "send x 1", "waitany", "recv x", "dsend x 1", "waitall"]
+"#,
+    );
+    let told = |workers: &str| {
+        let words = ["check", "s.toml", "--network", "unordered", "--all", "--json", "--workers", workers];
+        let mut object: serde_json::Value =
+            serde_json::from_str(&folder.simurgh(&words).stdout).expect("one JSON object");
+        object["seconds"] = 0.into();
+        object
+    };
+    let first = told("1");
+    assert_eq!(first["verdict"], "deadlock");
+    for round in 0..25 {
+        assert_eq!(told("2"), first, "round {round}");
+    }
+}
+
+/// What was found was shortened for minutes after the time was over, and nothing was told until then.
+#[test]
+fn time_is_over_also_where_hundreds_are_found() {
+    let folder = Folder::new("late");
+    let turn = r#""irecv x", "isend x 1", "irecv y", "isend y 1", "waitany", "recv x timeout 1", "send y 1 timeout 1", "waitany", "waitall""#;
+    let actor = format!("[[actor]]\ndo = [{}]\n", [turn; 10].join(", "));
+    folder.write("s.toml", &actor.repeat(12));
+    #[expect(clippy::disallowed_methods, reason = "that it ends in time is what is tested")]
+    let start = std::time::Instant::now();
+    let ran = folder.simurgh(&["check", "s.toml", "--engine", "random", "--time", "1", "--all"]);
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    assert!(ran.stdout.contains("stopped after 1 s"), "{}", ran.stdout.lines().last().unwrap_or_default());
+    // A second to search, one to shorten, one to replay; and the machine may be busy.
+    assert!(seconds < 15.0, "{seconds} s");
+}

@@ -423,6 +423,13 @@ fn streams_take_one_execution_and_few_steps() {
             assert!(steps <= 4 * ways * operations as u64, "{name}, {network}: {steps} steps");
         }
     }
+    // Where each message is waited for before the next, none overtakes another: a halo of 6 took millions of steps.
+    for (name, program) in [("a ring", ring(8, 20)), ("a halo", halo(6, 20))] {
+        let operations: usize = program.iter().map(Vec::len).sum();
+        let (executions, steps, deadlock) = engine(&program, Network::Unordered, false);
+        assert_eq!((executions, deadlock), (1, false), "{name}, unordered");
+        assert!(steps <= 4 * operations as u64, "{name}, unordered: {steps} steps");
+    }
 }
 
 #[test]
@@ -473,6 +480,7 @@ fn several_workers_see_what_one_sees() {
             let (executions, transitions, deadlock) = engine(&program, network, false);
             let make = || Script { program: program.clone(), at: Vec::new() };
             let limits = Limits { all: true, stretch: 1, ..Limits::default() };
+            let mut schedules = None;
             for workers in [1, 2, 3] {
                 let frontier =
                     explore_parts(&make, network, limits, workers, Frontier::default(), &mut |_| true)
@@ -485,6 +493,8 @@ fn several_workers_see_what_one_sees() {
                     "round {round}, {network:?}, {workers} workers: {program:?}"
                 );
                 assert_eq!(found.transitions, transitions, "round {round}, {network:?}, {workers} workers");
+                let first = schedules.get_or_insert_with(|| found.found.clone());
+                assert_eq!(*first, found.found, "round {round}, {network:?}, {workers} workers: {program:?}");
             }
         }
     }
