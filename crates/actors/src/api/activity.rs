@@ -177,7 +177,9 @@ impl<T> Activity<T> {
     /// Changes the bound on its speed.
     #[track_caller]
     pub fn set_bound(&self, bound: Option<f64>) -> Ask<Result<()>> {
-        let bound = bound.map(|bound| positive(bound, "a bound"));
+        if let Some(bound) = bound {
+            positive(bound, "a bound");
+        }
         Ask::new(Simcall::Platform(PlatformRequest::SetBound(self.id, bound)), done)
     }
 
