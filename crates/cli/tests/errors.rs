@@ -516,12 +516,13 @@ fn a_file_that_was_read_is_not_written() {
     let folder = Folder::new("inputs");
     folder.write("p.xml", PLATFORM);
     folder.write("s.toml", &scenario(r#""recv nobody""#));
+    folder.write("fine.toml", &scenario(r#""exec 1e9""#));
     assert_eq!(folder.simurgh(&["check", "s.toml", "--save", "found"]).code, 1);
     let commands: [&[&str]; 5] = [
         &["run", "s.toml", "--svg", "p.xml"],
         &["run", "s.toml", "--trace", "./p.xml"],
         &["check", "s.toml", "--save", "p.xml"],
-        &["explore", "s.toml", "--best-way", "p.xml"],
+        &["explore", "fine.toml", "--best-way", "p.xml"],
         &["replay", "found", "--html", "s.toml"],
     ];
     for command in commands {
