@@ -7,12 +7,14 @@
 //! - [`chord`]: a peer-to-peer system: many actors, small messages, timers that are mostly taken back.
 //! - [`backbone`]: flows that share one full link, and nothing else.
 //! - [`disks`]: many accesses to one disk at once.
+//! - [`breadth`]: ten more, of many kinds.
 //! - [`matmul`]: real computation in the code of the actors, for several workers.
 //! - [`growth`]: how the cost of these grows, measured and drawn ([`chart`]).
 //! - [`star`]: the platform of most of them.
 #![forbid(unsafe_code)]
 
 mod backbone;
+mod breadth;
 mod chart;
 mod chord;
 mod disks;
@@ -91,6 +93,8 @@ enum Workload {
         #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
         actors: u32,
     },
+    #[command(flatten)]
+    Breadth(breadth::Workload),
     /// A matrix product, really computed by a grid of actors
     Matmul(matmul::Options),
     /// Measures how cost grows with size, and draws it
@@ -126,7 +130,7 @@ impl fmt::Display for Line {
 type Threads = Option<usize>;
 
 /// Simulates a program that must come to a good end.
-fn simulate(program: Program, threads: Threads) -> simurgh::Result<Line> {
+fn outcome(program: Program, threads: Threads) -> simurgh::Result<Outcome> {
     let outcome = program.simulate(Settings { workers: threads, ..Settings::default() })?;
     match outcome.report.failures.first() {
         Some(failure) => {
@@ -135,8 +139,16 @@ fn simulate(program: Program, threads: Threads) -> simurgh::Result<Line> {
         None if !outcome.is_fine() => {
             Err(simurgh::Error::input(format!("not all actors came to their end: {:?}", outcome.report.end)))
         }
-        None => Ok(Line { clock: outcome.clock(), stats: stats(&outcome), counted: None }),
+        None => Ok(outcome),
     }
+}
+
+fn line(outcome: &Outcome) -> Line {
+    Line { clock: outcome.clock(), stats: stats(outcome), counted: None }
+}
+
+fn simulate(program: Program, threads: Threads) -> simurgh::Result<Line> {
+    outcome(program, threads).map(|outcome| line(&outcome))
 }
 
 fn stats(outcome: &Outcome) -> String {
@@ -182,6 +194,7 @@ fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Option<Line>> {
             }
             chord::run(nodes, end, threads)
         }
+        Workload::Breadth(ref workload) => breadth::run(workload, threads),
         Workload::Matmul(options) => matmul::run(options, threads),
         Workload::Growth(ref options) => return growth::run(options).map(|()| None),
     };

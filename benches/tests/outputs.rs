@@ -1,5 +1,6 @@
 //! What the workloads print is what the same programs on SimGrid 3.32 print; the lines below are SimGrid's.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn benches(arguments: &str) -> Output {
@@ -73,6 +74,51 @@ fn chord_is_simgrids() {
         ("chord 777 130.5", "clock 130.500000 messages 67555"),
         ("chord 1000 100", "clock 100.000000 messages 70188"),
     ]);
+}
+
+#[test]
+fn workloads_of_many_kinds_are_simgrids() {
+    same(&[
+        ("alltoall 1", "clock 0.079611"),
+        ("alltoall 2", "clock 0.345705"),
+        ("zones 5", "clock 0.102796"),
+        ("zones 15", "clock 0.171870"),
+        ("churn 1000", "clock 1.635820"),
+        ("executions 200", "clock 1.954642"),
+        ("executions 1000", "clock 9.443536"),
+        ("gossip 4 20", "clock 1.125577 messages 320"),
+        ("gossip 8 100", "clock 1.615503 messages 6400"),
+        ("locks 500", "clock 11.038880"),
+        ("locks 1000", "clock 11.043458"),
+        ("barriers 300 10", "clock 9.981644"),
+        ("barriers 1000 20", "clock 19.989095"),
+        ("energy 50", "clock 11.031934 joules 70598"),
+        ("energy 250", "clock 11.097543 joules 353625"),
+        ("sleepers 1000", "clock 5.704418"),
+        ("sleepers 10000", "clock 5.712138"),
+        ("star 2", "clock 0.009961"),
+        ("star 1000", "clock 0.009961"),
+    ]);
+}
+
+#[test]
+fn a_platform_that_is_read_is_simgrids() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-hosts.xml");
+    let text = r#"<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <host id="first" speed="1Gf"/>
+    <host id="last" speed="1Gf"/>
+    <link id="l" bandwidth="125MBps" latency="50us"/>
+    <route src="first" dst="last"><link_ctn id="l"/></route>
+  </zone>
+</platform>
+"#;
+    std::fs::write(&file, text).expect("the file is written");
+    let file = file.display().to_string();
+    assert!(!file.contains(' '), "arguments are separated by spaces: {file}");
+    same(&[(&format!("load {file}"), "clock 0.009310")]);
 }
 
 /// The program itself holds the product against a direct one, and fails if it is wrong.
