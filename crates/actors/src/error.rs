@@ -70,7 +70,7 @@ pub enum Error {
     #[error("{0}")]
     Other(String),
     /// A file cannot be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}: {source}{}", what_to_do(source))]
     File {
         /// Which file.
         path: String,
@@ -151,6 +151,16 @@ impl Error {
     /// A file cannot be read or written.
     pub fn file(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
         Error::File { path: path.as_ref().display().to_string(), source }
+    }
+}
+
+/// What helps, where the system says only what is wrong.
+fn what_to_do(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    match error.kind() {
+        PermissionDenied | ReadOnlyFilesystem => "; name another file, or change who may use this one",
+        StorageFull => "; make room, or name a file on another disk",
+        _ => "",
     }
 }
 

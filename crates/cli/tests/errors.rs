@@ -650,7 +650,7 @@ fn what_is_refused_is_shown_in_a_line_that_can_be_read() {
     );
     refused(&folder.simurgh(&["run", "s.toml"]), &line);
     folder.write("s.toml", "[config]\n\"a\\u001b[31m\\nb\" = \"c\"\n[[actor]]\n");
-    let line = "s.toml:2: unknown configuration key \"a\\u{1b}[31m\\nb\"; see the list of keys in the documentation of Config::set";
+    let line = "s.toml:2: unknown configuration key \"a\\u{1b}[31m\\nb\"; the keys are those of SimGrid, such as network/model and host/model; docs/models.md lists them";
     refused(&folder.simurgh(&["run", "s.toml"]), line);
     folder.write("s.toml", "[[actor]]\nname = \"a\\u001b[31m\\nb\"\nhost = \"node-0\"\ndo = [\"recv m\"]\n");
     for arguments in [["run", "s.toml"], ["check", "s.toml"]] {

@@ -60,6 +60,9 @@ pub enum Error {
 fn did_you_mean(suggestion: &Option<String>) -> String {
     match suggestion {
         Some(key) => format!("; did you mean \"{key}\"?"),
-        None => "; see the list of keys in the documentation of Config::set".to_string(),
+        None => {
+            "; the keys are those of SimGrid, such as network/model and host/model; docs/models.md lists them"
+                .to_string()
+        }
     }
 }
