@@ -19,6 +19,8 @@ pub(crate) struct VirtualTime {
     clocks: Vec<Clock>,
     /// Where each thing is.
     places: Vec<Place>,
+    /// How many are on a clock.
+    present: usize,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -92,6 +94,12 @@ impl VirtualTime {
         (clock as usize) < self.clocks.len()
     }
 
+    /// Whether nobody is on a clock.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.present == 0
+    }
+
     /// Which clock a thing is on.
     #[inline]
     pub fn clock_of(&self, thing: u32) -> Option<u32> {
@@ -118,6 +126,7 @@ impl VirtualTime {
             self.places.resize(thing as usize + 1, Place { clock: NOWHERE, position: 0 });
         }
         debug_assert!(self.clock_of(thing).is_none(), "a thing is on one clock");
+        self.present += 1;
         let on = self.settle(clock, now);
         let reading = on.received + work / weight;
         on.ends.push(End { reading, weight, order, thing });
@@ -140,6 +149,7 @@ impl VirtualTime {
         self.settle(self.places[thing as usize].clock, now);
         let Place { clock, position } = self.places[thing as usize];
         self.places[thing as usize].clock = NOWHERE;
+        self.present -= 1;
         let on = &mut self.clocks[clock as usize];
         on.dated = on.dated.filter(|&dated| dated != thing);
         let ends = &mut on.ends;

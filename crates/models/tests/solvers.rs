@@ -215,6 +215,18 @@ fn spread(act: Act, number: u32) -> Act {
     }
 }
 
+/// A star of hosts whose links are of three sorts, all shared.
+fn busy() -> Platform {
+    let mut platform = Platform::builder();
+    let zone = platform.zone("world", Routing::Star);
+    for number in 0..HOSTS {
+        let host = platform.host(zone, &format!("h{number}"), 1e6).id();
+        let link = platform.link(zone, &format!("l{number}"), 1e6 * f64::from(1 + number % 3), 1e-4).id();
+        platform.star(zone, host, &[link]);
+    }
+    platform.build().unwrap()
+}
+
 struct Life {
     models: Models,
     started: Vec<ActionId>,
@@ -378,6 +390,36 @@ proptest! {
         }
         for life in [&mut fast, &mut slow] {
             for _ in 0..500 {
+                if life.step() == Progress::Idle {
+                    break;
+                }
+            }
+        }
+        same(&mut fast, &mut slow)?;
+    }
+
+    /// Many flows between few hosts, of which each meets others at both ends; some come, go, stop, or want more on the way.
+    #[test]
+    fn those_who_meet_others_at_both_ends_end_as_if_each_was_solved(
+        begin in prop::collection::vec((0..HOSTS, 1..HOSTS, 1..4_000_000u32), 80..160),
+        acts in prop::collection::vec(act(), 1..60),
+        alike in any::<bool>(),
+    ) {
+        let platform = Arc::new(busy());
+        let mut fast = Life::new(platform.clone(), Solver::Incremental);
+        let mut slow = Life::new(platform, Solver::Obvious);
+        let first = begin.into_iter().map(|(src, step, bytes)| {
+            Act::Send { src, dst: (src + step) % HOSTS, bytes: f64::from(bytes), rate: None }
+        });
+        for act in first.chain(acts) {
+            let act = if alike { of_few_sizes(act) } else { act };
+            fast.act(&act);
+            slow.act(&act);
+            let (a, b) = (fast.models.now().seconds(), slow.models.now().seconds());
+            prop_assert!((a - b).abs() <= 1e-9 * a.max(1.0), "{a} {b} after {act:?}");
+        }
+        for life in [&mut fast, &mut slow] {
+            for _ in 0..800 {
                 if life.step() == Progress::Idle {
                     break;
                 }

@@ -2,7 +2,7 @@
 //! of the change.
 //!
 //! The same algorithm as `obvious.rs`, seen as water that rises: all values grow together, as level / penalty,
-//! until a constraint is full or a bound is reached. Five departures:
+//! until a constraint is full or a bound is reached. Six departures:
 //! - Whatever was fixed at a lower level than any change can have an effect at stays as it was. A variable that
 //!   leaves frees nothing below its own level; a constraint that has more users, or another capacity, is full
 //!   no sooner than if nobody else were fixed before.
@@ -10,6 +10,8 @@
 //!   not kept, is solved.
 //! - A constraint that cannot be full, even if each of its users reaches its bound, joins nobody, and is not
 //!   looked at; a variable that has only such constraints gets its bound.
+//! - A constraint that was far from full, and that nobody came to, joins nobody either (it is *quiet*): what it has left is kept up to
+//!   date, and if it comes out nearly full, the solution goes on from there with it.
 //! - The constraint that is full next is found by a heap, whose keys may be out of date: shares only grow while
 //!   variables are fixed (up to rounding), so a key is checked when it comes to the top.
 //! - The maximum of a fat pipe is computed again only when it comes to the top.
@@ -18,31 +20,27 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable};
+use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable, Work};
 use super::{ConstraintId, System, VariableId, pool};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Scratch {
     mark: u32,
-    variables: Vec<u32>,
-    /// Those that use each constraint and are not kept, constraint after constraint: read again and again.
-    users: Vec<User>,
-    /// How many of these there are.
-    used: usize,
-    /// For users that are few.
-    few: Vec<Seat>,
+    /// The constraints touched before this solution.
+    start: usize,
+    /// Whether there may be quiet constraints, and those that may not be far from full any more.
+    may_be_quiet: bool,
+    stirred: Vec<u32>,
+    /// How many seats of visited constraints are open.
+    open: usize,
+    /// Of those users of a constraint that are to be solved: the constraint of the only other element, or [`NONE`]; where the
+    /// elements begin.
+    others: Vec<(u32, u32)>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
-    /// The users of a full constraint that are not fixed yet.
+    /// The seats of a full constraint that are open.
     unfixed: Vec<u32>,
-}
-
-/// Someone who uses a constraint, and by how much.
-#[derive(Copy, Clone, Default, Debug)]
-pub(super) struct User {
-    weight: f64,
-    variable: u32,
 }
 
 /// A constraint by what it leaves for a penalty of 1.
@@ -77,17 +75,18 @@ pub(super) fn solve(system: &mut System) {
     let mut scratch = std::mem::take(&mut system.scratch);
     reach(system, &mut scratch);
     let mut heap = BinaryHeap::from(std::mem::take(&mut scratch.heap));
-    let mut left = scratch.variables.len();
     // Once all are fixed, the constraints still in the heap have nobody to fix: they need not be taken out in order.
-    while left > 0
+    while scratch.open > 0
         && let Some(least) = pop_full(system, &mut heap, &mut scratch.full)
     {
-        let lowest = lowest_bound(system, &scratch.full, &scratch.users, least);
+        let lowest = lowest_bound(system, &scratch.full, least);
         for position in 0..scratch.full.len() {
             let full = scratch.full[position];
-            find_unfixed(system, full, &scratch.users, &mut scratch.unfixed);
-            let count = fix_users(system, full, least, lowest, &scratch.unfixed);
-            left -= count;
+            let count = match lowest < least {
+                true => fix_bounded(system, full, lowest, &mut scratch),
+                false => fix_all(system, full, least, &mut scratch),
+            };
+            system.variables_solved += count as u64;
             if count >= pool::MANY && lowest >= least {
                 system.pools.crowded = Some(full);
             }
@@ -100,36 +99,65 @@ pub(super) fn solve(system: &mut System) {
         }
     }
     scratch.heap = heap.into_vec();
-    settle_the_unfixed(system, &scratch);
-    system.variables_solved += scratch.variables.len() as u64;
-    scratch.variables.clear();
+    settle_the_unfixed(system, &mut scratch);
+    give_rosters_back(system, &scratch);
+    let stirred = std::mem::take(&mut scratch.stirred);
     system.scratch = scratch;
+    visit_the_stirred(system, stirred);
+}
+
+/// What is left of a quiet constraint is at least this part of it.
+const QUIET: f64 = 1e-3;
+
+/// Whether a constraint was far from full when somebody last took of it or left it, and nobody came to it since.
+#[inline]
+fn is_quiet(constraint: &Constraint, work: &Work) -> bool {
+    constraint.is_roster_true
+        && constraint.sharing == Sharing::Shared
+        && is_far_from_full(constraint, work)
+        && work.lowest_capacity == f64::INFINITY
+}
+
+/// Whether enough is left of a constraint.
+#[inline]
+pub(super) fn is_far_from_full(constraint: &Constraint, work: &Work) -> bool {
+    work.remaining >= constraint.capacity * QUIET
+}
+
+/// Quiet constraints that are not any more are to be solved, too, if that is no matter of rounding.
+fn visit_the_stirred(system: &mut System, mut stirred: Vec<u32>) {
+    for index in stirred.drain(..) {
+        let constraint = &system.constraints[index as usize];
+        let work = &mut system.works[index as usize];
+        let taken = system.rosters[work.roster as usize].iter().map(|seat| seat.taken);
+        work.remaining = taken.fold(constraint.capacity, |left, taken| left - taken);
+        if !is_far_from_full(constraint, work) && !constraint.has_slack() {
+            system.stirred.push(index);
+        }
+    }
+    system.scratch.stirred = stirred;
 }
 
 /// Collects the reachable part, and computes what is left of its constraints and who wants it.
 fn reach(system: &mut System, scratch: &mut Scratch) {
-    scratch.mark = scratch.mark.wrapping_add(1).max(1);
+    scratch.mark = scratch.mark.wrapping_add(2).max(2);
     let mark = scratch.mark;
+    scratch.may_be_quiet = system.is_plain();
+    scratch.start = system.touched.len();
     lower_threshold(system);
     for position in 0..system.dirty.len() {
         let index = system.dirty[position];
         let constraint = &mut system.constraints[index as usize];
+        let is_quiet = scratch.may_be_quiet && is_quiet(constraint, &system.works[index as usize]);
         // Whom nobody uses any more needs no visit. Who watches is told of it by other means.
-        match constraint.active.head {
-            NONE => constraint.slack = constraint.has_slack(),
-            _ => mark_constraint(system, index, mark),
-        }
-    }
-    for position in 0..system.unsettled.len() {
-        let index = system.unsettled[position];
-        let variable = &system.variables[index as usize];
-        if variable.state == State::Active && variable.mark != mark {
-            mark_variable(system, index, mark, &mut scratch.variables);
+        match constraint.active.head == NONE || is_quiet {
+            true => constraint.slack = constraint.has_slack(),
+            false => mark_constraint(system, index, mark),
         }
     }
     scratch.heap.clear();
-    scratch.used = 0;
-    let mut next = 0;
+    scratch.open = 0;
+    let mut next = scratch.start;
     while next < system.touched.len() {
         let id = system.touched[next];
         next += 1;
@@ -185,134 +213,132 @@ fn mark_constraint(system: &mut System, index: u32, mark: u32) {
     }
 }
 
-fn mark_variable(system: &mut System, index: u32, mark: u32, found: &mut Vec<u32>) {
-    let variable = &mut system.variables[index as usize];
-    variable.mark = mark;
-    variable.fixed = false;
-    found.push(index);
-    mark_uses(system, index, mark);
-}
-
-/// Marks the constraints that a variable uses.
-fn mark_uses(system: &mut System, index: u32, mark: u32) {
-    let Variable { first, count, .. } = system.variables[index as usize];
-    for element in first..first + count {
-        mark_constraint(system, system.elements.constraint(element), mark);
-    }
-}
-
 /// So many users are written down, so that the next solution need not follow from one to the next.
 const MANY: usize = if cfg!(test) { 2 } else { 8 };
 
-/// The active users of a constraint, one after the other.
-fn roster(system: &mut System, index: u32, few: &mut Vec<Seat>) -> Vec<Seat> {
-    let work = &system.works[index as usize];
-    let constraint = &system.constraints[index as usize];
-    if constraint.is_roster_true {
-        return std::mem::take(&mut system.rosters[work.roster as usize]);
+/// Writes down the active users of a constraint one after the other, unless they are. Where they are few, that is for this
+/// solution only.
+fn seat_users(system: &mut System, index: u32) {
+    let System { constraints, works, rosters, spare_rosters, elements, variables, clocks, .. } = system;
+    let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
+    if constraint.is_roster_true && !has_many_empty_seats(work, rosters) {
+        return;
     }
-    let mut seats = match work.roster {
-        NONE => std::mem::take(few),
-        roster => std::mem::take(&mut system.rosters[roster as usize]),
-    };
+    work.empty_seats = 0;
+    let is_kept = work.roster != NONE;
+    if !is_kept {
+        work.roster = spare_rosters.pop().unwrap_or_else(|| {
+            rosters.push(Vec::new());
+            rosters.len() as u32 - 1
+        });
+    }
+    let seats = &mut rosters[work.roster as usize];
     seats.clear();
     let mut number = constraint.active.head;
     while number != NONE {
-        let element = system.elements.at_mut(number);
+        let element = elements.at_mut(number);
         element.seat = seats.len() as u32;
-        let Element { weight, variable, next, .. } = *element;
-        let Variable { level, value, .. } = system.variables[variable as usize];
-        seats.push(Seat { level, taken: weight * value, weight, variable });
+        let Element { weight, variable: user, next, .. } = *element;
+        let Variable { level, value, penalty, bound, first, count, home, .. } = variables[user as usize];
+        let (level, value) = match home {
+            NONE => (level, value),
+            home => (clocks.level(home), clocks.level(home) / penalty),
+        };
+        let other = if count == 2 { 2 * first + 1 - number } else { NONE };
+        seats.push(Seat {
+            level,
+            taken: weight * value,
+            part: weight / penalty,
+            reach: bound * penalty,
+            variable: user,
+            first,
+            count,
+            other,
+            other_constraint: if count == 2 { elements.constraint(other) } else { NONE },
+            is_resident: home != NONE && home == work.clock,
+        });
         number = next;
     }
-    seats
+    constraint.is_roster_true = is_kept || seats.len() >= MANY;
 }
 
-/// Puts them back where they came from, or where they are kept from now on.
-fn keep_roster(system: &mut System, index: u32, seats: Vec<Seat>, few: &mut Vec<Seat>) {
-    let work = &mut system.works[index as usize];
-    if work.roster == NONE && seats.len() < MANY {
-        *few = seats;
-        return;
-    }
-    if work.roster == NONE {
-        work.roster = system.rosters.len() as u32;
-        system.rosters.push(Vec::new());
-    }
-    system.constraints[index as usize].is_roster_true = true;
-    system.rosters[work.roster as usize] = seats;
+fn has_many_empty_seats(work: &Work, rosters: &[Vec<Seat>]) -> bool {
+    4 * usize::from(work.empty_seats) > rosters[work.roster as usize].len()
 }
 
-/// Takes off what the kept variables have; marks the others, and the constraints that they use.
+/// Rosters of few users are used again by others.
+fn give_rosters_back(system: &mut System, scratch: &Scratch) {
+    for id in &system.touched[scratch.start..] {
+        let work = &mut system.works[id.index()];
+        if !system.constraints[id.index()].is_roster_true && work.roster != NONE {
+            system.spare_rosters.push(std::mem::replace(&mut work.roster, NONE));
+        }
+    }
+}
+
+/// Takes off what the kept variables have; opens the seats of the others, and marks the constraints that they use.
 fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
-    let mark = scratch.mark;
-    let start = scratch.used;
-    let Constraint { capacity, sharing, .. } = system.constraints[index as usize];
-    let all = roster(system, index, &mut scratch.few);
-    let mut remaining = scratch.sift(&all, system, capacity);
-    keep_roster(system, index, all, &mut scratch.few);
+    seat_users(system, index);
+    let System { constraints, works, rosters, threshold, precision, .. } = system;
+    let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
+    let seats = &mut rosters[work.roster as usize];
+    let Constraint { capacity, sharing, .. } = *constraint;
+    let (mut remaining, mut usage, mut most) = (capacity, 0.0, 0.0);
+    let (mut lowest_bound, mut count) = (f64::INFINITY, 0);
+    if scratch.others.len() < seats.len() {
+        scratch.others.resize(2 * seats.len(), (0, 0));
+    }
+    let others = &mut scratch.others[..seats.len()];
+    // Who is kept is as good as random: this loop has no branch for it.
+    for seat in seats {
+        let kept = seat.level < *threshold;
+        remaining -= if kept { seat.taken } else { 0.0 };
+        let part = if kept { 0.0 } else { seat.part };
+        usage += part;
+        most = if part > most { part } else { most };
+        let reach = if kept { f64::INFINITY } else { seat.reach };
+        lowest_bound = if reach < lowest_bound { reach } else { lowest_bound };
+        seat.level = if kept { seat.level } else { f64::INFINITY };
+        others[count] = (seat.other_constraint, seat.variable);
+        count += usize::from(!kept);
+    }
     if sharing == Sharing::FatPipe {
-        remaining = capacity;
+        (remaining, usage) = (capacity, most);
     }
-    let (mut usage, mut lowest_bound) = (0.0_f64, f64::INFINITY);
-    let known = scratch.variables.len();
-    let mut found = known;
-    scratch.variables.resize(known + scratch.used - start, 0);
-    for &User { weight, variable: number } in &scratch.users[start..scratch.used] {
-        let variable = &mut system.variables[number as usize];
-        let part = weight / variable.penalty;
-        match sharing {
-            Sharing::Shared => usage += part,
-            Sharing::FatPipe => usage = usage.max(part),
-        }
-        let bound = variable.bound * variable.penalty;
-        if bound < lowest_bound {
-            lowest_bound = bound;
-        }
-        // Whether it was found before is as good as random too.
-        scratch.variables[found] = number;
-        found += usize::from(variable.mark != mark);
-        variable.mark = mark;
-        variable.fixed = false;
-        system.elements.prefetch(variable.first);
-    }
-    scratch.variables.truncate(found);
-    for &number in &scratch.variables[known..] {
-        mark_uses(system, number, mark);
-    }
-    let constraint = &mut system.constraints[index as usize];
-    let spent = remaining != capacity && remaining < capacity * system.precision;
+    scratch.open += count;
+    let spent = remaining != capacity && remaining < capacity * *precision;
     constraint.slack = constraint.has_slack();
-    let work = &mut system.works[index as usize];
-    work.users = (start as u32, scratch.used as u32);
     work.remaining = remaining;
     work.usage = usage;
     work.lowest_bound = lowest_bound;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
+    for position in 0..count {
+        match scratch.others[position] {
+            (NONE, variable) => {
+                let Variable { first, count, .. } = system.variables[variable as usize];
+                for element in first..first + count {
+                    join_in(system, system.elements.constraint(element), scratch);
+                }
+            }
+            (other, _) => join_in(system, other, scratch),
+        }
+    }
 }
 
-impl Scratch {
-    /// Writes down those users that are to be solved; gives what the others leave of a capacity.
-    fn sift(&mut self, all: &[Seat], system: &System, capacity: f64) -> f64 {
-        let end = self.used + all.len();
-        if end > self.users.len() {
-            self.users.resize(2 * end, User::default());
-        }
-        let users = &mut self.users[self.used..end];
-        let threshold = system.threshold;
-        let (mut remaining, mut count) = (capacity, 0);
-        // Who is kept is as good as random: this loop has no branch for it.
-        for &Seat { level, taken, weight, variable } in all {
-            debug_assert_eq!(level.to_bits(), system.variables[variable as usize].level.to_bits());
-            let kept = level < threshold;
-            debug_assert!(!kept || system.variables[variable as usize].fixed, "what has a level was fixed");
-            remaining -= if kept { taken } else { 0.0 };
-            users[count] = User { weight, variable };
-            count += usize::from(!kept);
-        }
-        self.used += count;
-        remaining
+/// A constraint is met by a user that is to be solved: it is to be visited, unless it is quiet or cannot be full.
+#[inline]
+fn join_in(system: &mut System, index: u32, scratch: &Scratch) {
+    let work = &mut system.works[index as usize];
+    // It is to be visited, or passed over.
+    if work.mark | 1 == scratch.mark | 1 {
+        return;
+    }
+    let constraint = &system.constraints[index as usize];
+    let is_passed_over = (scratch.may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
+    work.mark = scratch.mark | u32::from(is_passed_over);
+    if !is_passed_over {
+        system.touched.push(ConstraintId(index));
     }
 }
 
@@ -355,136 +381,185 @@ fn push(system: &System, heap: &mut BinaryHeap<Reverse<Key>>, constraint: u32) {
 
 /// Computes the maximum of a fat pipe again, if variables of it were fixed since.
 fn refresh(system: &mut System, index: u32) {
-    if !system.works[index as usize].stale {
+    let work = &mut system.works[index as usize];
+    if !work.stale {
         return;
     }
-    let constraint = &system.constraints[index as usize];
-    let mut usage: f64 = 0.0;
-    let mut element = constraint.active.head;
-    while element != NONE {
-        let variable = &system.variables[system.elements.variable(element) as usize];
-        if !variable.fixed {
-            usage = usage.max(system.elements.weight(element) / variable.penalty);
-        }
-        element = system.elements.next(element);
-    }
-    let work = &mut system.works[index as usize];
+    let open = system.rosters[work.roster as usize].iter().filter(|seat| seat.is_open());
+    let usage = open.map(|seat| seat.part).fold(0.0, f64::max);
+    let capacity = system.constraints[index as usize].capacity;
     work.stale = false;
     work.usage = usage;
-    work.gone |= usage < system.precision || work.remaining < constraint.capacity * system.precision;
+    work.gone |= usage < system.precision || work.remaining < capacity * system.precision;
 }
 
 /// The lowest bound * penalty among the variables on full constraints that are not fixed; infinite if none is below the
 /// least.
-fn lowest_bound(system: &System, full: &[u32], users: &[User], least: f64) -> f64 {
-    let mut lowest = f64::INFINITY;
-    if full.iter().all(|&constraint| system.works[constraint as usize].lowest_bound >= least) {
-        return lowest;
+fn lowest_bound(system: &System, full: &[u32], least: f64) -> f64 {
+    let works = full.iter().map(|&constraint| &system.works[constraint as usize]);
+    if works.clone().all(|work| work.lowest_bound >= least) {
+        return f64::INFINITY;
     }
-    for &constraint in full {
-        for user in system.works[constraint as usize].users_in(users) {
-            let variable = &system.variables[user.variable as usize];
-            if !variable.fixed {
-                lowest = lowest.min(variable.bound * variable.penalty);
-            }
-        }
-    }
-    lowest
+    let seats = works.flat_map(|work| &system.rosters[work.roster as usize]);
+    seats.filter(|seat| seat.is_open()).map(|seat| seat.reach).fold(f64::INFINITY, f64::min)
 }
 
-/// Those users of a constraint that are not fixed yet: as good as random, and found without branches.
-fn find_unfixed(system: &System, constraint: u32, users: &[User], unfixed: &mut Vec<u32>) {
-    let users = system.works[constraint as usize].users_in(users);
-    unfixed.resize(users.len(), 0);
+/// The seats of a constraint that are open: as good as random, and found without branches.
+fn find_unfixed(system: &System, constraint: u32, unfixed: &mut Vec<u32>) {
+    let seats = &system.rosters[system.works[constraint as usize].roster as usize];
+    unfixed.resize(seats.len(), 0);
     let mut count = 0;
-    for user in users {
-        unfixed[count] = user.variable;
-        count += usize::from(!system.variables[user.variable as usize].fixed);
+    for (place, seat) in seats.iter().enumerate() {
+        unfixed[count] = place as u32;
+        count += usize::from(seat.is_open());
     }
     unfixed.truncate(count);
 }
 
-/// Fixes the variables of a full constraint: those of the lowest bound, if it is below the share, else all.
-/// Answers how many.
-fn fix_users(system: &mut System, full: u32, least: f64, lowest: f64, unfixed: &[u32]) -> usize {
-    let bounded = lowest < least;
-    let mut count = 0;
-    let mut someone_left = false;
-    for &index in unfixed {
-        let variable = &mut system.variables[index as usize];
-        if bounded && (variable.bound * variable.penalty - lowest).abs() >= system.precision {
-            someone_left = true;
-            continue;
+/// Fixes the variables of a full constraint at its level. Answers how many.
+fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) -> usize {
+    find_unfixed(system, full, &mut scratch.unfixed);
+    let clock = system.clock_for(full, scratch.unfixed.len(), level);
+    let roster = system.works[full as usize].roster as usize;
+    for position in 0..scratch.unfixed.len() {
+        let seat = &mut system.rosters[roster][scratch.unfixed[position] as usize];
+        (seat.level, seat.taken) = (level, seat.part * level);
+        let Seat { variable, first, count, other, is_resident, .. } = *seat;
+        match clock {
+            Some(_) if is_resident => {}
+            Some(clock) => {
+                seat.is_resident = true;
+                system.join(variable, clock);
+            }
+            None => {
+                let value = level / system.variables[variable as usize].penalty;
+                fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
+            }
         }
-        variable.fixed = true;
-        count += 1;
-        let (value, cause) = match bounded {
-            true => (variable.bound, FixedBy::Bound),
-            false => (least / variable.penalty, FixedBy::Constraint(ConstraintId(full))),
-        };
-        variable.fixed_by = cause;
-        let level = if bounded { value * variable.penalty } else { least };
-        variable.level = level;
-        if variable.value != value {
-            variable.value = value;
-            system.changed.push(VariableId(index));
+        if other != NONE {
+            take_at(system, other, level, scratch);
+        } else {
+            for element in first..first + count {
+                if system.elements.constraint(element) != full {
+                    take_at(system, element, level, scratch);
+                }
+            }
         }
-        take(system, index, level, value);
     }
-    // Rounding may leave a rest of usage without anyone to use it.
-    system.works[full as usize].gone |= !someone_left;
-    count
+    scratch.open -= scratch.unfixed.len();
+    let work = &mut system.works[full as usize];
+    (work.remaining, work.gone) = (0.0, true);
+    scratch.unfixed.len()
 }
 
-/// Takes what a variable just fixed uses off its constraints.
-fn take(system: &mut System, index: u32, level: f64, value: f64) {
-    let System { variables, elements, constraints, works, rosters, precision, .. } = system;
-    let Variable { first, count, penalty, .. } = variables[index as usize];
-    for &Element { weight, constraint: number, seat, .. } in elements.block(first, count) {
-        let (constraint, work) = (&constraints[number as usize], &mut works[number as usize]);
-        let taken = weight * value;
-        if constraint.is_roster_true {
-            let seat = &mut rosters[work.roster as usize][seat as usize];
-            (seat.level, seat.taken) = (level, taken);
+/// Fixes the variables of a full constraint whose bound is the lowest. Answers how many.
+fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratch) -> usize {
+    find_unfixed(system, full, &mut scratch.unfixed);
+    let roster = system.works[full as usize].roster as usize;
+    let mut fixed = 0;
+    for position in 0..scratch.unfixed.len() {
+        let place = scratch.unfixed[position];
+        let Seat { reach, variable, first, count, .. } = system.rosters[roster][place as usize];
+        if (reach - lowest).abs() < system.precision {
+            let Variable { bound: value, penalty, .. } = system.variables[variable as usize];
+            let level = value * penalty;
+            fix(system, variable, level, value, FixedBy::Bound);
+            (first..first + count).for_each(|element| take_at(system, element, level, scratch));
+            fixed += 1;
         }
-        match constraint.sharing {
-            Sharing::Shared => {
-                work.remaining -= taken;
-                work.usage -= weight / penalty;
-                let dust = constraint.capacity * *precision;
-                work.gone |= (work.usage < *precision) | (work.remaining < dust);
-            }
-            Sharing::FatPipe => work.stale = true,
+    }
+    system.works[full as usize].gone |= fixed == scratch.unfixed.len();
+    fixed
+}
+
+/// Gives a variable a value of its own.
+#[inline]
+fn fix(system: &mut System, index: u32, level: f64, value: f64, cause: FixedBy) {
+    let was_resident = system.leave(index);
+    let variable = &mut system.variables[index as usize];
+    (variable.level, variable.fixed_by) = (level, cause);
+    let before = std::mem::replace(&mut variable.value, value);
+    if was_resident {
+        system.pools.moved.push(VariableId(index));
+    } else if before != value {
+        system.changed.push(VariableId(index));
+    }
+}
+
+/// Takes what a variable just fixed uses off one of its constraints, and closes its seat there.
+#[inline]
+fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
+    let System { elements, constraints, works, rosters, precision, .. } = system;
+    let &Element { constraint: number, seat, .. } = elements.at(element);
+    let (constraint, work) = (&constraints[number as usize], &mut works[number as usize]);
+    let is_visited = work.mark == scratch.mark;
+    if !is_visited && !constraint.is_roster_true {
+        return;
+    }
+    let seat = &mut rosters[work.roster as usize][seat as usize];
+    // Whoever gets nothing has the highest level.
+    let taken = if level == f64::MAX { 0.0 } else { seat.part * level };
+    let before = std::mem::replace(&mut seat.taken, taken);
+    seat.level = level;
+    if !is_visited {
+        let was_far = is_far_from_full(constraint, work) && constraint.sharing == Sharing::Shared;
+        work.remaining += before - taken;
+        if was_far && !is_far_from_full(constraint, work) {
+            scratch.stirred.push(number);
+        }
+        return;
+    }
+    scratch.open -= 1;
+    match constraint.sharing {
+        Sharing::Shared => {
+            work.remaining -= taken;
+            work.usage -= seat.part;
+            let dust = constraint.capacity * *precision;
+            work.gone |= (work.usage < *precision) | (work.remaining < dust);
+        }
+        Sharing::FatPipe => work.stale = true,
+    }
+}
+
+/// Whoever was to be solved and is not fixed: those on visited constraints, and those that have no such constraint.
+fn settle_the_unfixed(system: &mut System, scratch: &mut Scratch) {
+    for position in 0..system.unsettled.len() {
+        let index = system.unsettled[position];
+        let variable = &system.variables[index as usize];
+        if variable.state == State::Active && variable.home == NONE && variable.level == f64::INFINITY {
+            settle_unfixed(system, index, scratch);
+        }
+    }
+    if scratch.open == 0 {
+        return;
+    }
+    for position in scratch.start..system.touched.len() {
+        let constraint = system.touched[position].0;
+        find_unfixed(system, constraint, &mut scratch.unfixed);
+        let roster = system.works[constraint as usize].roster as usize;
+        for position in 0..scratch.unfixed.len() {
+            let place = scratch.unfixed[position] as usize;
+            settle_unfixed(system, system.rosters[roster][place].variable, scratch);
         }
     }
 }
+
+/// Above all levels, but not that of those who get nothing.
+const HIGH: f64 = 1e300;
 
 /// A variable that no constraint limited gets its bound; one that no constraint could serve gets nothing.
-fn settle_the_unfixed(system: &mut System, scratch: &Scratch) {
-    for &index in &scratch.variables {
-        let Variable { fixed, first, count, bound, penalty, .. } = system.variables[index as usize];
-        if fixed {
-            continue;
-        }
-        let mut constraints = (first..first + count).map(|element| system.elements.constraint(element));
-        let served =
-            count == 0 || constraints.any(|constraint| system.constraints[constraint as usize].slack);
-        let variable = &mut system.variables[index as usize];
-        let value = if served { bound } else { 0.0 };
-        variable.fixed = true;
-        variable.fixed_by = if served { FixedBy::Bound } else { FixedBy::Nothing };
-        variable.level = if served { bound * penalty } else { f64::INFINITY };
-        let level = variable.level;
-        for &Element { weight, constraint: number, seat, .. } in system.elements.block(first, count) {
-            if system.constraints[number as usize].is_roster_true {
-                let roster = system.works[number as usize].roster;
-                let seat = &mut system.rosters[roster as usize][seat as usize];
-                (seat.level, seat.taken) = (level, weight * value);
-            }
-        }
-        if variable.value != value {
-            variable.value = value;
-            system.changed.push(VariableId(index));
-        }
-    }
+fn settle_unfixed(system: &mut System, index: u32, scratch: &mut Scratch) {
+    let Variable { first, count, bound, penalty, .. } = system.variables[index as usize];
+    let limits =
+        |number: usize| system.works[number].mark == scratch.mark && !system.constraints[number].slack;
+    let mut uses = system.elements.block(first, count).iter();
+    let served = count == 0 || uses.any(|element| !limits(element.constraint as usize));
+    let (value, level, cause) = match served {
+        // One without a bound, on what is far from full, will fill that: no seat stays open.
+        true => (bound, (bound * penalty).min(HIGH), FixedBy::Bound),
+        false => (0.0, f64::MAX, FixedBy::Nothing),
+    };
+    fix(system, index, level, value, cause);
+    (first..first + count).for_each(|element| take_at(system, element, level, scratch));
+    system.variables_solved += 1;
 }

@@ -12,14 +12,16 @@
 //! 4. `single_user.rs`: a variable that shares nothing;
 //! 5. `reservation.rs`: one that shares nothing, and so needs no variable;
 //! 6. `pool.rs`: those who share one full constraint and nothing else;
-//! 7. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 8. `storage.rs`: lists in flat arrays.
+//! 7. `residents.rs`: those whom one full constraint fixes, told by its level alone;
+//! 8. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 9. `storage.rs`: lists in flat arrays.
 
 mod bottleneck;
 mod incremental;
 mod obvious;
 mod pool;
 mod reservation;
+mod residents;
 mod single_user;
 mod storage;
 #[cfg(test)]
@@ -34,7 +36,8 @@ use crate::prefetch::prefetch_from;
 use incremental::Scratch;
 use pool::Pools;
 use reservation::VARIABLES;
-use storage::{Constraint, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
+use residents::Clocks;
+use storage::{Constraint, EMPTY_SEAT, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
 #[derive(Clone, Debug)]
@@ -61,6 +64,11 @@ pub struct System {
     unsettled: Vec<u32>,
     /// The active users of constraints that have many.
     rosters: Vec<Vec<Seat>>,
+    /// Rosters that are nobody's.
+    spare_rosters: Vec<u32>,
+    /// Constraints that the present solution filled unawares (see `incremental.rs`).
+    stirred: Vec<u32>,
+    clocks: Clocks,
     /// Whether anything changed since the last solution.
     pending: bool,
     /// Whether `touched` must name every constraint whose load may have changed.
@@ -109,6 +117,9 @@ impl System {
             threshold: f64::INFINITY,
             unsettled: Vec::new(),
             rosters: Vec::new(),
+            spare_rosters: Vec::new(),
+            stirred: Vec::new(),
+            clocks: Clocks::default(),
             pending: false,
             watched: false,
             changed: Vec::new(),
@@ -241,6 +252,7 @@ impl System {
     pub fn set_penalty(&mut self, id: VariableId, penalty: f64) {
         if penalty > 0.0 && penalty != self.variables[id.index()].penalty {
             self.undo_pool_with(id);
+            self.leave_home(id);
         }
         let variable = &mut self.variables[id.index()];
         debug_assert!(variable.state != State::Free, "a variable that was removed");
@@ -266,6 +278,7 @@ impl System {
         let Variable { bound: before, state, first, count, .. } = self.variables[id.index()];
         if before != bound {
             self.undo_pool_with(id);
+            self.leave_home(id);
             self.variables[id.index()].bound = bound;
             if state == State::Active {
                 for element in first..first + count {
@@ -297,6 +310,7 @@ impl System {
         self.limited |= limit.is_some();
         if self.limited {
             self.undo_all_pools();
+            self.leave_all_homes();
         }
         self.constraints[id.index()].limit = limit.unwrap_or(u32::MAX);
         self.unstage(id.0);
@@ -315,6 +329,7 @@ impl System {
         self.touched.clear();
         self.tell_settled();
         self.pools.levels.clear();
+        self.clocks.begin();
         let pooled = self.pools.count > 0 && self.solve_pools();
         if self.dirty.is_empty() && self.unsettled.is_empty() {
             let told = pooled
@@ -326,13 +341,28 @@ impl System {
         }
         self.solves += 1;
         while !(self.dirty.is_empty() && self.unsettled.is_empty()) {
+            let stirred = self.stirred.len();
             self.solve_unsettled();
+            if self.stirred.len() > stirred {
+                self.soil_stirred();
+                continue;
+            }
             if let Some(constraint) = self.pools.crowded.take() {
                 self.try_pool(constraint);
             }
         }
+        self.stirred.clear();
         self.pending = false;
         true
+    }
+
+    /// What turned out to be nearly full is solved again, with all that did so before.
+    fn soil_stirred(&mut self) {
+        for position in 0..self.stirred.len() {
+            let index = self.stirred[position];
+            self.works[index as usize].lowest_capacity = self.constraints[index as usize].capacity;
+            self.soil(index);
+        }
     }
 
     fn solve_unsettled(&mut self) {
@@ -379,6 +409,7 @@ impl System {
     pub fn watch(&mut self, on: bool) {
         if on {
             self.undo_all_pools();
+            self.leave_all_homes();
         }
         self.watched = on;
     }
@@ -393,7 +424,11 @@ impl System {
     #[inline]
     pub fn value(&self, id: VariableId) -> f64 {
         let variable = &self.variables[id.index()];
-        if variable.pool == NONE { variable.value } else { self.pooled_value(variable) }
+        match (variable.pool, variable.home) {
+            (NONE, NONE) => variable.value,
+            (NONE, home) => self.clocks.level(home) / variable.penalty,
+            _ => self.pooled_value(variable),
+        }
     }
 
     /// The penalty of a variable; 0 if it is idle.
@@ -645,7 +680,8 @@ impl System {
         self.unlink_staged(index);
         let variable = &mut self.variables[index as usize];
         let Variable { first, count, state, bound, .. } = *variable;
-        let level = std::mem::replace(&mut variable.level, f64::INFINITY);
+        let home = variable.home;
+        let mut level = std::mem::replace(&mut variable.level, f64::INFINITY);
         variable.state = State::Idle;
         variable.value = 0.0;
         variable.settled = false;
@@ -653,6 +689,10 @@ impl System {
             return;
         }
         self.become_idle(index);
+        if home != NONE {
+            level = self.clocks.level(home);
+            self.leave(index);
+        }
         if self.variables[index as usize].pool != NONE {
             return self.let_go(index);
         }
@@ -668,7 +708,9 @@ impl System {
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
             }
-            constraint.is_roster_true = false;
+            if constraint.is_roster_true {
+                self.empty_seat(element);
+            }
             self.soil(number);
         }
         // Constraint by constraint, so that its first constraints may go to one that does not need the others
@@ -681,6 +723,19 @@ impl System {
                 self.unstage(number);
             }
         }
+    }
+
+    /// Whoever had a seat in a roster that is true goes.
+    fn empty_seat(&mut self, element: u32) {
+        let Element { constraint, seat, .. } = *self.elements.at_mut(element);
+        let work = &mut self.works[constraint as usize];
+        let before = std::mem::replace(&mut self.rosters[work.roster as usize][seat as usize], EMPTY_SEAT);
+        debug_assert_eq!(before.variable, self.elements.variable(element), "it is its seat");
+        // What was nearly full is to be solved: it does not become quiet by this.
+        if incremental::is_far_from_full(&self.constraints[constraint as usize], work) {
+            work.remaining += before.taken;
+        }
+        work.empty_seats = work.empty_seats.saturating_add(1);
     }
 
     /// Gives the free slots of a constraint to the staged variables, in order.

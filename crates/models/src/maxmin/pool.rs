@@ -118,8 +118,18 @@ impl Pools {
 pub enum Standing {
     /// It has a value of its own.
     Own,
-    /// Its value is the level of this pool, divided by its penalty.
+    /// Its value is the level of this clock, divided by its penalty.
     Level(u32),
+}
+
+/// Clocks of pools and those of residents have numbers of their own.
+fn clock_of_pool(pool: u32) -> u32 {
+    2 * pool
+}
+
+/// The number by which others know the clock of residents.
+pub(super) fn clock_of_residents(clock: u32) -> u32 {
+    2 * clock + 1
 }
 
 impl System {
@@ -128,6 +138,7 @@ impl System {
         self.pools.forbidden = forbidden;
         if forbidden {
             self.undo_all_pools();
+            self.leave_all_homes();
         }
     }
 
@@ -144,7 +155,7 @@ impl System {
         self.pools.levels.clear();
     }
 
-    /// The pools that the last solution computed, with their levels.
+    /// The clocks of pools and residents whose level the last solution changed, with their levels.
     #[inline]
     pub fn pool_levels(&self) -> &[(u32, f64)] {
         &self.pools.levels
@@ -153,8 +164,12 @@ impl System {
     /// Where a variable stands, if it is active.
     pub fn standing(&self, id: VariableId) -> Option<Standing> {
         let variable = &self.variables[id.index()];
-        let is_free = variable.pool != NONE && variable.fixed_by != FixedBy::Bound;
-        let standing = if is_free { Standing::Level(variable.pool) } else { Standing::Own };
+        let standing = match (variable.pool, variable.home) {
+            (NONE, NONE) => Standing::Own,
+            (NONE, home) => Standing::Level(clock_of_residents(home)),
+            (_, _) if variable.fixed_by == FixedBy::Bound => Standing::Own,
+            (pool, _) => Standing::Level(clock_of_pool(pool)),
+        };
         (variable.state == State::Active).then_some(standing)
     }
 
@@ -210,6 +225,7 @@ impl System {
         self.works[constraint as usize].pool = number as u32;
         let users: Vec<VariableId> = self.active_users(ConstraintId(constraint)).collect();
         for VariableId(index) in users {
+            self.leave(index);
             self.take_in(index, number as u32);
         }
         self.solve_pool(number as u32);
@@ -291,7 +307,6 @@ impl System {
         }
         let variable = &mut self.variables[index as usize];
         variable.pool = number;
-        variable.fixed = true;
         variable.fixed_by = FixedBy::Constraint(ConstraintId(constraint));
         let pool = self.pool_mut(number);
         pool.ceiling = pool.ceiling.min(ceiling);
@@ -434,7 +449,7 @@ impl System {
         let level = pool.level;
         self.pools.all[number as usize] = Some(pool);
         match is_exact {
-            true => self.pools.levels.push((number, level)),
+            true => self.pools.levels.push((clock_of_pool(number), level)),
             false => self.undo_pool(number),
         }
     }

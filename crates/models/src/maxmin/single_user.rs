@@ -55,7 +55,6 @@ impl System {
         // Where nothing limits it, the least is infinite.
         let bounded = fullest == u32::MAX || bound * penalty < least;
         let value = if bounded { bound } else { least / penalty };
-        variable.fixed = true;
         variable.fixed_by = match bounded {
             true => FixedBy::Bound,
             false => FixedBy::Constraint(ConstraintId(fullest)),
@@ -77,7 +76,8 @@ impl System {
             return false;
         }
         let System { variables, elements, constraints, .. } = self;
-        let Variable { first, count, .. } = variables[index as usize];
+        let Variable { first, count, home, .. } = variables[index as usize];
+        debug_assert_eq!(home, NONE, "a resident is not alone");
         let block = elements.block(first, count);
         for (place, element) in (first..).zip(block) {
             let constraint = &constraints[element.constraint as usize];

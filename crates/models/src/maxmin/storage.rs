@@ -1,7 +1,5 @@
 //! Lists in flat arrays: the elements of a variable are neighbours, those of a constraint are linked.
 
-use crate::prefetch::prefetch_from;
-
 /// A capacity of a [`System`](super::System).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ConstraintId(pub u32);
@@ -74,17 +72,17 @@ pub(super) struct Variable {
     pub penalty: f64,
     pub bound: f64,
     pub value: f64,
-    /// `value * penalty`: the height of the water when it was fixed. Infinite until it is solved.
+    /// `value * penalty`: the height of the water when it was fixed. Infinite until it is solved. Of a resident, neither this nor
+    /// the value is kept here (see `residents.rs`).
     pub level: f64,
     /// Its elements are `first .. first + count`.
     pub first: u32,
     pub count: u32,
     pub tag: u32,
-    /// The solution that visited it last.
-    pub mark: u32,
+    /// The clock that it is a resident of, if it is.
+    pub home: u32,
     pub fixed_by: FixedBy,
     pub state: State,
-    pub fixed: bool,
     /// It got its value when it became active, and this was not told yet.
     pub settled: bool,
     /// It is among those to be solved again.
@@ -103,10 +101,9 @@ impl Default for Variable {
             first: 0,
             count: 0,
             tag: 0,
-            mark: 0,
+            home: NONE,
             fixed_by: FixedBy::Nothing,
             state: State::Free,
-            fixed: false,
             settled: false,
             unsettled: false,
             pool: NONE,
@@ -155,7 +152,7 @@ pub(super) struct Constraint {
     pub dirty: bool,
     /// At the last solution, it could not be full, whoever got what.
     pub slack: bool,
-    /// Nobody came or went since its active users were written down.
+    /// Nobody came since its active users were written down; whoever went left an empty seat.
     pub is_roster_true: bool,
 }
 
@@ -174,22 +171,24 @@ pub(super) struct Work {
     /// The lowest capacity since the last solution, where its level may have fallen or its capacity changed;
     /// infinite otherwise.
     pub lowest_capacity: f64,
-    /// Capacity not given yet.
+    /// Capacity not given yet. Kept up to date between solutions while the roster is true, unless this is a fat pipe.
     pub remaining: f64,
     /// Sum (fat pipe: maximum) of weight / penalty of those not fixed yet.
     pub usage: f64,
     /// The lowest bound * penalty of its users that are solved.
     pub lowest_bound: f64,
-    /// Where its users are in the list of those that are solved.
-    pub users: (u32, u32),
     /// Where its active users are written down one after the other, if they are (see [`Constraint::is_roster_true`]).
     pub roster: u32,
+    /// The clock of those that it fixes, if they are many (see `residents.rs`).
+    pub clock: u32,
     /// The solution that visited it last.
     pub mark: u32,
     /// It is out of the present solution.
     pub gone: bool,
     /// Its usage, a maximum, must be computed again.
     pub stale: bool,
+    /// How many seats of its roster are empty.
+    pub empty_seats: u16,
     /// The pool whose constraint it is, and the one whose members alone use it (see `pool.rs`).
     pub pool: u32,
     pub spoke_of: u32,
@@ -204,22 +203,16 @@ impl Default for Work {
             remaining: 0.0,
             usage: 0.0,
             lowest_bound: f64::INFINITY,
-            users: (0, 0),
             roster: NONE,
+            clock: NONE,
             mark: 0,
             gone: false,
             stale: false,
+            empty_seats: 0,
             pool: NONE,
             spoke_of: NONE,
             spoke_usage: 0.0,
         }
-    }
-}
-
-impl Work {
-    /// Its part of a list of users.
-    pub fn users_in<'a, T>(&self, all: &'a [T]) -> &'a [T] {
-        &all[self.users.0 as usize..self.users.1 as usize]
     }
 }
 
@@ -312,13 +305,45 @@ pub(super) struct Element {
 }
 
 /// An active user of a constraint in its roster.
-#[derive(Copy, Clone, Default, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub(super) struct Seat {
-    /// The level of the variable, and what it takes of the constraint.
+    /// The level of the variable, infinite while it is to be solved, and what it takes of the constraint.
     pub level: f64,
     pub taken: f64,
-    pub weight: f64,
+    /// The weight / penalty, and the bound * penalty.
+    pub part: f64,
+    pub reach: f64,
     pub variable: u32,
+    /// The elements of the variable.
+    pub first: u32,
+    pub count: u32,
+    /// Its only other element, and the constraint of that; [`NONE`] if it has none or several.
+    pub other: u32,
+    pub other_constraint: u32,
+    /// It is a resident of this constraint.
+    pub is_resident: bool,
+}
+
+/// Nobody's.
+pub(super) const EMPTY_SEAT: Seat = Seat {
+    level: f64::NEG_INFINITY,
+    taken: 0.0,
+    part: 0.0,
+    reach: f64::INFINITY,
+    variable: NONE,
+    first: 0,
+    count: 0,
+    other: NONE,
+    other_constraint: NONE,
+    is_resident: false,
+};
+
+impl Seat {
+    /// Whether it is to be solved.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.level == f64::INFINITY
+    }
 }
 
 impl Element {
@@ -376,10 +401,9 @@ impl Elements {
         &mut self.all[element as usize]
     }
 
-    /// Asks the processor for a block.
     #[inline]
-    pub fn prefetch(&self, first: u32) {
-        prefetch_from(&self.all, first as usize);
+    pub fn at(&self, element: u32) -> &Element {
+        &self.all[element as usize]
     }
 
     #[inline]

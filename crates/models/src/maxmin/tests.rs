@@ -388,3 +388,94 @@ fn one_that_comes_to_a_pool_touches_nobody_else() {
     assert_eq!(s.counts().1 - before, 500, "one level a solution");
     assert!(close(s.value(flows[0]), 2.0), "{}", s.value(flows[0]));
 }
+
+/// Someone comes to two links of a star, or goes.
+#[derive(Clone, Debug)]
+enum Traffic {
+    Come { from: u8, to: u8, penalty: u8, bound: Option<u16> },
+    Go(u16),
+    Capacity(u8, u16),
+    Solve,
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let come = (0..8u8, 1..8u8, 1..4u8, prop::option::weighted(0.1, 1..400u16));
+    prop_oneof![
+        4 => come.prop_map(|(from, step, penalty, bound)| Traffic::Come { from, to: (from + step) % 8, penalty, bound }),
+        8 => any::<u16>().prop_map(Traffic::Go),
+        1 => (0..8u8, 1..2000u16).prop_map(|(which, capacity)| Traffic::Capacity(which, capacity)),
+        8 => Just(Traffic::Solve),
+    ]
+}
+
+fn apply_traffic(s: &mut System, alive: &mut Vec<VariableId>, ids: &[ConstraintId], what: &Traffic) {
+    match *what {
+        Traffic::Come { from, to, penalty, bound } => {
+            let uses = [use_of(ids[from as usize], 1.05), use_of(ids[to as usize], 1.0)];
+            let bound = bound.map_or(1e4, |bound| f64::from(bound) / 3.0);
+            alive.push(s.add_variable(0, 0.37 * f64::from(penalty), bound, &uses));
+        }
+        Traffic::Go(who) if !alive.is_empty() => {
+            let who = who as usize % alive.len();
+            s.remove_variable(alive.swap_remove(who));
+        }
+        Traffic::Capacity(which, capacity) => s.set_capacity(ids[which as usize], f64::from(capacity)),
+        _ => {}
+    }
+}
+
+/// Eight links of five sorts, with so many flows between them.
+fn busy_star(s: &mut System, flows: u32) -> (Vec<ConstraintId>, Vec<VariableId>) {
+    let capacity = |number: u32| 100.0 * f64::from(1 + number % 5);
+    let ids: Vec<ConstraintId> =
+        (0..8).map(|number| s.add_constraint(capacity(number), Sharing::Shared, None)).collect();
+    let mut alive = Vec::new();
+    for number in 0..flows {
+        let from = (number % 8) as u8;
+        let to = (from + 1 + (number / 8 % 7) as u8) % 8;
+        apply_traffic(s, &mut alive, &ids, &Traffic::Come { from, to, penalty: 1 + from % 3, bound: None });
+    }
+    (ids, alive)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn flows_that_meet_others_at_both_ends_are_obvious(all in prop::collection::vec(traffic(), 1..150)) {
+        let (mut slow, mut fast) = (system(Solver::Obvious), system(Solver::Incremental));
+        let (slow_ids, mut slow_alive) = busy_star(&mut slow, 60);
+        let (fast_ids, mut fast_alive) = busy_star(&mut fast, 60);
+        for what in all.iter().chain([&Traffic::Solve]) {
+            apply_traffic(&mut slow, &mut slow_alive, &slow_ids, what);
+            apply_traffic(&mut fast, &mut fast_alive, &fast_ids, what);
+            if matches!(what, Traffic::Solve) {
+                slow.solve();
+                fast.solve();
+                for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
+                    prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
+                }
+                for &id in &fast_ids {
+                    prop_assert!(close(slow.load(id), fast.load(id)), "{} {}", slow.load(id), fast.load(id));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_leaves_changes_levels_and_hardly_any_share() {
+    let mut s = system(Solver::Incremental);
+    let (_, alive) = busy_star(&mut s, 400);
+    s.solve();
+    let (mut levels, mut shares) = (0, 0);
+    for &flow in &alive[..100] {
+        s.clear_moved();
+        s.remove_variable(flow);
+        s.solve();
+        levels += s.pool_levels().len();
+        shares += s.changed().len() + s.moved().len();
+    }
+    assert!((100..=800).contains(&levels), "{levels} levels");
+    assert!(shares < 200, "{shares} shares were told one by one");
+}

@@ -13,6 +13,8 @@ use crate::work::{ActionId, Resource};
 
 /// The flow whose share is told so many later is asked for.
 const AHEAD: usize = 8;
+/// Dates on different clocks are rounded differently, by no more than this part.
+const ROUNDING: f64 = 1e-12;
 /// So many instants at most go by before whoever drives is asked whether to go on.
 const UNSEEN: u32 = 1024;
 
@@ -382,6 +384,9 @@ impl Models {
             self.collect_host(limit, step);
         }
         self.tell_failed(Class::Network, step);
+        if !self.network.ends.is_empty() {
+            self.collect_clocked(limit, step);
+        }
         while let Some(index) = self.network_dates.pop_before(limit) {
             self.prefetch_coming(Lane::Ends);
             self.prefetch_first();
@@ -394,6 +399,28 @@ impl Models {
         if self.disk_dates.next_or_never() < limit {
             self.collect_disks(limit, step);
         }
+    }
+
+    /// What ends among flows of which some are dated in virtual time. Dates that are equal but for rounding count as one there, and
+    /// their flows end in the order in which they were started.
+    fn collect_clocked(&mut self, limit: f64, step: &mut Step) {
+        let mut due: Vec<(f64, u32)> = Vec::new();
+        while self.network_dates.next_or_never() < limit {
+            let date = self.network_dates.next_or_never();
+            let Some(index) = self.network_dates.pop_before(limit) else { break };
+            // The next on this clock may end at this instant too.
+            self.leave_clock(index);
+            due.push((date, index));
+        }
+        let actions = &self.actions;
+        let together = |a: &(f64, u32), b: &(f64, u32)| {
+            let both_end = actions.at(a.1).phase == Phase::Moving && actions.at(b.1).phase == Phase::Moving;
+            both_end && b.0 - a.0 <= ROUNDING * b.0
+        };
+        for same in due.chunk_by_mut(together) {
+            same.sort_by_key(|&(_, index)| actions.at(index).order);
+        }
+        due.into_iter().for_each(|(_, index)| self.reach_date(index, step));
     }
 
     /// What ends among executions and timers, and the alarms that go off, in one order.

@@ -22,16 +22,20 @@ pub(super) fn follow_pools(
 }
 
 fn follow(system: &System, ends: &mut VirtualTime, actions: &mut Actions, dates: &mut EventHeap, now: f64) {
+    // Whose first end may be another, though the level is not.
+    let mut visited: Vec<u32> = Vec::new();
     for &variable in system.moved() {
         let Some(standing) = system.standing(variable) else { continue };
         let index = system.tag(variable);
         let action = actions.at_mut(index);
-        if ends.clock_of(index).is_some() {
+        if let Some(clock) = ends.clock_of(index) {
             action.remaining = ends.remove(index, now);
             (action.rate, action.updated) = (0.0, now);
+            visited.push(clock);
         }
         match standing {
             Standing::Level(clock) => {
+                visited.push(clock);
                 action.settle(now);
                 action.rate = 0.0;
                 if action.remaining <= 0.0 {
@@ -49,9 +53,13 @@ fn follow(system: &System, ends: &mut VirtualTime, actions: &mut Actions, dates:
     for &(clock, level) in system.pool_levels() {
         if ends.has_clock(clock) {
             ends.set_level(clock, level, now);
-            ends.date_first(clock, dates);
+            visited.push(clock);
         }
     }
+    visited.sort_unstable();
+    visited.dedup();
+    visited.retain(|&clock| ends.has_clock(clock));
+    visited.into_iter().for_each(|clock| ends.date_first(clock, dates));
 }
 
 impl Models {
