@@ -1,5 +1,5 @@
-//! Every host of a fat tree sends to every other, one soon after the other; sizes differ. What SimGrid makes of flows that begin on
-//! one link within 10 us is in docs/models.md.
+//! Every host of a fat tree sends to every other, one soon after the other; sizes differ. What SimGrid makes of flows that begin at
+//! one instant on one link is in docs/models.md.
 
 use simurgh::platform::{ClusterSpec, Topology};
 use simurgh::prelude::*;

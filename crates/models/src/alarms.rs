@@ -87,6 +87,12 @@ impl Alarms {
         self.alarms.prefetch(thing);
     }
 
+    /// Whose alarm goes off as about the so manieth from now, if none of these is put off or taken back.
+    #[inline]
+    pub fn after(&self, others: usize) -> Option<u32> {
+        self.entries.after(others)
+    }
+
     /// The next one to go off, and whose it is.
     #[inline]
     pub fn next(&mut self) -> Option<(Moment, u32)> {

@@ -1,16 +1,64 @@
 //! Joules: what hosts and links draw, by their load.
 
-use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
-use simurgh_platform::{Host, HostId, Link, LinkId, Platform};
+use simurgh_platform::{Host, Link, Platform};
 
 use crate::error::Error;
 
 /// The meters of the hosts and links whose properties say what they draw.
 #[derive(Default, Debug)]
 pub(crate) struct Energy {
-    pub hosts: BTreeMap<HostId, (HostPower, Meter)>,
-    pub links: BTreeMap<LinkId, (LinkPower, Meter)>,
+    pub hosts: Meters<HostPower>,
+    pub links: Meters<LinkPower>,
+}
+
+/// The meters of some of many things that have numbers. A meter is read and set with each change of load, so it is found without a
+/// search.
+#[derive(Debug)]
+pub(crate) struct Meters<P> {
+    /// Where that of each thing is; nothing where no thing has one.
+    places: Vec<Option<NonZeroU32>>,
+    meters: Vec<(P, Meter)>,
+}
+
+impl<P> Default for Meters<P> {
+    fn default() -> Meters<P> {
+        Meters { places: Vec::new(), meters: Vec::new() }
+    }
+}
+
+impl<P> Meters<P> {
+    /// Whether no thing has one.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.meters.is_empty()
+    }
+
+    fn insert(&mut self, thing: usize, power: P, meter: Meter) {
+        self.meters.push((power, meter));
+        if self.places.len() <= thing {
+            self.places.resize(thing + 1, None);
+        }
+        self.places[thing] = u32::try_from(self.meters.len()).ok().and_then(NonZeroU32::new);
+    }
+
+    fn place(&self, thing: usize) -> Option<usize> {
+        let after = (*self.places.get(thing)?)?;
+        Some(after.get() as usize - 1)
+    }
+
+    /// That of a thing, if it has one, and what it draws.
+    #[inline]
+    pub fn get(&self, thing: usize) -> Option<&(P, Meter)> {
+        self.place(thing).map(|place| &self.meters[place])
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, thing: usize) -> Option<&mut (P, Meter)> {
+        self.place(thing).map(|place| &mut self.meters[place])
+    }
 }
 
 /// Energy drawn so far.
@@ -84,13 +132,13 @@ impl Energy {
             let host = platform.host(id);
             if let Some(power) = host_power(&host)? {
                 let watts = power.watts(true, host.pstate, 0.0, 1.0);
-                energy.hosts.insert(id, (power, Meter::new(watts)));
+                energy.hosts.insert(id.index(), power, Meter::new(watts));
             }
         }
         for id in platform.links() {
             if let Some(power) = link_power(&platform.link(id))? {
                 let watts = power.watts(true, 0.0);
-                energy.links.insert(id, (power, Meter::new(watts)));
+                energy.links.insert(id.index(), power, Meter::new(watts));
             }
         }
         Ok(energy)
@@ -158,4 +206,25 @@ fn numbers(text: &str) -> Option<Vec<f64>> {
 /// A number of watts: finite, and not negative.
 fn watts(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|watts| (0.0..f64::INFINITY).contains(watts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meters_are_found_by_number() {
+        let mut meters = Meters::default();
+        assert!(meters.is_empty() && meters.get(0).is_none());
+        for thing in [3, 7] {
+            meters.insert(thing, thing, Meter::new(10.0));
+        }
+        for thing in 0..10 {
+            let found = meters.get_mut(thing).map(|(power, meter)| {
+                meter.set_watts(20.0, 1.0);
+                (*power, meter.joules_at(2.0))
+            });
+            assert_eq!(found, [3, 7].contains(&thing).then_some((thing, 30.0)));
+        }
+    }
 }

@@ -193,7 +193,13 @@ impl LadderQueue {
     /// A thing that comes some time after the first.
     #[inline]
     pub fn coming(&self) -> Option<u32> {
-        let place = self.run.len().checked_sub(AHEAD)?;
+        self.after(AHEAD)
+    }
+
+    /// The thing that comes as the so manieth of those that were put in order.
+    #[inline]
+    pub fn after(&self, others: usize) -> Option<u32> {
+        let place = self.run.len().checked_sub(others)?;
         self.run.get(place).map(|Reverse(entry)| entry.thing)
     }
 

@@ -173,6 +173,12 @@ impl Models {
         self.alarms.prefetch(whose);
     }
 
+    /// Whose alarm goes off as about the so manieth from now, as far as is known: to ask the processor for it.
+    #[inline]
+    pub fn coming_alarm(&self, others: usize) -> Option<u32> {
+        self.alarms.after(others)
+    }
+
     /// Whether a message that leaves or reaches a host asks for what is known of that host alone.
     #[inline]
     pub fn looks_at(&self, host: HostId) -> bool {

@@ -40,6 +40,9 @@ impl Simulation {
                     self.kernel.finish(activity, result);
                 }
                 Purpose::Timer(actor) => {
+                    if all.len() < FEW {
+                        self.prefetch_alarmed();
+                    }
                     if !self.models.alarm_is_set(actor.0) {
                         self.kernel.timer_fired(actor);
                     }

@@ -21,7 +21,27 @@ pub(super) const CODE_TOGETHER: usize = 16;
 /// The code of so many actors is asked for when it is known that they will run; that of more shortly before they do.
 pub(super) const CODE_BEFOREHAND: usize = 128;
 
+/// Of fewer actors, what their alarms need is in the cache.
+const MANY_ACTORS: usize = 2048;
+/// An actor is asked for when so many alarms come before its own, its code when so many do.
+const RECORD_AHEAD: usize = 8;
+const CODE_AHEAD: usize = 4;
+
 impl Simulation {
+    /// Where many sleep, each up to a date of its own, asks for those whose alarms come soon.
+    #[inline]
+    pub(super) fn prefetch_alarmed(&self) {
+        if self.kernel.actor_count() < MANY_ACTORS {
+            return;
+        }
+        if let Some(later) = self.models.coming_alarm(RECORD_AHEAD) {
+            self.kernel.prefetch_actor(ActorId(later));
+        }
+        if let Some(soon) = self.models.coming_alarm(CODE_AHEAD) {
+            self.prefetch_code(&[ActorId(soon)]);
+        }
+    }
+
     /// Asks for those whom the next ends concern: the first of a list.
     pub(super) fn prefetch_ended(&self, all: &[Ended]) {
         let next = &all[..all.len().min(TOGETHER)];

@@ -53,22 +53,22 @@ impl Models {
 
     /// Joules that a host drew up to now; none if its properties do not say what it draws.
     pub fn host_energy(&self, host: HostId) -> Option<f64> {
-        self.energy.hosts.get(&host).map(|(_, meter)| meter.joules_at(self.now))
+        self.energy.hosts.get(host.index()).map(|(_, meter)| meter.joules_at(self.now))
     }
 
     /// Joules that a link drew up to now; none if its properties do not say what it draws.
     pub fn link_energy(&self, link: LinkId) -> Option<f64> {
-        self.energy.links.get(&link).map(|(_, meter)| meter.joules_at(self.now))
+        self.energy.links.get(link.index()).map(|(_, meter)| meter.joules_at(self.now))
     }
 
     /// Watts that a host draws, as of the last step.
     pub fn host_power(&self, host: HostId) -> Option<f64> {
-        self.energy.hosts.get(&host).map(|(_, meter)| meter.watts)
+        self.energy.hosts.get(host.index()).map(|(_, meter)| meter.watts)
     }
 
     /// Watts that a link draws, as of the last step.
     pub fn link_power(&self, link: LinkId) -> Option<f64> {
-        self.energy.links.get(&link).map(|(_, meter)| meter.watts)
+        self.energy.links.get(link.index()).map(|(_, meter)| meter.watts)
     }
 
     /// Asks the solvers for all changes of load, if anyone wants to know them.
@@ -122,7 +122,7 @@ impl Models {
         let host = &self.cpu.hosts[slot];
         let (id, peak, speed, cores) = (host.id, host.peak, host.speed(), host.cores);
         let load = self.host_load(id);
-        if let Some((power, meter)) = self.energy.hosts.get_mut(&id) {
+        if let Some((power, meter)) = self.energy.hosts.get_mut(id.index()) {
             // Of what the power state could do: a profile that leaves half of the speed leaves half of the load.
             let busy = if peak > 0.0 { load / peak } else { 0.0 };
             meter.set_watts(power.watts(host.on, host.pstate, busy, cores), self.now);
@@ -139,7 +139,7 @@ impl Models {
         let id = link.id;
         let load = self.link_load(id);
         let capacity = self.network.system.capacity(ConstraintId(slot as u32));
-        if let Some((power, meter)) = self.energy.links.get_mut(&id) {
+        if let Some((power, meter)) = self.energy.links.get_mut(id.index()) {
             let part = if capacity > 0.0 { load / capacity } else { 0.0 };
             meter.set_watts(power.watts(link.on, part), self.now);
         }
