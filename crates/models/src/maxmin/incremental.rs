@@ -285,13 +285,14 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     let Constraint { capacity, sharing, .. } = *constraint;
     let (mut remaining, mut usage, mut most) = (capacity, 0.0, 0.0);
     let (mut lowest_bound, mut count) = (f64::INFINITY, 0);
+    let threshold = *threshold;
     if scratch.others.len() < seats.len() {
         scratch.others.resize(2 * seats.len(), (0, 0));
     }
     let others = &mut scratch.others[..seats.len()];
     // Who is kept is as good as random: this loop has no branch for it.
     for seat in seats {
-        let kept = seat.level < *threshold;
+        let kept = seat.level < threshold;
         remaining -= if kept { seat.taken } else { 0.0 };
         let part = if kept { 0.0 } else { seat.part };
         usage += part;
@@ -421,35 +422,56 @@ fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) ->
     find_unfixed(system, full, &mut scratch.unfixed);
     let clock = system.clock_for(full, scratch.unfixed.len(), level);
     let roster = system.works[full as usize].roster as usize;
+    let mut seats = std::mem::take(&mut system.rosters[roster]);
+    let mut others = 0;
     for position in 0..scratch.unfixed.len() {
-        let seat = &mut system.rosters[roster][scratch.unfixed[position] as usize];
+        let place = scratch.unfixed[position];
+        let seat = &mut seats[place as usize];
         (seat.level, seat.taken) = (level, seat.part * level);
-        let Seat { variable, first, count, other, is_resident, .. } = *seat;
-        match clock {
-            Some(_) if is_resident => {}
-            Some(clock) => {
-                seat.is_resident = true;
-                system.join(variable, clock);
-            }
-            None => {
-                let value = level / system.variables[variable as usize].penalty;
-                fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
-            }
-        }
-        if other != NONE {
-            take_at(system, other, level, scratch);
+        if seat.is_resident && seat.other != NONE && clock.is_some() {
+            take_at(system, seat.other, level, scratch);
         } else {
-            for element in first..first + count {
-                if system.elements.constraint(element) != full {
-                    take_at(system, element, level, scratch);
-                }
-            }
+            scratch.unfixed[others] = place;
+            others += 1;
         }
     }
-    scratch.open -= scratch.unfixed.len();
+    system.rosters[roster] = seats;
+    let count = scratch.unfixed.len();
+    scratch.unfixed.truncate(others);
+    for position in 0..others {
+        let place = scratch.unfixed[position] as usize;
+        fix_at(system, (full, place), level, clock, scratch);
+    }
+    scratch.open -= count;
     let work = &mut system.works[full as usize];
     (work.remaining, work.gone) = (0.0, true);
-    scratch.unfixed.len()
+    count
+}
+
+/// Fixes the variable of this seat of a full constraint at its level, where more than that changes.
+fn fix_at(
+    system: &mut System,
+    (full, place): (u32, usize),
+    level: f64,
+    clock: Option<u32>,
+    scratch: &mut Scratch,
+) {
+    let seat = &mut system.rosters[system.works[full as usize].roster as usize][place];
+    let Seat { variable, first, count, is_resident, .. } = *seat;
+    seat.is_resident = clock.is_some();
+    match clock {
+        Some(_) if is_resident => {}
+        Some(clock) => system.join(variable, clock),
+        None => {
+            let value = level / system.variables[variable as usize].penalty;
+            fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
+        }
+    }
+    for element in first..first + count {
+        if system.elements.constraint(element) != full {
+            take_at(system, element, level, scratch);
+        }
+    }
 }
 
 /// Fixes the variables of a full constraint whose bound is the lowest. Answers how many.
@@ -487,7 +509,7 @@ fn fix(system: &mut System, index: u32, level: f64, value: f64, cause: FixedBy) 
 }
 
 /// Takes what a variable just fixed uses off one of its constraints, and closes its seat there.
-#[inline]
+#[inline(always)]
 fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
     let System { elements, constraints, works, rosters, precision, .. } = system;
     let &Element { constraint: number, seat, .. } = elements.at(element);
