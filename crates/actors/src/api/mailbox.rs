@@ -269,7 +269,7 @@ pub struct Detach {
 impl Future for Detach {
     type Output = ();
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
         let Detach { message, simcall } = &mut *self;
         if simcall.poll_post(|sender| message.request(sender)).is_ready() {

@@ -449,11 +449,13 @@ impl Simulation {
     }
 
     /// Whether somebody who is no daemon will start again with a host.
+    #[cold]
     fn awaits_boot(&self) -> bool {
         self.boots.iter().any(|boot| boot.is_awaited && !boot.daemon && self.comes_back(boot.host))
     }
 
     /// Whether only daemons live, and nobody else will again.
+    #[inline(always)]
     fn only_daemons_are_left(&self) -> bool {
         self.kernel.living_regular() == 0 && self.kernel.living() > 0 && !self.awaits_boot()
     }
