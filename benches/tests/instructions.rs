@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// More than this part more than what is written down is told. Since that was written, the allocator of compiled programs came, which is
-/// part of whatever is built together with them (0.7 %), labels and posts of actors, and pools of users (2 to 4 %).
-const TOLERANCE: f64 = 0.06;
+/// part of whatever is built together with them (0.7 %), labels and posts of actors, pools of users (2 to 4 %), and clocks of links with alarms that are
+/// fetched beforehand (1 to 2 %; a fifth less where links are shared, which is written down).
+const TOLERANCE: f64 = 0.075;
 
 fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions.txt")
