@@ -128,6 +128,7 @@ impl<O: Args + Sync, F: Fn(&mut Program, &O) -> Result + Sync> App<O, F> {
         }
         match crate::command::parse::<Cli<O>>(std::env::args_os()) {
             Ok(cli) => {
+                simurgh_files::protect_inputs();
                 let watchdog = Watchdog::default();
                 if let Verb::Check { .. } = cli.command {
                     // What it found is not to be changed by values of the program that end the process when they are dropped.
