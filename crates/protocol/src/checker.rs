@@ -10,6 +10,7 @@ use simurgh_watchdog::{PATIENCE, Stop, ValuePanic, apart};
 
 use crate::actor::Data;
 use crate::local;
+use crate::model::Model;
 use crate::property::Mode;
 use crate::report::{Report, Verdict};
 use crate::session::{Limits, Session};
@@ -24,8 +25,8 @@ const WALK_DEPTH: usize = 1_000;
 
 /// A search that is about to begin.
 #[must_use]
-pub struct Checker<'a, M> {
-    system: &'a System<M>,
+pub struct Checker<'a> {
+    system: &'a Model,
     limits: Limits,
     stop: Option<Stop<'a, Seen>>,
     patience: Duration,
@@ -37,9 +38,15 @@ pub struct Checker<'a, M> {
 
 impl<M: Data> System<M> {
     /// Goes on to checking it.
-    pub fn checker(&self) -> Checker<'_, M> {
-        Checker {
-            system: self,
+    pub fn checker(&self) -> Checker<'_> {
+        Checker::new(&self.model)
+    }
+}
+
+impl<'a> Checker<'a> {
+    fn new(system: &'a Model) -> Self {
+        Self {
+            system,
             limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
             stop: None,
             patience: PATIENCE,
@@ -49,9 +56,7 @@ impl<M: Data> System<M> {
             executions_max: None,
         }
     }
-}
 
-impl<'a, M: Data> Checker<'a, M> {
     /// Ends the search after so many distinct states.
     pub fn states_max(mut self, states: u64) -> Self {
         self.limits.states_max = states;
@@ -157,7 +162,7 @@ impl<'a, M: Data> Checker<'a, M> {
         mut self,
         name: &'static str,
         is_walk: bool,
-        explore: impl for<'s, 'b> FnOnce(&mut Stepping<'s, 'b, M>, Options<'_, Stepping<'s, 'b, M>>) -> Explored
+        explore: impl for<'s, 'b> FnOnce(&mut Stepping<'s, 'b>, Options<'_, Stepping<'s, 'b>>) -> Explored
         + Send
         + 'static,
     ) -> Report {
@@ -175,7 +180,7 @@ impl<'a, M: Data> Checker<'a, M> {
         self.search(name, move |session| local::search(session, options, mode))
     }
 
-    fn global(self, name: &'static str, search: fn(&mut Session<'_, M>) -> Seen) -> Report {
+    fn global(self, name: &'static str, search: fn(&mut Session<'_>) -> Seen) -> Report {
         let fairness = self.fairness;
         self.search(name, move |session| {
             let seen = search(session);
@@ -193,7 +198,7 @@ impl<'a, M: Data> Checker<'a, M> {
     }
 
     /// Runs a search on a thread of its own, since code of a user may never come back.
-    fn search(self, name: &'static str, search: impl FnOnce(&mut Session<'_, M>) + Send + 'static) -> Report {
+    fn search(self, name: &'static str, search: impl FnOnce(&mut Session<'_>) + Send + 'static) -> Report {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
         }

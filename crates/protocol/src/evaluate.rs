@@ -7,21 +7,19 @@ use std::any::Any;
 
 use simurgh_watchdog::{Code, quietly};
 
-use crate::actor::Data;
 use crate::ids::ActorId;
+use crate::message::Message;
 use crate::node::Health;
-use crate::property::{
-    Condition, Kind, LocalStates, Mode, Projection, Property, States, Whole, World, of_pair,
-};
+use crate::property::{Kind, LocalStates, Mode, Predicate, Projection, Property, States, Whole, of_pair};
 use crate::space::{Lookup, Space, repeats};
 
 /// A state of a search.
-pub(crate) struct Found<'a, M> {
-    pub(crate) space: &'a Space<M>,
+pub(crate) struct Found<'a> {
+    pub(crate) space: &'a Space,
     pub(crate) state: &'a [u32],
 }
 
-impl<M: Data> LocalStates for Found<'_, M> {
+impl LocalStates for Found<'_> {
     fn count(&self) -> usize {
         self.space.actors()
     }
@@ -30,8 +28,8 @@ impl<M: Data> LocalStates for Found<'_, M> {
     }
 }
 
-impl<M: Data> Whole<M> for Found<'_, M> {
-    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
+impl Whole for Found<'_> {
+    fn messages(&self) -> Vec<(ActorId, ActorId, &Message)> {
         self.state[self.space.header()..].iter().map(|envelope| self.space.message(*envelope)).collect()
     }
     fn history(&self) -> Option<&dyn Any> {
@@ -56,8 +54,8 @@ struct Memory {
 }
 
 /// Answers for all properties of a system.
-pub(crate) struct Evaluator<'a, M> {
-    properties: &'a [Property<M>],
+pub(crate) struct Evaluator<'a> {
+    properties: &'a [Property],
     memories: Vec<Memory>,
     /// What a condition said when it panicked, if the last answer is of that kind.
     pub(crate) panic: Option<String>,
@@ -92,11 +90,7 @@ impl Asked {
 pub(crate) type At = (usize, u32);
 
 /// A state, if a condition is about such states.
-fn subject<'s, M: Data>(
-    space: &'s Space<M>,
-    (actor, local): At,
-    asked: &Condition<M>,
-) -> Option<&'s dyn Any> {
+fn subject<'s>(space: &'s Space, (actor, local): At, asked: &Predicate) -> Option<&'s dyn Any> {
     space.local(actor, local).state().filter(|state| Some((*state).type_id()) == asked.of)
 }
 
@@ -107,8 +101,8 @@ fn slot<T: Clone>(table: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
     &mut table[at as usize]
 }
 
-impl<'a, M: Data> Evaluator<'a, M> {
-    pub(crate) fn new(properties: &'a [Property<M>], actors: usize) -> Self {
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(properties: &'a [Property], actors: usize) -> Self {
         let memories = properties
             .iter()
             .map(|property| Memory {
@@ -157,7 +151,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     pub(crate) fn decides(
         &mut self,
         property: usize,
-        space: &Space<M>,
+        space: &Space,
         state: &[u32],
         changed: Option<usize>,
     ) -> bool {
@@ -178,14 +172,14 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// Whether an `eventually` has come true: of all actors, so that it does not by one of them being down.
-    pub(crate) fn has_come_true(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
+    pub(crate) fn has_come_true(&mut self, property: usize, space: &Space, state: &[u32]) -> bool {
         let of = self.properties[property].condition.of;
         let is_missing = |actor: usize| space.local(actor, state[actor]).is_missing(of);
         !(0..space.actors()).any(is_missing) && self.holds(property, space, state)
     }
 
     /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
-    pub(crate) fn holds(&mut self, property: usize, space: &Space<M>, state: &[u32]) -> bool {
+    pub(crate) fn holds(&mut self, property: usize, space: &Space, state: &[u32]) -> bool {
         self.panic = None;
         let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
         match &self.properties[property].condition.kind {
@@ -204,7 +198,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
                 self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
             }
             Kind::World(holds) => {
-                let ask = || holds(&World::new(&Found { space, state }));
+                let ask = || holds(&Found { space, state });
                 self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
             }
             Kind::History(holds) => {
@@ -219,7 +213,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// What a condition on one state says of one; nothing if it is not about such states.
-    pub(crate) fn of_one(&mut self, property: usize, space: &Space<M>, at: At) -> Option<bool> {
+    pub(crate) fn of_one(&mut self, property: usize, space: &Space, at: At) -> Option<bool> {
         let condition = &self.properties[property].condition;
         let Kind::Local(holds) = &condition.kind else { return None };
         if let Some(known) = self.memories[property].locals[at.0].get(at.1 as usize).copied().flatten() {
@@ -231,7 +225,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// What a condition on pairs says of two states; nothing if it is not about such states.
-    fn of_two(&mut self, property: usize, space: &Space<M>, left: At, right: At) -> Option<bool> {
+    fn of_two(&mut self, property: usize, space: &Space, left: At, right: At) -> Option<bool> {
         let (left, right) = if left.0 < right.0 { (left, right) } else { (right, left) };
         let key = |(actor, local): At| ((actor as u64) << 32) | u64::from(local);
         let known = (key(left), key(right));
@@ -249,7 +243,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     pub(crate) fn of_two_anew(
         &mut self,
         property: usize,
-        space: &Space<M>,
+        space: &Space,
         left: At,
         right: At,
     ) -> Option<bool> {
@@ -261,7 +255,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
-    pub(crate) fn shade(&mut self, property: usize, space: &Space<M>, at: At, is_target: bool) -> u32 {
+    pub(crate) fn shade(&mut self, property: usize, space: &Space, at: At, is_target: bool) -> u32 {
         match &self.properties[property].condition.kind {
             Kind::Projected(..) => self.key(property, space, at).map_or(0, |key| key + 1),
             Kind::Local(_) => u32::from(self.of_one(property, space, at) == Some(true)),
@@ -272,7 +266,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
     }
 
     /// What a projection keeps of a state.
-    pub(crate) fn key(&mut self, property: usize, space: &Space<M>, at: At) -> Option<u32> {
+    pub(crate) fn key(&mut self, property: usize, space: &Space, at: At) -> Option<u32> {
         let (condition, memory) = (&self.properties[property].condition, &mut self.memories[property]);
         let projection = memory.projection.as_mut()?;
         let known = slot(&mut memory.keys[at.0], at.1);
@@ -311,7 +305,7 @@ impl<'a, M: Data> Evaluator<'a, M> {
 }
 
 /// Whether any handler has panicked on the way to a state.
-pub(crate) fn failed<M: Data>(space: &Space<M>, state: &[u32], changed: Option<usize>) -> bool {
+pub(crate) fn failed(space: &Space, state: &[u32], changed: Option<usize>) -> bool {
     let is = |actor: usize| space.facts(actor, state[actor]).health == Health::Failed;
     changed.map_or_else(|| (0..space.actors()).any(is), is)
 }

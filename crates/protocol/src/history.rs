@@ -7,6 +7,7 @@ use crate::actor::Data;
 use crate::hash::fingerprint;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
+use crate::message::Message;
 
 /// Something that a history is told.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +33,9 @@ pub enum Happened<'a, M> {
 }
 
 /// A history whose values are numbers.
-pub(crate) trait Recorder<M>: Send + Sync {
-    fn concerns(&self, msg: &M) -> bool;
-    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32;
+pub(crate) trait Recorder: Send + Sync {
+    fn concerns(&self, msg: &Message) -> bool;
+    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &Message, received: bool) -> u32;
     fn value(&self, history: u32) -> &dyn Any;
     fn hash(&self, history: u32, permutation: usize) -> u128;
     /// Forgets all values but one, which is number 0 from then on.
@@ -65,12 +66,13 @@ fn hash<H: Data>(history: &H) -> u128 {
     fingerprint(&(fingerprint(history), fingerprint(&'h')))
 }
 
-impl<M, H: Data> Recorder<M> for Typed<M, H> {
-    fn concerns(&self, msg: &M) -> bool {
-        (self.rules.0)(msg)
+impl<M: Data, H: Data> Recorder for Typed<M, H> {
+    fn concerns(&self, msg: &Message) -> bool {
+        (self.rules.0)(msg.get())
     }
 
-    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &M, received: bool) -> u32 {
+    fn record(&mut self, history: u32, from: ActorId, to: ActorId, msg: &Message, received: bool) -> u32 {
+        let msg = msg.get();
         let mut value = self.values.get(history).clone();
         let happened =
             if received { Happened::Received { from, to, msg } } else { Happened::Sent { from, to, msg } };

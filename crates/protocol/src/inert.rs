@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::actor::Data;
 use crate::network::Network;
 use crate::space::{Move, Space, TIMEOUT};
 
@@ -20,7 +19,7 @@ pub(crate) struct Inert {
 
 impl Inert {
     /// What follows from all reactions that are known: of all local states, after a search of the whole space.
-    pub(crate) fn new<M: Data>(space: &Space<M>) -> Self {
+    pub(crate) fn new(space: &Space) -> Self {
         let mut live = BTreeMap::new();
         for (actor, reacted) in space.reacted.iter().enumerate() {
             let mut backwards: Vec<Vec<u32>> = vec![Vec::new(); space.nodes[actor].len()];

@@ -11,7 +11,8 @@
 //! - [`runtime`]: one execution of a system, for whoever has a network and a clock, such as a simulation; and of one node.
 //! - [`Schedule`], [`Step`]: what happened, as data that prints, parses and is followed again by [`System::replay`].
 //!
-//! Inside, in reading order: `runtime::node` runs handlers; `node` knows local states by numbers; `space` remembers what came of them;
+//! Inside, in reading order: `runtime::node` runs handlers; `message` and `model` are what is left without types; `node` knows local states
+//! by numbers; `space` remembers what came of them;
 //! `successors` says what can happen next; `evaluate` asks the conditions; `session` is what searches share, and the space
 //! of states that the engines of `simurgh_search` go through; `symmetry` looks whether actors are alike; `stepping` is a protocol
 //! as a system of steps, for partial order reductions and walks; [`mod@local`] searches local states.
@@ -57,6 +58,8 @@ mod inert;
 mod intern;
 pub mod linearizability;
 pub mod local;
+mod message;
+mod model;
 mod network;
 mod node;
 mod property;

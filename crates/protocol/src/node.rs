@@ -10,41 +10,42 @@ use crate::actor::{Actor, After, Data, Out, next_script};
 use crate::hash::fingerprint;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
+use crate::message::Message;
 pub(crate) use crate::runtime::node::{AnyLocal, Event, Health};
 use crate::runtime::node::{Environment, Kept, Local, LocalOf, Process};
 use crate::runtime::running::{RunningNode, TypedNode};
 
 /// One thing that a handler may lead to, by the choices that it made.
-pub(crate) struct Outcome<M> {
+pub(crate) struct Outcome {
     pub(crate) local: u32,
-    pub(crate) sends: Vec<(ActorId, M)>,
+    pub(crate) sends: Vec<(ActorId, Message)>,
     pub(crate) choices: Vec<usize>,
 }
 
 /// A node whose local states are numbers.
-pub(crate) trait Node<M>: Send + Sync {
+pub(crate) trait Node: Send + Sync {
     fn name(&self) -> String;
-    fn start(&mut self) -> Vec<Outcome<M>>;
-    fn execute(&mut self, local: u32, event: Event<'_, M>) -> Vec<Outcome<M>>;
+    fn start(&mut self) -> Vec<Outcome>;
+    fn execute(&mut self, local: u32, event: Event<'_, Message>) -> Vec<Outcome>;
     fn local(&self, local: u32) -> &dyn AnyLocal;
     fn hash(&self, local: u32, permutation: usize) -> u128;
     fn len(&self) -> usize;
 }
 
 /// Makes nodes: a system keeps these, and each search makes nodes of its own.
-pub(crate) trait Kind<M>: Send + Sync {
-    fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node<M>>;
+pub(crate) trait Kind: Send + Sync {
+    fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node>;
     /// A node of one execution.
-    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode<M>>;
+    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode>;
 }
 
-impl<A: Actor, D: Data> Kind<A::Msg> for Arc<Kept<A, D>> {
-    fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node<A::Msg>> {
+impl<A: Actor, D: Data> Kind for Arc<Kept<A, D>> {
+    fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node> {
         let process = Process { me, actors, kept: Arc::clone(self) };
         Box::new(Interned { process, locals: Interner::new(permutations) })
     }
 
-    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode<A::Msg>> {
+    fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode> {
         let process = Process { me, actors, kept: Arc::clone(self) };
         Box::new(TypedNode { process, local: Local::NotStarted, timers: Vec::new() })
     }
@@ -56,19 +57,19 @@ struct Interned<A: Actor, D: Data> {
 }
 
 /// Keeps what is sent; a checker lets timers go off at any time.
-struct Sends<M>(Vec<(ActorId, M)>);
+struct Sends(Vec<(ActorId, Message)>);
 
-impl<A: Actor> Environment<A> for Sends<A::Msg> {
+impl<A: Actor> Environment<A> for Sends {
     type Due = ();
     fn send(&mut self, _: ActorId, to: ActorId, msg: A::Msg) {
-        self.0.push((to, msg));
+        self.0.push((to, Message::new(msg)));
     }
     fn set_timer(&mut self, _: ActorId, _: &A::Timer, _: After) {}
 }
 
 impl<A: Actor, D: Data> Interned<A, D> {
     /// Lets an event happen once for every way to choose; nothing comes of what means nothing to the node.
-    fn outcomes(&mut self, local: &LocalOf<A, D>, event: &Event<'_, A::Msg>) -> Vec<Outcome<A::Msg>> {
+    fn outcomes(&mut self, local: &LocalOf<A, D>, event: &Event<'_, A::Msg>) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         let mut script = Some(Vec::new());
         while let Some(prescribed) = script {
@@ -84,18 +85,18 @@ impl<A: Actor, D: Data> Interned<A, D> {
     }
 }
 
-impl<A: Actor, D: Data> Node<A::Msg> for Interned<A, D> {
+impl<A: Actor, D: Data> Node for Interned<A, D> {
     fn name(&self) -> String {
         self.process.name()
     }
 
-    fn start(&mut self) -> Vec<Outcome<A::Msg>> {
+    fn start(&mut self) -> Vec<Outcome> {
         self.outcomes(&Local::NotStarted, &Event::Start)
     }
 
-    fn execute(&mut self, local: u32, event: Event<'_, A::Msg>) -> Vec<Outcome<A::Msg>> {
+    fn execute(&mut self, local: u32, event: Event<'_, Message>) -> Vec<Outcome> {
         let before = treating(Trait::Clone, || self.locals.get(local).clone());
-        let mut outcomes = self.outcomes(&before, &event);
+        let mut outcomes = self.outcomes(&before, &event.typed());
         treating(Trait::Drop, || drop(before));
         if outcomes.is_empty() {
             outcomes.push(Outcome { local, sends: Vec::new(), choices: Vec::new() });

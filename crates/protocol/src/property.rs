@@ -2,11 +2,13 @@
 
 use std::any::{Any, TypeId};
 use std::hash::Hash;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::actor::Data;
 use crate::ids::ActorId;
 use crate::intern::Interner;
+use crate::message::Message;
 
 /// When a condition is to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,10 +22,10 @@ pub enum Mode {
 }
 
 #[derive(Clone)]
-pub(crate) struct Property<M> {
+pub(crate) struct Property {
     pub(crate) name: String,
     pub(crate) mode: Mode,
-    pub(crate) condition: Condition<M>,
+    pub(crate) condition: Predicate,
 }
 
 /// The states of all actors at one time.
@@ -78,19 +80,20 @@ impl<'a> States<'a> {
 
 /// Everything there is at one time: states, messages on their way, history.
 pub struct World<'a, M> {
-    whole: &'a dyn Whole<M>,
+    whole: &'a dyn Whole,
+    language: PhantomData<fn() -> M>,
 }
 
 /// Where a [`World`] comes from.
-pub(crate) trait Whole<M>: LocalStates {
+pub(crate) trait Whole: LocalStates {
     /// The messages on their way, with their senders and receivers.
-    fn messages(&self) -> Vec<(ActorId, ActorId, &M)>;
+    fn messages(&self) -> Vec<(ActorId, ActorId, &Message)>;
     fn history(&self) -> Option<&dyn Any>;
 }
 
 impl<'a, M: Data> World<'a, M> {
-    pub(crate) fn new(whole: &'a dyn Whole<M>) -> Self {
-        Self { whole }
+    fn new(whole: &'a dyn Whole) -> Self {
+        Self { whole, language: PhantomData }
     }
 
     /// The state of an actor; nothing if it is down, or of another kind.
@@ -100,7 +103,7 @@ impl<'a, M: Data> World<'a, M> {
 
     /// The messages on their way, with their senders and receivers.
     pub fn messages(&self) -> impl Iterator<Item = (ActorId, ActorId, &'a M)> {
-        self.whole.messages().into_iter()
+        self.whole.messages().into_iter().map(|(from, to, msg)| (from, to, msg.get()))
     }
 
     /// The history, if there is one of this type.
@@ -112,38 +115,50 @@ impl<'a, M: Data> World<'a, M> {
 type OfOne = dyn Fn(&dyn Any) -> bool + Send + Sync;
 type OfTwo = dyn Fn(&dyn Any, &dyn Any) -> bool + Send + Sync;
 type OfAll = dyn Fn(&States<'_>) -> bool + Send + Sync;
-type OfWorld<M> = dyn Fn(&World<'_, M>) -> bool + Send + Sync;
+type OfWorld = dyn Fn(&dyn Whole) -> bool + Send + Sync;
 
 /// Something that is true or false of a state. Made by [`local`](fn@local), [`pairwise`], [`agree`], [`projected`], [`global`],
 /// [`history`](fn@history) and [`world`].
-#[derive(Clone)]
 pub struct Condition<M> {
+    pub(crate) predicate: Predicate,
+    language: PhantomData<fn(M)>,
+}
+
+impl<M> Clone for Condition<M> {
+    fn clone(&self) -> Self {
+        Self { predicate: self.predicate.clone(), language: PhantomData }
+    }
+}
+
+/// A condition, for those who know no types.
+#[derive(Clone)]
+pub(crate) struct Predicate {
     /// The type of the states that it is about, where it looks at states by themselves.
     pub(crate) of: Option<TypeId>,
-    pub(crate) kind: Kind<M>,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone)]
-pub(crate) enum Kind<M> {
+pub(crate) enum Kind {
     Local(Arc<OfOne>),
     Pairwise(Arc<OfTwo>),
     /// Whether what holds of each two holds of all, and what makes the projection.
     Projected(bool, Arc<dyn Fn() -> Box<dyn Projection> + Send + Sync>),
     Global(Arc<OfAll>),
     History(Arc<OfOne>),
-    World(Arc<OfWorld<M>>),
+    World(Arc<OfWorld>),
 }
 
 impl<M> Condition<M> {
     /// A condition on states of a type.
-    fn of<S: 'static>(kind: Kind<M>) -> Self {
-        Self { of: Some(TypeId::of::<S>()), kind }
+    fn of<S: 'static>(kind: Kind) -> Self {
+        Self { predicate: Predicate { of: Some(TypeId::of::<S>()), kind }, language: PhantomData }
     }
 }
 
-impl<M> From<Kind<M>> for Condition<M> {
-    fn from(kind: Kind<M>) -> Self {
-        Self { of: None, kind }
+impl<M> From<Kind> for Condition<M> {
+    fn from(kind: Kind) -> Self {
+        Self { predicate: Predicate { of: None, kind }, language: PhantomData }
     }
 }
 
@@ -210,8 +225,8 @@ pub fn history<M, H: 'static>(holds: impl Fn(&H) -> bool + Send + Sync + 'static
 }
 
 /// A condition on everything: states, messages on their way, history. Local search cannot see it.
-pub fn world<M>(holds: impl Fn(&World<'_, M>) -> bool + Send + Sync + 'static) -> Condition<M> {
-    Kind::World(Arc::new(holds)).into()
+pub fn world<M: Data>(holds: impl Fn(&World<'_, M>) -> bool + Send + Sync + 'static) -> Condition<M> {
+    Kind::World(Arc::new(move |whole| holds(&World::new(whole)))).into()
 }
 
 /// A projection whose values are numbers.

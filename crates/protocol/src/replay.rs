@@ -5,6 +5,7 @@ use std::fmt;
 use simurgh_search::space::Steps;
 
 use crate::actor::Data;
+use crate::model::Model;
 use crate::report::count;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
@@ -23,12 +24,12 @@ pub struct ReplayError {
 }
 
 /// A schedule that was followed.
-pub struct Replayed<M> {
-    pub(crate) space: Space<M>,
+pub struct Replayed {
+    pub(crate) space: Space,
     pub(crate) states: Vec<Vec<u32>>,
 }
 
-impl<M: Data> Replayed<M> {
+impl Replayed {
     /// The states of all actors after so many steps, as they print.
     pub fn actors_after(&self, steps: usize) -> Vec<String> {
         let state = &self.states[steps];
@@ -47,7 +48,7 @@ impl<M: Data> Replayed<M> {
     }
 }
 
-impl<M> fmt::Debug for Replayed<M> {
+impl fmt::Debug for Replayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&count(self.states.len() as u64 - 1, "step"))
     }
@@ -58,7 +59,13 @@ impl<M: Data> System<M> {
     ///
     /// # Errors
     /// If a step cannot happen where the schedule says it does.
-    pub fn replay(&self, schedule: &Schedule) -> Result<Replayed<M>, ReplayError> {
+    pub fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+        self.model.replay(schedule)
+    }
+}
+
+impl Model {
+    pub(crate) fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
         let (mut space, starts) = Space::new(self);
         let Some(start) = starts.into_iter().nth(schedule.start) else {
             return Err(ReplayError { at: 0, step: format!("start {}", schedule.start) });

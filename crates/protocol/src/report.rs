@@ -68,8 +68,8 @@ pub struct Report {
 
 impl Report {
     /// Nothing is known yet.
-    pub(crate) fn new<M>(engine: &'static str, properties: &[Property<M>]) -> Self {
-        let unknown = |Property { name, mode, .. }: &Property<M>| Finding {
+    pub(crate) fn new(engine: &'static str, properties: &[Property]) -> Self {
+        let unknown = |Property { name, mode, .. }: &Property| Finding {
             name: name.clone(),
             mode: *mode,
             outcome: Outcome::Unknown,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::actor::Data;
 use crate::ids::ActorId;
 use crate::runtime::node::text;
 use crate::space::{CRASH, Move, RECOVER, Space, TIMEOUT};
@@ -58,7 +57,7 @@ pub enum Step {
 
 impl Step {
     /// A step that is known as numbers, from the state in which it is made.
-    pub(crate) fn of<M: Data>(space: &Space<M>, state: &[u32], step: Move) -> Self {
+    pub(crate) fn of(space: &Space, state: &[u32], step: Move) -> Self {
         let letter = |envelope: u32| {
             let (from, to, msg) = space.message(envelope);
             (from, to, text(msg))

@@ -7,10 +7,10 @@ use simurgh_search::liveness::{self, Eventually, Fairness};
 use simurgh_search::space::{Lasso, Level, Seen, StateSpace, Steps};
 use simurgh_watchdog::{Asker, Code, quietly};
 
-use crate::actor::Data;
 use crate::evaluate::{Evaluator, Found, failed};
 use crate::hash::fingerprint;
 use crate::inert::Inert;
+use crate::model::Model;
 use crate::property::{Kind, Mode, Property, States};
 use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
@@ -18,7 +18,6 @@ use crate::schedule::{Schedule, Step};
 use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT, Unsteady, repeats};
 use crate::successors::Successors;
 use crate::symmetry;
-use crate::system::System;
 
 /// The name of the property that every system has.
 pub(crate) const NO_PANIC: &str = "no handler panics";
@@ -38,11 +37,11 @@ pub(crate) struct Limits {
 }
 
 /// A search that is going on.
-pub(crate) struct Session<'a, M> {
-    pub(crate) system: &'a System<M>,
-    pub(crate) space: Space<M>,
+pub(crate) struct Session<'a> {
+    pub(crate) system: &'a Model,
+    pub(crate) space: Space,
     pub(crate) starts: Vec<Vec<u32>>,
-    pub(crate) evaluator: Evaluator<'a, M>,
+    pub(crate) evaluator: Evaluator<'a>,
     /// The properties `always` and `sometimes` that have not been decided.
     pub(crate) open: Vec<usize>,
     pub(crate) limits: Limits,
@@ -81,8 +80,8 @@ pub(crate) enum Decided {
     Broken(Code),
 }
 
-impl<'a, M: Data> Session<'a, M> {
-    pub(crate) fn new(system: &'a System<M>, limits: Limits, engine: &'static str) -> Self {
+impl<'a> Session<'a> {
+    pub(crate) fn new(system: &'a Model, limits: Limits, engine: &'static str) -> Self {
         let (space, starts) = Space::new(system);
         let evaluator = Evaluator::new(&system.properties, space.actors());
         let is_open = |property: &usize| system.properties[*property].mode != Mode::Eventually;
@@ -108,7 +107,7 @@ impl<'a, M: Data> Session<'a, M> {
             transitions_before: 0,
             eventually: (usize::MAX, Inert::default()),
         };
-        let asks_history = |property: &&Property<M>| matches!(property.condition.kind, Kind::History(_));
+        let asks_history = |property: &&Property| matches!(property.condition.kind, Kind::History(_));
         if let Some(Property { name, .. }) = system.properties.iter().find(asks_history)
             && !session.space.has_history()
         {
@@ -131,8 +130,7 @@ impl<'a, M: Data> Session<'a, M> {
             .collect();
         // Where one has failed when it started, its type is not known.
         let Some(types) = types else { return };
-        let is_foreign =
-            |property: &&Property<M>| property.condition.of.is_some_and(|of| !types.contains(&of));
+        let is_foreign = |property: &&Property| property.condition.of.is_some_and(|of| !types.contains(&of));
         if let Some(Property { name, .. }) = self.system.properties.iter().find(is_foreign) {
             self.fail(format!(
                 "\"{name}\" is about states of a type that no actor has: look at its argument"
@@ -346,7 +344,7 @@ impl<'a, M: Data> Session<'a, M> {
     }
 }
 
-impl<M: Data> StateSpace for Session<'_, M> {
+impl StateSpace for Session<'_> {
     type Step = Move;
     type Finding = Decided;
 
@@ -483,7 +481,7 @@ impl<M: Data> StateSpace for Session<'_, M> {
     }
 }
 
-impl<M: Data> Eventually for Session<'_, M> {
+impl Eventually for Session<'_> {
     fn holds(&mut self, state: &[u32]) -> bool {
         self.evaluator.has_come_true(self.eventually.0, &self.space, state)
     }
@@ -520,7 +518,7 @@ impl<M: Data> Eventually for Session<'_, M> {
 }
 
 /// Whether a state is within the boundary, or what that said when it panicked. Behind a handler that panicked there is no boundary.
-fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Result<bool, String> {
+fn is_within(system: &Model, space: &Space, state: &[u32]) -> Result<bool, String> {
     let Some(within) = system.within.as_ref().filter(|_| !failed(space, state, None)) else {
         return Ok(true);
     };
@@ -528,11 +526,7 @@ fn is_within<M: Data>(system: &System<M>, space: &Space<M>, state: &[u32]) -> Re
 }
 
 /// Whether a schedule, followed from the start through the handlers, ends where a property is decided.
-fn confirm<M: Data>(
-    system: &System<M>,
-    decided: Decided,
-    schedule: &Schedule,
-) -> Result<Replayed<M>, String> {
+fn confirm(system: &Model, decided: Decided, schedule: &Schedule) -> Result<Replayed, String> {
     let replayed = system.replay(schedule).map_err(|error| error.to_string())?;
     let (space, last) = (&replayed.space, replayed.last());
     let mut evaluator = Evaluator::new(&system.properties, space.actors());

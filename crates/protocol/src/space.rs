@@ -10,14 +10,14 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use simurgh_watchdog::{Code, Trait, quietly, treating};
 
-use crate::actor::Data;
 use crate::hash::fingerprint;
 use crate::history::Recorder;
 use crate::ids::ActorId;
 use crate::intern::{Interner, Permutations};
+use crate::message::Message;
+use crate::model::Model;
 use crate::network::{Envelope, Network};
 use crate::node::{AnyLocal, Event, Health, Node, Outcome};
-use crate::system::System;
 
 /// A map for lookups only: it is never iterated.
 pub(crate) type Lookup<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
@@ -50,14 +50,14 @@ pub(crate) enum Unsteady {
 }
 
 /// Whether a handler did the same twice; in which order it sent matters only where messages keep their order.
-fn alike<M: Data>(first: &[Outcome<M>], again: &[Outcome<M>], in_order: bool) -> bool {
-    let sent = |outcome: &Outcome<M>| {
-        let hash = |(at, sent): (usize, &(ActorId, M))| fingerprint(&(if in_order { at } else { 0 }, sent));
+fn alike(first: &[Outcome], again: &[Outcome], in_order: bool) -> bool {
+    let sent = |outcome: &Outcome| {
+        let hash =
+            |(at, sent): (usize, &(ActorId, Message))| fingerprint(&(if in_order { at } else { 0 }, sent));
         outcome.sends.iter().enumerate().map(hash).fold(0, u128::wrapping_add)
     };
-    let same = |(a, b): (&Outcome<M>, &Outcome<M>)| {
-        a.local == b.local && a.choices == b.choices && sent(a) == sent(b)
-    };
+    let same =
+        |(a, b): (&Outcome, &Outcome)| a.local == b.local && a.choices == b.choices && sent(a) == sent(b);
     first.len() == again.len() && first.iter().zip(again).all(same)
 }
 
@@ -135,13 +135,13 @@ pub(crate) enum Unknown {
 }
 
 /// What is known of the state space of a system.
-pub(crate) struct Space<M> {
+pub(crate) struct Space {
     pub(crate) network: Network,
     pub(crate) lossy: bool,
     pub(crate) crashes_max: usize,
-    pub(crate) nodes: Vec<Box<dyn Node<M>>>,
+    pub(crate) nodes: Vec<Box<dyn Node>>,
     facts: Vec<Vec<Facts>>,
-    msgs: Interner<M>,
+    msgs: Interner<Message>,
     pub(crate) envelopes: Interner<Envelope>,
     /// For each envelope, whether the history is told of it.
     pub(crate) concerns: Vec<bool>,
@@ -154,7 +154,7 @@ pub(crate) struct Space<M> {
     known: Vec<Lookup<u64, Reactions>>,
     /// What is known, in the order in which it was learned: for each actor, local states and events.
     pub(crate) reacted: Vec<Vec<(u32, u32)>>,
-    recorder: Option<Box<dyn Recorder<M>>>,
+    recorder: Option<Box<dyn Recorder>>,
     records: Lookup<(u32, u32, bool), u32>,
     /// What the code of a user said that panicked while a history was kept, if any did.
     pub(crate) broken: Option<String>,
@@ -165,7 +165,7 @@ pub(crate) struct Space<M> {
 }
 
 /// Values of a user may do anything when they are dropped.
-impl<M> Drop for Space<M> {
+impl Drop for Space {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             treating(Trait::Drop, || {
@@ -182,9 +182,9 @@ fn key(local: u32, event: u32) -> u64 {
     (u64::from(local) << 32) | u64::from(event)
 }
 
-impl<M: crate::Data> Space<M> {
+impl Space {
     /// An empty space, and the states that the system can start in.
-    pub(crate) fn new(system: &System<M>) -> (Self, Vec<Vec<u32>>) {
+    pub(crate) fn new(system: &Model) -> (Self, Vec<Vec<u32>>) {
         let permutations = system.permutations();
         let count = system.kinds.len();
         let node = |at: usize| system.kinds[at].node(ActorId::from(at), count, Arc::clone(&permutations));
@@ -214,7 +214,7 @@ impl<M: crate::Data> Space<M> {
         (space, starts)
     }
 
-    fn starts(&mut self, system: &System<M>) -> Vec<Vec<u32>> {
+    fn starts(&mut self, system: &Model) -> Vec<Vec<u32>> {
         // (local states so far, history, messages in the order of being sent)
         let mut starts: Vec<(Vec<u32>, u32, Vec<u32>)> = vec![(Vec::new(), 0, Vec::new())];
         for (from, to, msg) in &system.flying {
@@ -267,14 +267,14 @@ impl<M: crate::Data> Space<M> {
         }
     }
 
-    fn envelope(&mut self, from: ActorId, to: ActorId, msg: M) -> u32 {
+    fn envelope(&mut self, from: ActorId, to: ActorId, msg: Message) -> u32 {
         let number = self.msgs.intern(msg, |_| 0);
         let (envelope, msg) = (Envelope { from: from.0, to: to.0, msg: number }, self.msgs.get(number));
         let hash = |_: &Envelope| fingerprint(&(fingerprint(msg), from, to, 'm'));
         let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
         if number as usize == self.concerns.len() {
-            let asked = |recorder: &dyn Recorder<M>| {
+            let asked = |recorder: &dyn Recorder| {
                 quietly(Code::History, || {
                     let concerns = recorder.concerns(msg);
                     let again = (0..repeats(u64::from(number))).all(|_| recorder.concerns(msg) == concerns);
@@ -383,7 +383,7 @@ impl<M: crate::Data> Space<M> {
         known
     }
 
-    fn note_reaction(&mut self, actor: u32, outcome: Outcome<M>, is_quiet: bool) {
+    fn note_reaction(&mut self, actor: u32, outcome: Outcome, is_quiet: bool) {
         let start = self.sends.len();
         for (to, msg) in outcome.sends {
             let envelope = self.envelope(ActorId(actor), to, msg);
@@ -448,7 +448,7 @@ impl<M: crate::Data> Space<M> {
         self.recorder.as_ref().expect("asked for where there is a history").value(number)
     }
 
-    pub(crate) fn message(&self, envelope: u32) -> (ActorId, ActorId, &M) {
+    pub(crate) fn message(&self, envelope: u32) -> (ActorId, ActorId, &Message) {
         let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         (ActorId(from), ActorId(to), self.msgs.get(msg))
     }

@@ -14,7 +14,7 @@ use simurgh_search::space::{Lasso, Seen, StateSpace, Steps};
 use simurgh_search::verdict::{Exploration, Finding, Verdict};
 use simurgh_search::{Options, Progress as Went, Reversal, System};
 
-use crate::actor::Data;
+use crate::model::Model;
 use crate::network::Network;
 use crate::property::{Kind, Mode};
 use crate::report::count;
@@ -71,8 +71,8 @@ struct Flying {
 }
 
 /// A system that goes step by step.
-pub(crate) struct Stepping<'s, 'a, M> {
-    session: &'s mut Session<'a, M>,
+pub(crate) struct Stepping<'s, 'a> {
+    session: &'s mut Session<'a>,
     start: Option<usize>,
     state: Vec<u32>,
     flying: Vec<Flying>,
@@ -93,8 +93,8 @@ impl Finding for Decided {
     }
 }
 
-impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
-    pub(crate) fn new(session: &'s mut Session<'a, M>) -> Self {
+impl<'s, 'a> Stepping<'s, 'a> {
+    pub(crate) fn new(session: &'s mut Session<'a>) -> Self {
         let all = session.starts.clone();
         let inside = (0..all.len()).filter(|start| session.is_within(&all[*start]));
         let starts = inside.map(|start| (start, false)).collect();
@@ -222,7 +222,7 @@ impl<'s, 'a, M: Data> Stepping<'s, 'a, M> {
     }
 }
 
-impl<M: Data> System for Stepping<'_, '_, M> {
+impl System for Stepping<'_, '_> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
@@ -381,7 +381,7 @@ fn sends(sender: &Transition, other: &Transition) -> bool {
 pub(crate) type Explored = Exploration<Step, Decided>;
 
 /// What cannot be checked in this way, if there is anything.
-fn refusal<M: Data>(system: &crate::System<M>, is_walk: bool) -> Option<String> {
+fn refusal(system: &Model, is_walk: bool) -> Option<String> {
     let eventually = system.properties.iter().find(|property| property.mode == Mode::Eventually);
     if let Some(property) = eventually {
         let name = &property.name;
@@ -396,11 +396,11 @@ fn refusal<M: Data>(system: &crate::System<M>, is_walk: bool) -> Option<String> 
 }
 
 /// Goes through executions, one by one.
-pub(crate) fn search<'a, M: Data>(
-    session: &mut Session<'a, M>,
+pub(crate) fn search<'a>(
+    session: &mut Session<'a>,
     is_walk: bool,
     executions: Option<u64>,
-    explore: impl for<'s> FnOnce(&mut Stepping<'s, 'a, M>, Options<'_, Stepping<'s, 'a, M>>) -> Explored,
+    explore: impl for<'s> FnOnce(&mut Stepping<'s, 'a>, Options<'_, Stepping<'s, 'a>>) -> Explored,
 ) {
     if let Some(why) = refusal(session.system, is_walk) {
         return session.fail(why);

@@ -1,6 +1,5 @@
 //! What can happen next in a global state, and what it leads to.
 
-use crate::actor::Data;
 use crate::network::Network;
 use crate::node::Health;
 use crate::space::{CRASH, Move, RECOVER, Space, TIMEOUT, Unknown};
@@ -8,7 +7,7 @@ use simurgh_search::space::Steps;
 
 pub(crate) type Successors = simurgh_search::space::Successors<Move>;
 
-impl<M: Data> Space<M> {
+impl Space {
     /// Puts the states that come after one behind those in `out`, or says what is to be learned first; then nothing is added.
     pub(crate) fn expand(&self, steps: Steps, state: &[u32], out: &mut Successors) -> Result<(), Unknown> {
         let mark = out.mark();
@@ -42,8 +41,8 @@ impl<M: Data> Space<M> {
     }
 }
 
-struct Expansion<'a, M> {
-    space: &'a Space<M>,
+struct Expansion<'a> {
+    space: &'a Space,
     steps: Steps,
     state: &'a [u32],
     /// The fingerprint that those of the next states are computed from, where that can be done.
@@ -51,7 +50,7 @@ struct Expansion<'a, M> {
     out: &'a mut Successors,
 }
 
-impl<M: Data> Expansion<'_, M> {
+impl Expansion<'_> {
     fn all(&mut self) -> Result<(), Unknown> {
         let (space, actors) = (self.space, self.space.actors());
         let flying = &self.state[space.header()..];

@@ -7,7 +7,6 @@
 
 use simurgh_search::space::{StateSpace, Steps};
 
-use crate::actor::Data;
 use crate::evaluate::failed;
 use crate::session::Session;
 use crate::space::Space;
@@ -26,14 +25,14 @@ const SAMPLE: usize = 1024;
 const STEPS: usize = 1 << 15;
 
 /// Whether a state is to be looked at, by its number.
-pub(crate) fn is_sample<M: Data>(session: &Session<'_, M>, number: usize) -> bool {
+pub(crate) fn is_sample(session: &Session<'_>, number: usize) -> bool {
     let permutations = session.space.permutations.len();
     let is_meant = number < (FIRST / permutations).max(SOME) || number.is_multiple_of(SAMPLE);
     permutations > 1 && is_meant && session.gone_again <= STEPS + number
 }
 
 /// Compares a state with others that count as the same; `way` leads to it from a start.
-pub(crate) fn compare<M: Data>(session: &mut Session<'_, M>, number: usize, way: &[&[u32]]) {
+pub(crate) fn compare(session: &mut Session<'_>, number: usize, way: &[&[u32]]) {
     // The first one leaves all as it is.
     let others = session.space.permutations.len() - 1;
     let which =
@@ -53,7 +52,7 @@ pub(crate) fn compare<M: Data>(session: &mut Session<'_, M>, number: usize, way:
 }
 
 /// The state that is reached when actors are exchanged in all that happened; nothing if there is none.
-fn other<M: Data>(session: &mut Session<'_, M>, way: &[&[u32]], exchange: usize) -> Option<Vec<u32>> {
+fn other(session: &mut Session<'_>, way: &[&[u32]], exchange: usize) -> Option<Vec<u32>> {
     let starts = session.starts.iter().map(Vec::as_slice).collect::<Vec<_>>();
     let mut state = image(&session.space, &starts, way[0], exchange)?.to_vec();
     let mut next = Successors::default();
@@ -68,19 +67,14 @@ fn other<M: Data>(session: &mut Session<'_, M>, way: &[&[u32]], exchange: usize)
 
 /// Which of some states is another with actors exchanged. Where values do not hash as what they are renamed to, one that
 /// counts as the same will do.
-fn image<'a, M: Data>(
-    space: &Space<M>,
-    states: &[&'a [u32]],
-    of: &[u32],
-    exchange: usize,
-) -> Option<&'a [u32]> {
+fn image<'a>(space: &Space, states: &[&'a [u32]], of: &[u32], exchange: usize) -> Option<&'a [u32]> {
     let exact = space.hash_under(of, exchange);
     let found = states.iter().find(|state| space.hash_under(state, 0) == exact);
     found.or_else(|| states.iter().find(|state| space.hash(state) == space.hash(of))).copied()
 }
 
 /// Whether everything that is asked of two states has the same answer.
-fn same<M: Data>(session: &mut Session<'_, M>, one: &[u32], other: &[u32]) -> Result<(), String> {
+fn same(session: &mut Session<'_>, one: &[u32], other: &[u32]) -> Result<(), String> {
     let inside = session.is_within(one);
     if inside != session.is_within(other) && session.broken_boundary().is_none() {
         return Err(

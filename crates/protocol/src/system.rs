@@ -1,36 +1,28 @@
 //! Systems: which actors there are, what the network may do to them, and what is to be true.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::actor::{Actor, Data, Durable};
-use crate::history::{self, Happened, Recorder};
+use crate::history::{self, Happened};
 use crate::ids::ActorId;
-use crate::intern::Permutations;
+use crate::message::Message;
+use crate::model::Model;
 use crate::network::Network;
-use crate::node::Kind;
 use crate::property::{Condition, Mode, Property};
 use crate::runtime::node::Kept;
 
-/// How many actors may be exchanged for each other: there are 720 ways for six.
-const SYMMETRIC_MAX: usize = 6;
-
-type MakeRecorder<M> = Arc<dyn Fn(Permutations) -> Box<dyn Recorder<M>> + Send + Sync>;
-type Within = Arc<dyn Fn(&crate::States<'_>) -> bool + Send + Sync>;
-
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
-#[derive(Clone)]
 #[must_use]
 pub struct System<M> {
-    pub(crate) kinds: Vec<Arc<dyn Kind<M>>>,
-    pub(crate) network: Network,
-    pub(crate) lossy: bool,
-    pub(crate) crashes_max: usize,
-    pub(crate) flying: Vec<(ActorId, ActorId, M)>,
-    symmetric: Vec<Vec<ActorId>>,
-    pub(crate) properties: Vec<Property<M>>,
-    pub(crate) recorder: Option<MakeRecorder<M>>,
-    pub(crate) within: Option<Within>,
-    has_two_histories: bool,
+    pub(crate) model: Model,
+    language: PhantomData<fn(M)>,
+}
+
+impl<M> Clone for System<M> {
+    fn clone(&self) -> Self {
+        Self { model: self.model.clone(), language: PhantomData }
+    }
 }
 
 impl<M: Data> Default for System<M> {
@@ -42,18 +34,7 @@ impl<M: Data> Default for System<M> {
 impl<M: Data> System<M> {
     /// A system without actors, on an unordered network that loses nothing.
     pub fn new() -> Self {
-        Self {
-            kinds: Vec::new(),
-            network: Network::default(),
-            lossy: false,
-            crashes_max: 0,
-            flying: Vec::new(),
-            symmetric: Vec::new(),
-            properties: Vec::new(),
-            recorder: None,
-            within: None,
-            has_two_histories: false,
-        }
+        Self { model: Model::default(), language: PhantomData }
     }
 
     /// Adds an actor; the first is number 0. Actors of any kinds may be added, as long as they speak the same language.
@@ -87,31 +68,31 @@ impl<M: Data> System<M> {
     }
 
     fn keep<A: Actor<Msg = M>, D: Data>(mut self, kept: Kept<A, D>) -> Self {
-        self.kinds.push(Arc::new(Arc::new(kept)));
+        self.model.kinds.push(Arc::new(Arc::new(kept)));
         self
     }
 
     /// Says what the network may do to the order of messages, and to their number.
     pub fn network(mut self, network: Network) -> Self {
-        self.network = network;
+        self.model.network = network;
         self
     }
 
     /// Lets the network lose messages.
     pub fn lossy(mut self) -> Self {
-        self.lossy = true;
+        self.model.lossy = true;
         self
     }
 
     /// Lets actors crash and recover, with at most so many down at a time.
     pub fn crashes(mut self, at_a_time: usize) -> Self {
-        self.crashes_max = at_a_time;
+        self.model.crashes_max = at_a_time;
         self
     }
 
     /// Puts a message on its way before anything happens: what was in flight when a running system was looked at.
     pub fn in_flight(mut self, from: ActorId, to: ActorId, msg: M) -> Self {
-        self.flying.push((from, to, msg));
+        self.model.flying.push((from, to, Message::new(msg)));
         self
     }
 
@@ -123,7 +104,7 @@ impl<M: Data> System<M> {
     ///
     /// Called again, it adds a group of others: acceptors for acceptors, say, and proposers for proposers.
     pub fn symmetric(mut self, actors: impl IntoIterator<Item = ActorId>) -> Self {
-        self.symmetric.push(actors.into_iter().collect());
+        self.model.symmetric.push(actors.into_iter().collect());
         self
     }
 
@@ -136,8 +117,8 @@ impl<M: Data> System<M> {
         tell: impl Fn(&mut H, Happened<'_, M>) + Send + Sync + 'static,
     ) -> Self {
         let rules: Arc<history::Rules<M, H>> = Arc::new((Box::new(concerns), Box::new(tell)));
-        self.has_two_histories |= self.recorder.is_some();
-        self.recorder = Some(Arc::new(move |permutations| {
+        self.model.has_two_histories |= self.model.recorder.is_some();
+        self.model.recorder = Some(Arc::new(move |permutations| {
             Box::new(history::Typed::new(first.clone(), permutations, Arc::clone(&rules)))
         }));
         self
@@ -146,7 +127,7 @@ impl<M: Data> System<M> {
     /// Restricts the system to what lies within a boundary: states outside are neither looked at nor gone through. What is said
     /// of the system is said of the states inside; two boundaries hold together; an `eventually` is not known where ways leave before it is true.
     pub fn within(mut self, inside: impl Fn(&crate::States<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.within = Some(match self.within.take() {
+        self.model.within = Some(match self.model.within.take() {
             None => Arc::new(inside),
             Some(before) => Arc::new(move |states| before(states) && inside(states)),
         });
@@ -171,75 +152,7 @@ impl<M: Data> System<M> {
     }
 
     fn property(mut self, name: impl Into<String>, mode: Mode, condition: Condition<M>) -> Self {
-        self.properties.push(Property { name: name.into(), mode, condition });
+        self.model.properties.push(Property { name: name.into(), mode, condition: condition.predicate });
         self
-    }
-
-    pub(crate) fn permutations(&self) -> Permutations {
-        Arc::new(permutations(&self.symmetric, self.kinds.len()))
-    }
-
-    /// What is wrong with the way it is put together, if anything is.
-    pub(crate) fn mistake(&self) -> Option<String> {
-        let count = self.kinds.len();
-        let outside = |actor: &&ActorId| actor.index() >= count;
-        if count == 0 {
-            return Some("the system has no actors: add some with actor()".into());
-        }
-        if self.has_two_histories {
-            return Some("history() is there twice: keep one, of a type that has both in it".into());
-        }
-        let mut exchanged = self.symmetric.concat();
-        if let Some(actor) = exchanged.iter().find(outside) {
-            return Some(format!("symmetric(): there is no actor {actor}, only {count} actors"));
-        }
-        let asked = exchanged.len();
-        if asked > SYMMETRIC_MAX {
-            return Some(format!(
-                "symmetric(): {asked} actors are exchanged, at most {SYMMETRIC_MAX} can be"
-            ));
-        }
-        exchanged.sort_unstable();
-        if let Some(twice) = exchanged.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(format!("symmetric(): actor {} is named twice", twice[0]));
-        }
-        if let Some((from, to, _)) = self.flying.iter().find(|(from, to, _)| outside(&from) || outside(&to)) {
-            return Some(format!("in_flight(): a message from {from} to {to}, but there are {count} actors"));
-        }
-        None
-    }
-}
-
-/// Every way to exchange those of each group among each other, as what becomes of each actor; the first is to leave them.
-fn permutations(groups: &[Vec<ActorId>], count: usize) -> Vec<Vec<u32>> {
-    let mut all = vec![(0..count as u32).collect::<Vec<u32>>()];
-    for (group, last) in groups.iter().flat_map(|group| (0..group.len()).map(move |last| (group, last))) {
-        for at in 0..all.len() {
-            for other in &group[..last] {
-                let mut images = all[at].clone();
-                images.swap(group[last].index(), other.index());
-                all.push(images);
-            }
-        }
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_permutations_are_there_once_and_the_first_changes_nothing() {
-        for (symmetric, expected) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
-            let ids: Vec<ActorId> = (1..=symmetric).map(ActorId).collect();
-            let others = vec![ActorId(0), ActorId(6)];
-            for (groups, expected) in [(vec![ids.clone()], expected), (vec![ids, others], 2 * expected)] {
-                let all = permutations(&groups, 7);
-                let distinct: std::collections::BTreeSet<_> = all.iter().collect();
-                assert_eq!((all.len(), distinct.len()), (expected, expected));
-                assert_eq!(all[0], (0..7).collect::<Vec<u32>>());
-            }
-        }
     }
 }

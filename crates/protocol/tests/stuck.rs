@@ -89,7 +89,7 @@ fn alone(at: At) -> System<u8> {
     System::new().durable(Peer(at, ActorId(0))).crashes(1)
 }
 
-type Search = (&'static str, fn(Checker<'_, u8>) -> Report);
+type Search = (&'static str, fn(Checker<'_>) -> Report);
 
 const SEARCHES: [Search; 12] = [
     ("bfs", |checker| checker.bfs()),

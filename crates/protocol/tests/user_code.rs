@@ -13,9 +13,9 @@ use simurgh_protocol::{
     history, local, pairwise, world,
 };
 
-type Search<M> = (&'static str, fn(Checker<'_, M>) -> Report);
+type Search = (&'static str, fn(Checker<'_>) -> Report);
 
-fn searches<M: simurgh_protocol::Data>() -> [Search<M>; 10] {
+fn searches() -> [Search; 10] {
     [
         ("bfs", |checker| checker.bfs()),
         ("bfs, two workers", |checker| checker.workers(2).bfs()),

@@ -4,7 +4,6 @@
 //! often. Each goes on until it has some times as many states as the other had, so that what is lost on the wrong one
 //! is not much more than what the right one takes.
 
-use crate::actor::Data;
 use crate::local::Options;
 use crate::local::graph::Graph;
 use crate::report::Report;
@@ -23,7 +22,7 @@ pub(crate) struct Dovetail {
 }
 
 impl Dovetail {
-    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: Options) -> Self {
+    pub(crate) fn new(session: &Session<'_>, options: Options) -> Self {
         let without = Graph::new(session, &options, false);
         // Causal histories tell which states can coexist, and nothing else.
         let states_max = if options.coexistence { options.causal_histories_from } else { usize::MAX };
@@ -31,7 +30,7 @@ impl Dovetail {
     }
 
     /// Whose turn it is, and how many states it may come to.
-    pub(crate) fn next<M: Data>(&mut self, session: &Session<'_, M>) -> (&mut Graph, usize) {
+    pub(crate) fn next(&mut self, session: &Session<'_>) -> (&mut Graph, usize) {
         if self.current().states > self.states_max {
             self.is_with = !self.is_with;
             if self.is_with {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use simurgh_search::StateSpace;
 use simurgh_watchdog::Code;
 
-use crate::actor::Data;
 use crate::evaluate::{PANICS, failed};
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
@@ -31,7 +30,7 @@ pub(crate) struct Goal {
 }
 
 /// All questions that the local states give rise to.
-pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode) -> Vec<Goal> {
+pub(crate) fn goals(session: &mut Session<'_>, graph: &Graph, mode: Mode) -> Vec<Goal> {
     let (actors, properties, open) =
         (session.space.actors(), &session.system.properties, session.open.clone());
     let mut goals = Goals { session, graph, actors, found: Vec::new() };
@@ -56,7 +55,7 @@ pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: 
 }
 
 /// Whether the boundary panics in a system state: it sees all of it, so all of them have to be made.
-pub(crate) fn of_boundary<M: Data>(session: &mut Session<'_, M>, graph: &Graph) -> Option<Goal> {
+pub(crate) fn of_boundary(session: &mut Session<'_>, graph: &Graph) -> Option<Goal> {
     session.system.within.as_ref()?;
     let actors = session.space.actors();
     let mut goals = Goals { session, graph, actors, found: Vec::new() };
@@ -78,14 +77,14 @@ type Classes = BTreeMap<Option<u32>, Bits>;
 const COMBINATIONS_MAX: usize = 32;
 
 /// Questions that are being put together.
-struct Goals<'s, 'a, M> {
-    session: &'s mut Session<'a, M>,
+struct Goals<'s, 'a> {
+    session: &'s mut Session<'a>,
     graph: &'s Graph,
     actors: usize,
     found: Vec<Goal>,
 }
 
-impl<'a, M: Data> Goals<'_, 'a, M> {
+impl<'a> Goals<'_, 'a> {
     /// Some actors have to be in some states, if there are any.
     fn push(&mut self, decides: Decided, of_actors: impl IntoIterator<Item = (usize, Bits)>) {
         let mut targets = vec![None; self.actors];
@@ -248,7 +247,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
         }
     }
 
-    fn system_states(&mut self, made: &mut Made, see: &mut impl FnMut(&mut Session<'a, M>, &[u32])) {
+    fn system_states(&mut self, made: &mut Made, see: &mut impl FnMut(&mut Session<'a>, &[u32])) {
         let (actor, graph) = (made.plain.len(), self.graph);
         if actor == self.actors {
             see(self.session, &made.plain);

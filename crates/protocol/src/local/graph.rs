@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 
 use simurgh_search::space::Seen as Progress;
 
-use crate::actor::Data;
 use crate::local::Options;
 use crate::local::bits::Bits;
 use crate::local::causal_history::{CausalHistory, Causes};
@@ -119,7 +118,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    pub(crate) fn new<M: Data>(session: &Session<'_, M>, options: &Options, causal_histories: bool) -> Self {
+    pub(crate) fn new(session: &Session<'_>, options: &Options, causal_histories: bool) -> Self {
         let Session { space, starts, .. } = session;
         let actors = space.actors();
         let local = || Local { coexistence: vec![Vec::new(); actors], ..Local::default() };
@@ -137,7 +136,7 @@ impl Graph {
         graph
     }
 
-    fn begin<M: Data>(&mut self, space: &Space<M>, start: &[u32]) {
+    fn begin(&mut self, space: &Space, start: &[u32]) {
         let actors = space.actors() as u32;
         let states: Vec<u32> = (0..actors)
             .map(|actor| self.enter(space, actor, start[actor as usize], 0, 0, Bits::default()))
@@ -165,7 +164,7 @@ impl Graph {
     }
 
     /// Executes what is to be executed, about so many events; whether there is nothing left.
-    pub(crate) fn explore<M: Data>(&mut self, space: &mut Space<M>, events_max: usize) -> bool {
+    pub(crate) fn explore(&mut self, space: &mut Space, events_max: usize) -> bool {
         for _ in 0..events_max {
             if let Some((actor, state)) = self.again.pop_front() {
                 for at in 0..self.nodes[actor as usize].out[state as usize].len() {
@@ -189,7 +188,7 @@ impl Graph {
         false
     }
 
-    fn execute<M: Data>(&mut self, space: &mut Space<M>, actor: u32, state: u32, event: u32) {
+    fn execute(&mut self, space: &mut Space, actor: u32, state: u32, event: u32) {
         let local = &self.nodes[actor as usize];
         if local.depth[state as usize] as usize >= self.depth_max {
             self.cut_at = Some(self.depth_max);
@@ -249,13 +248,7 @@ impl Graph {
     }
 
     /// Notes what has been received on all ways to the target of one, and enters it if it is new.
-    fn remember<M: Data>(
-        &mut self,
-        space: &Space<M>,
-        way: u32,
-        to: u32,
-        causal_history: CausalHistory,
-    ) -> u32 {
+    fn remember(&mut self, space: &Space, way: u32, to: u32, causal_history: CausalHistory) -> u32 {
         let HistoryEdge { node, from, event, .. } = self.ways[way as usize];
         let local = &mut self.nodes[node as usize];
         let mut received = local.received[from as usize].clone();
@@ -278,9 +271,9 @@ impl Graph {
     }
 
     /// A local state is there; gives its number.
-    fn enter<M: Data>(
+    fn enter(
         &mut self,
-        space: &Space<M>,
+        space: &Space,
         actor: u32,
         plain: u32,
         causal_history: CausalHistory,
@@ -325,7 +318,7 @@ impl Graph {
     }
 
     /// The number of a message with its causal history.
-    fn message<M: Data>(&mut self, space: &Space<M>, plain: u32, causal_history: CausalHistory) -> u32 {
+    fn message(&mut self, space: &Space, plain: u32, causal_history: CausalHistory) -> u32 {
         if let Some(&known) = self.message_numbers.get(&(plain, causal_history)) {
             return known;
         }

@@ -23,10 +23,9 @@ pub(crate) mod verify;
 
 use simurgh_search::StateSpace;
 
-use crate::actor::Data;
+use crate::model::Model;
 use crate::property::{Kind, Mode as When, Property};
 use crate::session::Session;
-use crate::system::System;
 use dovetail::Dovetail;
 pub(crate) use goals::Mode;
 use goals::{Goal, goals, of_boundary};
@@ -63,7 +62,7 @@ impl Default for Options {
 }
 
 /// What cannot be checked in this way, if there is anything.
-fn refusal<M: Data>(system: &System<M>) -> Option<String> {
+fn refusal(system: &Model) -> Option<String> {
     let unseen = system.properties.iter().find_map(|Property { name, mode, condition }| {
         let why = match (mode, &condition.kind) {
             (When::Eventually, _) => "is an eventually",
@@ -77,7 +76,7 @@ fn refusal<M: Data>(system: &System<M>) -> Option<String> {
     unseen.or_else(|| system.recorder.is_some().then(|| untold.into()))
 }
 
-pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, mut options: Options, mode: Mode) {
+pub(crate) fn search(session: &mut Session<'_>, mut options: Options, mode: Mode) {
     if let Some(why) = refusal(session.system) {
         return session.fail(why);
     }
@@ -104,7 +103,7 @@ pub(crate) fn search<M: Data>(session: &mut Session<'_, M>, mut options: Options
 }
 
 /// What was left out, where all local states are known.
-fn what_is_missing<M: Data>(session: &Session<'_, M>, graph: &Graph) -> Option<String> {
+fn what_is_missing(session: &Session<'_>, graph: &Graph) -> Option<String> {
     if let Some(depth) = graph.cut_at {
         return Some(format!("{depth} steps of one actor were the bound"));
     }
@@ -113,7 +112,7 @@ fn what_is_missing<M: Data>(session: &Session<'_, M>, graph: &Graph) -> Option<S
 }
 
 /// Explores until there is about twice as much as before; whether all local states are known.
-fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max: usize) -> bool {
+fn explore(session: &mut Session<'_>, graph: &mut Graph, states_max: usize) -> bool {
     let mut left = graph.edges.len().max(256);
     while left > 0 && graph.states <= states_max {
         let some = left.min(64);
@@ -130,7 +129,7 @@ fn explore<M: Data>(session: &mut Session<'_, M>, graph: &mut Graph, states_max:
 }
 
 /// Puts together what would decide a property, and asks whether it can be there.
-fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, bounded: bool) {
+fn questions(session: &mut Session<'_>, graph: &Graph, mode: Mode, bounded: bool) {
     session.unanswered = 0;
     let states_max = if bounded { 1_000 + 2 * graph.edges.len() } else { usize::MAX };
     for goal in goals(session, graph, mode) {
@@ -146,7 +145,7 @@ fn questions<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode, b
     }
 }
 
-fn ask<M: Data>(session: &mut Session<'_, M>, graph: &Graph, goal: &Goal, states_max: usize) {
+fn ask(session: &mut Session<'_>, graph: &Graph, goal: &Goal, states_max: usize) {
     if !session.wants_more() || session.cut.is_some() {
         session.unanswered += 1;
         return;

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::actor::Data;
 use crate::evaluate::failed;
 use crate::hash::fingerprint;
 use crate::local::bits::Bits;
@@ -50,12 +49,7 @@ struct Contribution {
 }
 
 /// Can the local states of a goal be there at the same time? The search for that ends with so many states.
-pub(crate) fn verify<M: Data>(
-    session: &mut Session<'_, M>,
-    graph: &Graph,
-    goal: &Goal,
-    states_max: usize,
-) -> Answer {
+pub(crate) fn verify(session: &mut Session<'_>, graph: &Graph, goal: &Goal, states_max: usize) -> Answer {
     let contribution = Contribution::new(session, graph, goal);
     if session.cut.is_some() {
         return Answer::Unknown;
@@ -83,7 +77,7 @@ fn backwards<'e>(graph: &Graph, edges: impl IntoIterator<Item = &'e Edge>) -> Ve
 }
 
 impl Contribution {
-    fn new<M: Data>(session: &mut Session<'_, M>, graph: &Graph, goal: &Goal) -> Self {
+    fn new(session: &mut Session<'_>, graph: &Graph, goal: &Goal) -> Self {
         // Queues keep their order, and a boundary sees everything: then only where actors have to get counts.
         let exact = session.space.network == Network::Ordered || session.system.within.is_some();
         let of_actor = |(targets, backwards): (&Option<Bits>, Vec<Vec<u32>>)| match targets {
@@ -107,7 +101,7 @@ impl Contribution {
     }
 
     /// An actor that has to get nowhere contributes what others need for getting somewhere, and so on backwards.
-    fn find_needed<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph) {
+    fn find_needed(&mut self, session: &mut Session<'_>, graph: &Graph) {
         while !session.over_often(graph.progress()) {
             let mut more = false;
             for edge in graph.edges.iter().rev() {
@@ -130,13 +124,13 @@ impl Contribution {
     }
 
     /// Whether an actor still gets where it has to by a reaction, or sends something that is needed.
-    fn leads_on<M: Data>(&self, space: &Space<M>, actor: u32, reaction: u32) -> bool {
+    fn leads_on(&self, space: &Space, actor: u32, reaction: u32) -> bool {
         let (actor, reaction) = (actor as usize, space.reaction(reaction));
         self.far[actor].get(reaction.local as usize).is_some_and(|far| *far != FAR)
             || !self.bound[actor] && space.sends(reaction).iter().any(|sent| self.needed.get(*sent))
     }
 
-    fn allows<M: Data>(&self, space: &Space<M>, step: Move) -> bool {
+    fn allows(&self, space: &Space, step: Move) -> bool {
         match step {
             // What is lost might as well never arrive, unless it is in the way of others.
             Move::Loss { .. } => self.exact,
@@ -144,7 +138,7 @@ impl Contribution {
         }
     }
 
-    fn find_receivable<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph, useful: &[Edge]) {
+    fn find_receivable(&mut self, session: &mut Session<'_>, graph: &Graph, useful: &[Edge]) {
         let mut sources: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for edge in useful.iter().filter(|edge| edge.event < TIMEOUT) {
             sources.entry(edge.event).or_default().push(edge.from);
@@ -166,7 +160,7 @@ impl Contribution {
     }
 
     /// Refines colours until states of one colour lead to the same colours, by the same events, with the same needed messages.
-    fn colour<M: Data>(&mut self, session: &mut Session<'_, M>, graph: &Graph, goal: &Goal, useful: &[Edge]) {
+    fn colour(&mut self, session: &mut Session<'_>, graph: &Graph, goal: &Goal, useful: &[Edge]) {
         let Session { space, evaluator, .. } = &mut *session;
         let mut colours: Vec<Vec<u128>> = Vec::new();
         for (actor, far) in self.far.iter().enumerate() {
@@ -215,7 +209,7 @@ impl Contribution {
     }
 
     /// Forgets the messages that cannot be received any more, and gives the fingerprint of what is left.
-    fn reduce<M: Data>(&self, space: &Space<M>, state: &mut Vec<u32>) -> u128 {
+    fn reduce(&self, space: &Space, state: &mut Vec<u32>) -> u128 {
         if self.exact {
             // Actors that could be exchanged are told apart here, since only some of them have to get somewhere.
             return space.hash_under(state, 0);
@@ -288,13 +282,7 @@ struct Search {
 }
 
 impl Search {
-    fn answer<M: Data>(
-        &mut self,
-        session: &mut Session<'_, M>,
-        graph: &Graph,
-        goal: &Goal,
-        states_max: usize,
-    ) -> Answer {
+    fn answer(&mut self, session: &mut Session<'_>, graph: &Graph, goal: &Goal, states_max: usize) -> Answer {
         let mut next = Successors::default();
         loop {
             if let Some((last, decided)) = self.goal(session, goal) {
@@ -331,13 +319,7 @@ impl Search {
     }
 
     /// Adds a state unless it is known: by which step it was come to, and how many that are.
-    fn add<M: Data>(
-        &mut self,
-        space: &Space<M>,
-        state: &[u32],
-        parent: Option<u32>,
-        (step, steps): (Move, u32),
-    ) {
+    fn add(&mut self, space: &Space, state: &[u32], parent: Option<u32>, (step, steps): (Move, u32)) {
         let Some(distance) = self.contribution.distance(state) else { return };
         let mut state = state.to_vec();
         let hash = self.contribution.reduce(space, &mut state);
@@ -363,7 +345,7 @@ impl Search {
     }
 
     /// A state in which the property is decided, among those that have come.
-    fn goal<M: Data>(&mut self, session: &mut Session<'_, M>, goal: &Goal) -> Option<(u32, Decided)> {
+    fn goal(&mut self, session: &mut Session<'_>, goal: &Goal) -> Option<(u32, Decided)> {
         while let Some(number) = self.arrived.pop() {
             if let Some(decided) = session.look_for(goal.decides, &self.states[number as usize]) {
                 return Some((number, decided));
@@ -373,7 +355,7 @@ impl Search {
     }
 
     /// The way to a state, from the start with all its messages.
-    fn schedule<M: Data>(&self, session: &mut Session<'_, M>, last: u32) -> Schedule {
+    fn schedule(&self, session: &mut Session<'_>, last: u32) -> Schedule {
         let way = self.parents.way(last);
         let Move::Loss { envelope: start, .. } = self.steps[way[0] as usize] else {
             unreachable!("the first of a way is a start")

@@ -41,8 +41,9 @@ use std::sync::Arc;
 use crate::actor::{After, Data};
 use crate::history::Recorder;
 use crate::ids::ActorId;
+use crate::message::Message;
 use crate::network::Network;
-use crate::property::{Kind, LocalStates, Mode, Property, States, Whole, World, of_pair};
+use crate::property::{Kind, LocalStates, Mode, Property, States, Whole, of_pair};
 use crate::schedule::{Schedule, Step};
 use crate::system::System;
 use node::{Event, Health};
@@ -92,8 +93,8 @@ impl<F: FnMut(usize) -> usize + Send + 'static> Dice for F {}
 /// One execution of a system.
 pub struct Runtime<M> {
     system: Arc<System<M>>,
-    nodes: Vec<Box<dyn RunningNode<M>>>,
-    outbox: Outbox<M>,
+    nodes: Vec<Box<dyn RunningNode>>,
+    outbox: Outbox,
     decided: Vec<bool>,
     news: Vec<usize>,
     /// Whether a handler has panicked.
@@ -102,30 +103,30 @@ pub struct Runtime<M> {
 }
 
 /// What is on its way, and what is still to be done.
-pub(crate) struct Outbox<M> {
-    in_flight: BTreeMap<MessageId, (ActorId, ActorId, M)>,
+pub(crate) struct Outbox {
+    in_flight: BTreeMap<MessageId, (ActorId, ActorId, Message)>,
     count: u64,
     requests: Vec<Request>,
-    recorder: Option<Box<dyn Recorder<M>>>,
+    recorder: Option<Box<dyn Recorder>>,
     /// Whether the history is another one than when it was looked at last.
     told: bool,
 }
 
-impl<M: Data> Outbox<M> {
-    fn post(&mut self, from: ActorId, to: ActorId, msg: M) -> MessageId {
+impl Outbox {
+    fn post(&mut self, from: ActorId, to: ActorId, msg: Message) -> MessageId {
         let message = MessageId(self.count);
         self.count += 1;
         self.in_flight.insert(message, (from, to, msg));
         message
     }
 
-    fn send(&mut self, from: ActorId, to: ActorId, msg: M) {
+    fn send(&mut self, from: ActorId, to: ActorId, msg: Message) {
         let message = self.post(from, to, msg);
         self.requests.push(Request::Send { from, to, message });
     }
 
     /// Tells the history what was sent or received.
-    fn tell(&mut self, from: ActorId, to: ActorId, msg: &M, received: bool) {
+    fn tell(&mut self, from: ActorId, to: ActorId, msg: &Message, received: bool) {
         if let Some(recorder) = &mut self.recorder
             && recorder.concerns(msg)
         {
@@ -145,8 +146,8 @@ impl<M: Data> LocalStates for Runtime<M> {
     }
 }
 
-impl<M: Data> Whole<M> for Runtime<M> {
-    fn messages(&self) -> Vec<(ActorId, ActorId, &M)> {
+impl<M: Data> Whole for Runtime<M> {
+    fn messages(&self) -> Vec<(ActorId, ActorId, &Message)> {
         self.outbox.in_flight.values().map(|(from, to, msg)| (*from, *to, msg)).collect()
     }
     fn history(&self) -> Option<&dyn Any> {
@@ -160,21 +161,22 @@ impl<M: Data> Runtime<M> {
     /// # Errors
     /// What is wrong with the way the system is put together.
     pub fn new(system: Arc<System<M>>) -> Result<Self, String> {
-        if let Some(mistake) = system.mistake() {
+        if let Some(mistake) = system.model.mistake() {
             return Err(mistake);
         }
-        let count = system.kinds.len();
-        let nodes = system.kinds.iter().enumerate().map(|(at, kind)| kind.running(ActorId::from(at), count));
+        let count = system.model.kinds.len();
+        let nodes =
+            system.model.kinds.iter().enumerate().map(|(at, kind)| kind.running(ActorId::from(at), count));
         Ok(Self {
             nodes: nodes.collect(),
             outbox: Outbox {
                 in_flight: BTreeMap::new(),
                 count: 0,
                 requests: Vec::new(),
-                recorder: system.recorder.as_ref().map(|make| make(system.permutations())),
+                recorder: system.model.recorder.as_ref().map(|make| make(system.model.permutations())),
                 told: true,
             },
-            decided: vec![false; system.properties.len()],
+            decided: vec![false; system.model.properties.len()],
             news: Vec::new(),
             has_failed: false,
             schedule: None,
@@ -200,12 +202,12 @@ impl<M: Data> Runtime<M> {
 
     /// Whether messages from one actor to another are to arrive in the order in which they were sent.
     pub fn is_ordered(&self) -> bool {
-        self.system.network == Network::Ordered
+        self.system.model.network == Network::Ordered
     }
 
     /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
     pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
-        for (from, to, msg) in self.system.flying.clone() {
+        for (from, to, msg) in self.system.model.flying.clone() {
             self.outbox.send(from, to, msg);
         }
         for actor in (0..self.nodes.len()).map(ActorId::from) {
@@ -230,7 +232,8 @@ impl<M: Data> Runtime<M> {
     /// Gives an actor a message from outside, as if it had sent it to itself; it is not part of the schedule.
     pub fn input(&mut self, to: ActorId, msg: &M, dice: impl Dice) -> Vec<Request> {
         self.schedule = None;
-        self.happen(to, Event::Deliver(to, msg), dice)
+        let msg = Message::new(msg.clone());
+        self.happen(to, Event::Deliver(to, &msg), dice)
     }
 
     /// Doubles a message that is on its way: the copy may be delivered or lost by itself.
@@ -242,7 +245,8 @@ impl<M: Data> Runtime<M> {
     /// Loses a message.
     pub fn lose(&mut self, message: MessageId) {
         if let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) {
-            let same = |other: &&(ActorId, ActorId, M)| (other.0, other.1, &other.2) == (from, to, &msg);
+            let same =
+                |other: &&(ActorId, ActorId, Message)| (other.0, other.1, &other.2) == (from, to, &msg);
             let after = if self.is_ordered() {
                 self.outbox.in_flight.range(..message).filter(|(_, other)| same(other)).count()
             } else {
@@ -270,7 +274,7 @@ impl<M: Data> Runtime<M> {
 
     /// A message on its way: from whom, to whom, and what.
     pub fn message(&self, message: MessageId) -> Option<(ActorId, ActorId, &M)> {
-        self.outbox.in_flight.get(&message).map(|(from, to, msg)| (*from, *to, msg))
+        self.outbox.in_flight.get(&message).map(|(from, to, msg)| (*from, *to, msg.get()))
     }
 
     /// How many messages are on their way.
@@ -308,7 +312,7 @@ impl<M: Data> Runtime<M> {
 
     /// The properties: what each is called, and when its condition is to hold.
     pub fn properties(&self) -> impl ExactSizeIterator<Item = (&str, Mode)> {
-        self.system.properties.iter().map(|property| (property.name.as_str(), property.mode))
+        self.system.model.properties.iter().map(|property| (property.name.as_str(), property.mode))
     }
 
     /// The properties that have been decided since this was asked last, by their places.
@@ -316,11 +320,11 @@ impl<M: Data> Runtime<M> {
         std::mem::take(&mut self.news)
     }
 
-    fn happen(&mut self, at: ActorId, event: Event<'_, M>, dice: impl Dice) -> Vec<Request> {
+    fn happen(&mut self, at: ActorId, event: Event<'_, Message>, dice: impl Dice) -> Vec<Request> {
         let node = &mut self.nodes[at.index()];
         let ran = node.execute(&event, Box::new(dice), &mut self.outbox);
         // A message that is ignored has left its queue all the same.
-        let unqueued = matches!(event, Event::Deliver(..)) && self.system.network == Network::Ordered;
+        let unqueued = matches!(event, Event::Deliver(..)) && self.system.model.network == Network::Ordered;
         if let (Some(schedule), Some(Ran { choices, effective })) = (&mut self.schedule, ran)
             && (effective || unqueued)
         {
@@ -336,9 +340,9 @@ impl<M: Data> Runtime<M> {
     }
 
     /// Where messages may come any number of times, all that are equal are one, and the loss of one is nothing that happens.
-    fn note_loss(&mut self, from: ActorId, to: ActorId, msg: &M, after: usize) {
+    fn note_loss(&mut self, from: ActorId, to: ActorId, msg: &Message, after: usize) {
         if let Some(schedule) = &mut self.schedule
-            && self.system.network != Network::Duplicating
+            && self.system.model.network != Network::Duplicating
         {
             schedule.steps.push(Step::Lose { from, to, msg: format!("{msg:?}"), after });
         }
@@ -363,7 +367,7 @@ impl<M: Data> Runtime<M> {
     }
 
     fn decides(&self, property: usize, changed: Option<usize>) -> bool {
-        let Property { mode, condition, .. } = &self.system.properties[property];
+        let Property { mode, condition, .. } = &self.system.model.properties[property];
         let (actors, once) = (self.nodes.len(), |answer: bool| Box::new(std::iter::once(answer)));
         let changed = changed.filter(|_| *mode != Mode::Eventually);
         let range = changed.map_or(0..actors, |actor| actor..actor + 1);
@@ -387,7 +391,7 @@ impl<M: Data> Runtime<M> {
                 Some(recorder) if self.outbox.told => once(holds(recorder.value(0))),
                 _ => return false,
             },
-            Kind::World(holds) => once(holds(&World::new(self))),
+            Kind::World(holds) => once(holds(self)),
         };
         // A `sometimes` asks for some actor or pair, `always` and `eventually` for all.
         match mode {

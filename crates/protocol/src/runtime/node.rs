@@ -16,6 +16,7 @@ use simurgh_watchdog::{Trait, given, handling, treating};
 
 use crate::actor::{Actor, After, Command, Data, Durable, Out};
 use crate::ids::ActorId;
+use crate::message::Message;
 
 /// What is around nodes: a network and a clock.
 pub trait Environment<A: Actor> {
@@ -97,6 +98,19 @@ pub(crate) enum Event<'a, M> {
     Timeout(usize),
     Crash,
     Recover,
+}
+
+impl<'a> Event<'a, Message> {
+    /// The same, for who knows the type of its message.
+    pub(crate) fn typed<M: Data>(&self) -> Event<'a, M> {
+        match *self {
+            Event::Start => Event::Start,
+            Event::Deliver(from, msg) => Event::Deliver(from, msg.get()),
+            Event::Timeout(timer) => Event::Timeout(timer),
+            Event::Crash => Event::Crash,
+            Event::Recover => Event::Recover,
+        }
+    }
 }
 
 /// How a node is, in a word.

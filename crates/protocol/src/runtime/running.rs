@@ -5,6 +5,7 @@ use super::node::{AnyLocal, Environment, Event, LocalOf, Process, Stepped};
 use super::{Outbox, Request};
 use crate::actor::{Actor, After, Chooser, Data, Out};
 use crate::ids::ActorId;
+use crate::message::Message;
 
 /// What came of something that happened.
 pub(crate) struct Ran {
@@ -14,10 +15,10 @@ pub(crate) struct Ran {
 }
 
 /// A node of one execution.
-pub(crate) trait RunningNode<M>: Send {
+pub(crate) trait RunningNode: Send {
     fn name(&self) -> String;
     /// Lets something happen, if it means anything to the node. A timeout is of the timer with this number.
-    fn execute(&mut self, event: &Event<'_, M>, choose: Chooser, outbox: &mut Outbox<M>) -> Option<Ran>;
+    fn execute(&mut self, event: &Event<'_, Message>, choose: Chooser, outbox: &mut Outbox) -> Option<Ran>;
     fn local(&self) -> &dyn AnyLocal;
     fn timer_text(&self, timer: usize) -> String;
 }
@@ -30,12 +31,12 @@ pub(crate) struct TypedNode<A: Actor, D: Data> {
 }
 
 /// Gives numbers to timers.
-struct Numbered<'a, M, T> {
+struct Numbered<'a, T> {
     timers: &'a mut Vec<T>,
-    outbox: &'a mut Outbox<M>,
+    outbox: &'a mut Outbox,
 }
 
-impl<M, T: PartialEq + Clone> Numbered<'_, M, T> {
+impl<T: PartialEq + Clone> Numbered<'_, T> {
     fn number(&mut self, timer: &T) -> usize {
         self.timers.iter().position(|other| other == timer).unwrap_or_else(|| {
             self.timers.push(timer.clone());
@@ -44,10 +45,11 @@ impl<M, T: PartialEq + Clone> Numbered<'_, M, T> {
     }
 }
 
-impl<A: Actor> Environment<A> for Numbered<'_, A::Msg, A::Timer> {
+impl<A: Actor> Environment<A> for Numbered<'_, A::Timer> {
     type Due = ();
 
     fn send(&mut self, from: ActorId, to: ActorId, msg: A::Msg) {
+        let msg = Message::new(msg);
         self.outbox.tell(from, to, &msg, false);
         self.outbox.send(from, to, msg);
     }
@@ -63,29 +65,22 @@ impl<A: Actor> Environment<A> for Numbered<'_, A::Msg, A::Timer> {
     }
 }
 
-impl<A: Actor, D: Data> RunningNode<A::Msg> for TypedNode<A, D> {
+impl<A: Actor, D: Data> RunningNode for TypedNode<A, D> {
     fn name(&self) -> String {
         self.process.name()
     }
 
-    fn execute(
-        &mut self,
-        event: &Event<'_, A::Msg>,
-        choose: Chooser,
-        outbox: &mut Outbox<A::Msg>,
-    ) -> Option<Ran> {
-        let timeout;
+    fn execute(&mut self, event: &Event<'_, Message>, choose: Chooser, outbox: &mut Outbox) -> Option<Ran> {
         let event = if let Event::Timeout(timer) = event {
             let name = self.timers.get(*timer)?;
-            timeout = Event::Timeout(self.local.up()?.timers.keys().position(|set| set == name)?);
-            &timeout
+            Event::Timeout(self.local.up()?.timers.keys().position(|set| set == name)?)
         } else {
-            event
+            event.typed()
         };
         let out = Out::new(self.process.me, choose);
         let sent_before = outbox.count;
         let mut numbered = Numbered { timers: &mut self.timers, outbox };
-        let Stepped { local, choices, .. } = self.process.step(&self.local, event, out, &mut numbered)?;
+        let Stepped { local, choices, .. } = self.process.step(&self.local, &event, out, &mut numbered)?;
         let effective = outbox.count > sent_before || local != self.local;
         self.local = local;
         Some(Ran { choices, effective })
