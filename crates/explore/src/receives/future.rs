@@ -28,11 +28,14 @@ struct Traffic {
     overlaps: bool,
 }
 
+/// A process, and what it posts.
+type Poster = (u32, Side);
+
 /// What is known of who posts to which mailbox, and where choices were cut by it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Posters {
-    /// By mailbox, then by process and what is posted.
-    traffic: BTreeMap<Mailbox, BTreeMap<(u32, Side), Traffic>>,
+    /// By mailbox, then in the order of process and what is posted.
+    traffic: BTreeMap<Mailbox, Vec<(Poster, Traffic)>>,
     /// By mailbox, then by the post that nobody could take: the process whose posts did not count, if it is one; all others' would have.
     cuts: BTreeMap<Mailbox, BTreeMap<Side, Option<u32>>>,
 }
@@ -83,13 +86,28 @@ impl Posters {
         for (mailbox, process, side, posts, revocable, overlaps) in traffic {
             let revocable = revocable.iter().copied().collect();
             let traffic = Traffic { posts: *posts, revocable, overlaps: *overlaps };
-            let all = posters.traffic.entry(Mailbox(*mailbox)).or_default();
-            all.insert((*process, side_of(side)), traffic);
+            *posters.traffic_of(Mailbox(*mailbox), (*process, side_of(side))) = traffic;
         }
         for (mailbox, left, excepted) in cuts {
             posters.note_cut(Mailbox(*mailbox), side_of(left), *excepted);
         }
         posters
+    }
+
+    /// What is known of a process, and a place for it if nothing is.
+    fn traffic_of(&mut self, mailbox: Mailbox, poster: Poster) -> &mut Traffic {
+        let all = self.traffic.entry(mailbox).or_default();
+        let at = all.binary_search_by_key(&poster, |(other, _)| *other).unwrap_or_else(|at| {
+            all.insert(at, (poster, Traffic::default()));
+            at
+        });
+        &mut all[at].1
+    }
+
+    fn known(&self, mailbox: Mailbox, poster: Poster) -> Option<&Traffic> {
+        let all = self.traffic.get(&mailbox)?;
+        let at = all.binary_search_by_key(&poster, |(other, _)| *other).ok()?;
+        Some(&all[at].1)
     }
 
     fn note_cut(&mut self, mailbox: Mailbox, left: Side, excepted: Option<u32>) {
@@ -98,13 +116,7 @@ impl Posters {
     }
 
     /// Whether it would have mattered to know that a process posts more of something than was known, or takes more of it back.
-    fn matters(
-        &self,
-        mailbox: Mailbox,
-        (process, side): &(u32, Side),
-        is_more: bool,
-        takes_back: bool,
-    ) -> bool {
+    fn matters(&self, mailbox: Mailbox, (process, side): &Poster, is_more: bool, takes_back: bool) -> bool {
         self.cuts.get(&mailbox).is_some_and(|cuts| {
             let counts =
                 |(left, excepted): (&Side, &Option<u32>)| left.meets(side) && *excepted != Some(*process);
@@ -116,13 +128,13 @@ impl Posters {
     fn misses(&self, other: &Posters) -> bool {
         let nothing = Traffic::default();
         other.traffic.iter().any(|(mailbox, all)| {
-            all.iter().any(|(key, theirs)| {
-                let known = self.traffic.get(mailbox).and_then(|all| all.get(key)).unwrap_or(&nothing);
+            all.iter().any(|(poster, theirs)| {
+                let known = self.known(*mailbox, *poster).unwrap_or(&nothing);
                 // What was never seen here is no news of what was.
                 let is_news = |number: &u32| *number <= known.posts && !known.revocable.contains(number);
                 let takes_back = theirs.revocable.iter().any(is_news);
                 let is_more = theirs.posts > known.posts || theirs.overlaps && !known.overlaps;
-                self.matters(*mailbox, key, is_more, takes_back)
+                self.matters(*mailbox, poster, is_more, takes_back)
             })
         })
     }
@@ -134,8 +146,8 @@ impl Posters {
             cuts.iter().for_each(|(&left, &excepted)| self.note_cut(mailbox, left, excepted));
         }
         for (&mailbox, all) in &other.traffic {
-            for (&key, theirs) in all {
-                let most = self.traffic.entry(mailbox).or_default().entry(key).or_default();
+            for &(poster, ref theirs) in all {
+                let most = self.traffic_of(mailbox, poster);
                 most.posts = most.posts.max(theirs.posts);
                 most.revocable.extend(&theirs.revocable);
                 most.overlaps |= theirs.overlaps;
@@ -160,9 +172,9 @@ impl Search {
     /// a choice was cut, the search has to begin anew.
     pub(super) fn learn(&mut self, post: PostId) {
         let own = self.graph.posts[post as usize];
-        let key = (own.process, own.side);
+        let poster = (own.process, own.side);
         let overlaps = self.graph.network == Network::Unordered && self.overlaps(&own);
-        let known = self.posters.traffic.entry(own.mailbox).or_default().entry(key).or_default();
+        let known = self.posters.traffic_of(own.mailbox, poster);
         let is_more = own.number > known.posts || overlaps && !known.overlaps;
         known.posts = known.posts.max(own.number);
         known.overlaps |= overlaps;
@@ -170,7 +182,7 @@ impl Search {
         // never seen before.
         let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.number);
         if is_more || takes_back {
-            self.learned |= self.posters.matters(own.mailbox, &key, is_more, takes_back && !is_more);
+            self.learned |= self.posters.matters(own.mailbox, &poster, is_more, takes_back && !is_more);
         }
     }
 
@@ -305,8 +317,7 @@ impl Search {
         if before.is_none() || is_kept {
             return false;
         }
-        let traffic =
-            self.posters.traffic.get(&post.mailbox).and_then(|all| all.get(&(post.process, post.side)));
+        let traffic = self.posters.known(post.mailbox, (post.process, post.side));
         traffic.is_some_and(|traffic| traffic.revocable.contains(&post.number)) && self.goes_on(post.process)
     }
 
@@ -335,7 +346,7 @@ impl Search {
             record.last != before && !self.graph.order.before(before, record.last)
         };
         let all = self.posters.traffic.get(&mailbox).into_iter().flatten();
-        all.filter_map(move |(&(process, side), traffic)| {
+        all.filter_map(move |&((process, side), ref traffic)| {
             let is_late = owner == Some(process) && (in_order || !traffic.overlaps);
             if is_late || !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
                 return None;
