@@ -222,19 +222,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Goes back to the start and does these steps, which were done in another order before.
-    pub(crate) fn reorder<'t>(&mut self, trace: impl Iterator<Item = &'t S::Transition>) -> ControlFlow<()>
-    where
-        S::Transition: 't,
-    {
-        self.system.reset();
-        for taken in trace {
-            self.repeat(taken)?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn repeat(&mut self, taken: &S::Transition) -> ControlFlow<(), S::Transition> {
+    /// Does a step again that was done before.
+    pub(crate) fn repeat(&mut self, taken: &S::Transition) -> ControlFlow<(), S::Transition> {
         if !self.system.can_repeat(taken) {
             self.diverge(taken, None)?;
         }
