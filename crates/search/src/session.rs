@@ -101,22 +101,26 @@ const REPEATED_STEPS: usize = 1 << 10;
 /// if something is not.
 pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Divergence> {
     let mut session = Session::new(system, Options::all());
-    let (mut trace, mut enabled, mut last) = (Vec::new(), Vec::new(), 0);
-    while trace.len() < steps_max {
-        enabled.clear();
-        session.system.enabled(&mut enabled);
-        let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
-        let _ = session.execute(step, &mut trace);
-    }
+    let trace = in_turn(session.system, |trace| trace.len() < steps_max);
     let _ = session.repeat_first(&trace);
     session.divergence
 }
 
-/// The next step where each process has its turn, also where one goes on for ever; `last` is who had it before.
-fn in_turn<S: System>(enabled: &[S::Transition], last: &mut u64) -> Option<S::Step> {
-    let next = enabled.iter().find(|t| S::process(t) > *last).or(enabled.first())?;
-    *last = S::process(next);
-    Some(S::step(next))
+/// An execution in which each process has its turn, also where one goes on for ever; it goes as far as it is said to.
+fn in_turn<S: System>(
+    system: &mut S,
+    mut goes_on: impl FnMut(&[S::Transition]) -> bool,
+) -> Vec<S::Transition> {
+    let (mut trace, mut enabled, mut last) = (Vec::new(), Vec::new(), 0);
+    while goes_on(&trace) {
+        enabled.clear();
+        system.enabled(&mut enabled);
+        let next = enabled.iter().find(|t| S::process(t) > last).or(enabled.first());
+        let Some(next) = next else { break };
+        last = S::process(next);
+        trace.push(system.execute(S::step(next)));
+    }
+    trace
 }
 
 /// Whether the process of the last step has tried in vain again and again, or more and more processes are created; asked now and then.
@@ -262,14 +266,11 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return false;
         }
         self.system.reset();
-        let (mut trace, mut enabled, mut last, mut created) = (Vec::new(), Vec::new(), 0, 0);
-        while trace.len() < PROBED && created < ENDLESS {
-            enabled.clear();
-            self.system.enabled(&mut enabled);
-            let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
-            trace.push(self.system.execute(step));
+        let mut created = 0;
+        let trace = in_turn(self.system, |trace| {
             created += usize::from(trace.last().is_some_and(|step| S::headway(step) == Headway::Creates));
-        }
+            trace.len() < PROBED && created < ENDLESS
+        });
         if created == ENDLESS {
             self.cut(&trace);
         }
@@ -336,11 +337,9 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
     }
 
     pub(crate) fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
-        if self.found.keys().any(|other| violation.is_told_by(other)) {
-            return;
+        if !self.found.keys().any(|other| violation.is_told_by(other)) {
+            self.found.insert(violation, trace.iter().map(S::step).collect());
         }
-        let steps = || trace.iter().map(S::step).collect();
-        self.found.entry(violation).or_insert_with(steps);
         self.progress.violations = self.found.len();
     }
 
@@ -363,15 +362,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         if let Some(report) = self.options.report {
             *report = self.progress;
         }
-        let failed = self.found.keys().any(|violation| violation.verdict() == Verdict::Violated);
-        let verdict = match (failed, self.found.is_empty(), self.bounded) {
-            (true, ..) => Verdict::Violated,
-            (false, false, _) => Verdict::Deadlock,
-            (false, true, true) => Verdict::NotExhausted,
-            (false, true, false) => Verdict::Holds,
-        };
         Exploration {
-            verdict,
+            verdict: Verdict::of(self.found.keys(), !self.bounded),
             executions: self.progress.executions,
             transitions: self.progress.transitions,
             found: self.found.into_iter().collect(),
