@@ -97,6 +97,16 @@ const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 const REPEATS: usize = 4;
 const REPEATED_STEPS: usize = 1 << 10;
 
+/// How often code of a user is asked the same once more, to see whether it says the same, after so many questions: few states are all
+/// that some systems have, and what is left to chance is the same twice by luck.
+pub fn repeats(asked: u64) -> u32 {
+    match asked {
+        0..16 => 7,
+        16..1000 => 1,
+        _ => 0,
+    }
+}
+
 /// Whether a program is the same twice: does one execution, as far as so many steps, and then does it again. What is not as it was,
 /// if something is not.
 pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Divergence> {
