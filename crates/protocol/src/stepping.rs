@@ -226,7 +226,6 @@ impl<M: Data> System for Stepping<'_, '_, M> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
-    type Snapshot = ();
 
     fn reset(&mut self) {
         self.flying.clear();
@@ -365,10 +364,6 @@ impl<M: Data> System for Stepping<'_, '_, M> {
 
     fn violation(&self, index: usize) -> Decided {
         self.found[index]
-    }
-
-    fn deadlock(&self) -> Option<Decided> {
-        None
     }
 }
 
