@@ -410,7 +410,7 @@ pub(crate) fn search<'a, M: Data>(
         stopped |= stop.as_ref().is_some_and(|stop| stop.is_to_end(seen));
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let options = Options { depth, executions, every: 64, report: Some(&mut went), ..Options::default() };
+    let options = Options { depth, executions, report: Some(&mut went), ..Options::default() };
     let found = explore(&mut Stepping::new(session), options.watch(watcher));
     session.report.executions = found.executions + found.cut;
     session.report.transitions = found.transitions;

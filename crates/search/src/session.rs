@@ -19,8 +19,6 @@ pub struct Progress {
     pub transitions: u64,
     /// How long the longest execution was.
     pub depth: usize,
-    /// How many different violations were found.
-    pub violations: usize,
     /// Whether all was seen: known at the end.
     pub exhausted: bool,
 }
@@ -41,8 +39,6 @@ pub struct Options<'a, S: System> {
     pub executions: Option<u64>,
     /// Whether to go on after a violation, to find those of other kinds.
     pub all: bool,
-    /// How many executions are between two looks of the watcher.
-    pub every: u64,
     /// Who may stop it.
     pub watcher: Option<Watcher<'a>>,
     /// Who looks at each execution.
@@ -60,7 +56,6 @@ impl<S: System> Default for Options<'_, S> {
             cuts_endless: false,
             executions: None,
             all: false,
-            every: 1 << 10,
             watcher: None,
             visitor: None,
             report: None,
@@ -89,7 +84,8 @@ impl<'a, S: System> Options<'a, S> {
 /// An execution in which a process has waited or looked in vain so many times in a row, or so many are created, seems to be endless.
 pub const ENDLESS: usize = 1000;
 
-/// How many steps are taken at most before the watcher looks again.
+/// How many executions, and how many steps, there are at most before the watcher looks again.
+const EXECUTIONS_BETWEEN_LOOKS: u64 = 64;
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// How often the first execution is repeated at most, and how many steps that may take if it is more than once: what depends on
@@ -329,8 +325,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// All begins anew, with a better knowledge of the program; what was found was found.
     pub(crate) fn restart(&mut self) {
-        let Progress { transitions, depth, violations, .. } = self.progress;
-        self.progress = Progress { transitions, depth, violations, ..Progress::default() };
+        let Progress { transitions, depth, .. } = self.progress;
+        self.progress = Progress { transitions, depth, ..Progress::default() };
         self.cut_schedule = None;
         self.system.reset();
     }
@@ -343,14 +339,13 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return ControlFlow::Break(());
         }
         let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
-        self.look(runs.is_multiple_of(self.options.every.max(1)), 0)
+        self.look(runs.is_multiple_of(EXECUTIONS_BETWEEN_LOOKS), 0)
     }
 
     pub(crate) fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
         if !self.found.keys().any(|other| violation.is_told_by(other)) {
             self.found.insert(violation, trace.iter().map(S::step).collect());
         }
-        self.progress.violations = self.found.len();
     }
 
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
