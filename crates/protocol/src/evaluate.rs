@@ -5,13 +5,13 @@
 
 use std::any::Any;
 
-use simurgh_watchdog::{Code, quietly};
+use simurgh_watchdog::Code;
 
 use crate::ids::ActorId;
 use crate::message::Message;
 use crate::node::Health;
 use crate::property::{Kind, LocalStates, Mode, Predicate, Projection, Property, States, Whole, of_pair};
-use crate::space::{Lookup, Space, repeats};
+use crate::space::{Lookup, Space, steadily};
 
 /// A state of a search.
 pub(crate) struct Found<'a> {
@@ -43,12 +43,12 @@ pub(crate) const PANICS: u32 = u32::MAX - 1;
 /// What is remembered of one property.
 #[derive(Default)]
 struct Memory {
-    locals: Vec<Vec<Option<bool>>>,
+    /// For each actor, what is said of its states; behind the actors, of histories.
+    answers: Vec<Vec<Option<bool>>>,
     pairs: Lookup<(u64, u64), bool>,
     projection: Option<Box<dyn Projection>>,
     keys: Vec<Vec<Option<Option<u32>>>>,
     combinations: Lookup<Vec<u32>, bool>,
-    histories: Vec<Option<bool>>,
     /// What a projection said when it panicked.
     why: String,
 }
@@ -71,18 +71,14 @@ struct Asked {
 
 impl Asked {
     /// Asks a condition: the first times more than once.
-    fn ask<T: PartialEq>(&mut self, property: usize, mut ask: impl FnMut() -> T) -> Result<T, String> {
-        let (repeats, mut is_steady) = (repeats(self.times), true);
+    fn ask<T: PartialEq>(&mut self, property: usize, ask: impl FnMut() -> T) -> Result<T, String> {
+        let asked = steadily(Code::Condition(property), self.times, ask);
         self.times += 1;
-        let answer = quietly(Code::Condition(property), || {
-            let answer = ask();
-            is_steady = (0..repeats).all(|_| ask() == answer);
-            answer
-        });
+        let (answer, is_steady) = asked?;
         if !is_steady {
             self.unsteady.get_or_insert(property);
         }
-        answer
+        Ok(answer)
     }
 }
 
@@ -106,7 +102,7 @@ impl<'a> Evaluator<'a> {
         let memories = properties
             .iter()
             .map(|property| Memory {
-                locals: vec![Vec::new(); actors],
+                answers: vec![Vec::new(); actors + 1],
                 keys: vec![Vec::new(); actors],
                 projection: match &property.condition.kind {
                     Kind::Projected(_, make) => Some(make()),
@@ -128,14 +124,14 @@ impl<'a> Evaluator<'a> {
         self.properties[property].mode == Mode::Sometimes
     }
 
-    fn remember(
-        &mut self,
-        property: usize,
-        answer: Result<bool, String>,
-        place: impl FnOnce(&mut Memory) -> &mut Option<bool>,
-    ) -> bool {
-        match answer {
-            Ok(answer) => *place(&mut self.memories[property]).insert(answer),
+    /// What was said of a state or a history, if it was asked.
+    fn known(&self, property: usize, at: At) -> Option<bool> {
+        self.memories[property].answers[at.0].get(at.1 as usize).copied().flatten()
+    }
+
+    fn ask_of(&mut self, property: usize, at: At, ask: impl FnMut() -> bool) -> bool {
+        match self.asked.ask(property, ask) {
+            Ok(answer) => *slot(&mut self.memories[property].answers[at.0], at.1).insert(answer),
             Err(why) => self.panicked(property, why),
         }
     }
@@ -202,12 +198,10 @@ impl<'a> Evaluator<'a> {
                 self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
             }
             Kind::History(holds) => {
-                let history = state[actors];
-                if let Some(known) = *slot(&mut self.memories[property].histories, history) {
-                    return known;
-                }
-                let answer = self.asked.ask(property, || holds(space.history(history)));
-                self.remember(property, answer, |memory| slot(&mut memory.histories, history))
+                let known = self.known(property, at(actors));
+                known.unwrap_or_else(|| {
+                    self.ask_of(property, at(actors), || holds(space.history(state[actors])))
+                })
             }
         }
     }
@@ -216,12 +210,11 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn of_one(&mut self, property: usize, space: &Space, at: At) -> Option<bool> {
         let condition = &self.properties[property].condition;
         let Kind::Local(holds) = &condition.kind else { return None };
-        if let Some(known) = self.memories[property].locals[at.0].get(at.1 as usize).copied().flatten() {
+        if let Some(known) = self.known(property, at) {
             return Some(known);
         }
         let state = subject(space, at, condition)?;
-        let answer = self.asked.ask(property, || holds(state));
-        Some(self.remember(property, answer, |memory| slot(&mut memory.locals[at.0], at.1)))
+        Some(self.ask_of(property, at, || holds(state)))
     }
 
     /// What a condition on pairs says of two states; nothing if it is not about such states.

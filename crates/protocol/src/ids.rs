@@ -145,11 +145,6 @@ impl<V> IdMap<V> {
         self.len() == 0
     }
 
-    /// Takes all values away.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// The actors that have a value, in order, and their values.
     pub fn iter(&self) -> impl Iterator<Item = (ActorId, &V)> {
         self.0.iter().enumerate().filter_map(|(at, value)| Some((ActorId::from(at), value.as_ref()?)))

@@ -54,8 +54,6 @@ pub struct Report {
     pub suspicions: u64,
     /// The global states that verifying them went through.
     pub verified_states: u64,
-    /// The bytes that local search needs for what it knows of local states.
-    pub local_bytes: u64,
     /// The most steps from a start.
     pub depth: usize,
     /// What is known of each property.

@@ -4,6 +4,7 @@ use std::any::TypeId;
 
 use simurgh_search::STEADY;
 use simurgh_search::liveness::{self, Eventually, Fairness};
+use simurgh_search::session::repeats;
 use simurgh_search::space::{Lasso, Level, Seen, StateSpace, Steps};
 use simurgh_watchdog::{Asker, Code, quietly};
 
@@ -15,7 +16,7 @@ use crate::property::{Kind, Mode, Property, States};
 use crate::replay::Replayed;
 use crate::report::{Finding, Outcome, Report, Verdict};
 use crate::schedule::{Schedule, Step};
-use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT, Unsteady, repeats};
+use crate::space::{CRASH, Lookup, Move, Space, TIMEOUT, Unsteady};
 use crate::successors::Successors;
 use crate::symmetry;
 

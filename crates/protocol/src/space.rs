@@ -8,6 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use simurgh_search::session::repeats;
 use simurgh_watchdog::{Code, Trait, quietly, treating};
 
 use crate::hash::fingerprint;
@@ -30,14 +31,18 @@ pub(crate) const RECOVER: u32 = u32::MAX;
 /// So many handlers run twice, to see whether they do the same.
 const TWICE: u64 = 1000;
 
-/// How often a condition, the boundary or the history is asked the same once more, to see whether it says the same, after so many
-/// questions: few states are all that some systems have, and what is left to chance is the same twice by luck.
-pub(crate) fn repeats(asked: u64) -> u32 {
-    match asked {
-        0..16 => 7,
-        16..TWICE => 1,
-        _ => 0,
-    }
+/// Asks code of a user, and the same once more where it was asked seldom until now: the answer, and whether it stayed the same; or what
+/// it said when it panicked.
+pub(crate) fn steadily<T: PartialEq>(
+    code: Code,
+    asked: u64,
+    mut ask: impl FnMut() -> T,
+) -> Result<(T, bool), String> {
+    quietly(code, || {
+        let answer = ask();
+        let is_steady = (0..repeats(asked)).all(|_| ask() == answer);
+        (answer, is_steady)
+    })
 }
 
 /// Code that did something else when the same happened once more.
@@ -274,24 +279,26 @@ impl Space {
         let number = self.envelopes.intern(envelope, hash);
         assert!(number < TIMEOUT, "fewer messages than two billion");
         if number as usize == self.concerns.len() {
-            let asked = |recorder: &dyn Recorder| {
-                quietly(Code::History, || {
-                    let concerns = recorder.concerns(msg);
-                    let again = (0..repeats(u64::from(number))).all(|_| recorder.concerns(msg) == concerns);
-                    (concerns, again)
-                })
-            };
-            let concerns = self.recorder.as_deref().map(asked);
-            let (concerns, is_steady) = concerns.unwrap_or(Ok((false, true))).unwrap_or_else(|why| {
-                self.broken = Some(why);
-                (false, true)
-            });
-            if !is_steady {
-                self.unsteady.get_or_insert(Unsteady::Code(Code::History));
-            }
+            let concerns = self
+                .recorder
+                .as_deref()
+                .map(|recorder| steadily(Code::History, u64::from(number), || recorder.concerns(msg)));
+            let concerns = concerns.is_some_and(|said| self.heard(said, false));
             self.concerns.push(concerns);
         }
         number
+    }
+
+    /// What the history said; if it panicked, or says something else each time, that is noted.
+    fn heard<T>(&mut self, said: Result<(T, bool), String>, otherwise: T) -> T {
+        let (answer, is_steady) = said.unwrap_or_else(|why| {
+            self.broken = Some(why);
+            (otherwise, true)
+        });
+        if !is_steady {
+            self.unsteady.get_or_insert(Unsteady::Code(Code::History));
+        }
+        answer
     }
 
     /// The history after a message was sent or received.
@@ -302,18 +309,9 @@ impl Space {
         let Envelope { from, to, msg } = *self.envelopes.get(envelope);
         let recorder = self.recorder.as_mut().expect("messages concern histories only");
         let msg = self.msgs.get(msg);
-        let mut record = || {
-            let mut tell = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
-            let told = tell();
-            (told, (0..repeats(self.records.len() as u64)).all(|_| tell() == told))
-        };
-        let (next, is_steady) = quietly(Code::History, &mut record).unwrap_or_else(|why| {
-            self.broken = Some(why);
-            (history, true)
-        });
-        if !is_steady {
-            self.unsteady.get_or_insert(Unsteady::Code(Code::History));
-        }
+        let tell = || recorder.record(history, ActorId(from), ActorId(to), msg, received);
+        let told = steadily(Code::History, self.records.len() as u64, tell);
+        let next = self.heard(told, history);
         self.records.insert((history, envelope, received), next);
         next
     }

@@ -226,7 +226,6 @@ impl System for Stepping<'_, '_> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
-    type Snapshot = ();
 
     fn reset(&mut self) {
         self.flying.clear();
@@ -243,15 +242,7 @@ impl System for Stepping<'_, '_> {
     fn enabled(&mut self, into: &mut Vec<Transition>) {
         if self.start.is_none() {
             let what = |start: usize| Move::Loss { envelope: start as u32, after: 0 };
-            into.extend(self.starts.iter().map(|&(start, _)| Transition {
-                step: Step { process: START, what: what(start) },
-                actor: u32::MAX,
-                number: 0,
-                cause: None,
-                is_visible: true,
-                is_told: true,
-                on_all: true,
-            }));
+            into.extend(self.starts.iter().map(|&(start, _)| starting(what(start))));
             return;
         }
         let next = self.successors();
@@ -288,10 +279,8 @@ impl System for Stepping<'_, '_> {
         let Step { process, what } = step;
         if process == START {
             let Move::Loss { envelope: start, .. } = what else { unreachable!("a start is written so") };
-            let mut starts = Vec::new();
-            self.enabled(&mut starts);
             self.begin(start as usize);
-            return starts.into_iter().find(|made| made.step == step).expect("it is possible");
+            return starting(what);
         }
         let place = self.flying.iter().position(|flying| flying.process == process);
         let made = self.transition(what, place.map(|at| self.flying[at]));
@@ -366,10 +355,13 @@ impl System for Stepping<'_, '_> {
     fn violation(&self, index: usize) -> Decided {
         self.found[index]
     }
+}
 
-    fn deadlock(&self) -> Option<Decided> {
-        None
-    }
+/// The choice of a start.
+fn starting(what: Move) -> Transition {
+    let step = Step { process: START, what };
+    let (actor, number, cause) = (u32::MAX, 0, None);
+    Transition { step, actor, number, cause, is_visible: true, is_told: true, on_all: true }
 }
 
 /// Whether a transition sends the message that another is about.
@@ -415,7 +407,7 @@ pub(crate) fn search<'a>(
         stopped |= stop.as_ref().is_some_and(|stop| stop.is_to_end(seen));
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let options = Options { depth, executions, every: 64, report: Some(&mut went), ..Options::default() };
+    let options = Options { depth, executions, report: Some(&mut went), ..Options::default() };
     let found = explore(&mut Stepping::new(session), options.watch(watcher));
     session.report.executions = found.executions + found.cut;
     session.report.transitions = found.transitions;

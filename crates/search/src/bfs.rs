@@ -53,7 +53,7 @@ impl<S: StateSpace> Search<'_, S> {
             for block in (0..level.len()).step_by(block_max) {
                 lists.resize_with((level.len() - block).min(block_max), Successors::default);
                 if let Some((at, finding)) = self.space.expand_block(&level, block, &mut lists) {
-                    tell(self.space, Steps::Effective, &self.parents, first_of_level + at as u32, finding);
+                    self.parents.tell(self.space, Steps::Effective, first_of_level + at as u32, finding);
                     break 'levels;
                 }
                 for (at, list) in lists.iter().enumerate() {
@@ -100,52 +100,48 @@ impl<S: StateSpace> Search<'_, S> {
 
     fn look(&mut self, state: &[u32], step: Option<S::Step>, number: u32) {
         for finding in self.space.look(state, step) {
-            tell(self.space, Steps::Effective, &self.parents, number, finding);
+            self.parents.tell(self.space, Steps::Effective, number, finding);
         }
     }
 
     /// Looks whether a state that was reached, or one that comes right after it, is alike for all that have its key.
     fn compare(&mut self, number: u32, next: Option<&[u32]>) {
-        let (way, last) = way(self.space, Steps::Effective, &self.parents, number);
+        let (way, last) = self.parents.way_to(self.space, Steps::Effective, number);
         let states = way.steps.iter().map(|(state, _)| state.as_slice()).chain([last.as_slice()]).chain(next);
         self.space.compare(number as usize, &states.collect::<Vec<_>>());
     }
 }
 
-/// Tells what was found in a state, and the way to it.
-pub(crate) fn tell<S: StateSpace>(
-    space: &mut S,
-    made: Steps,
-    parents: &Parents,
-    number: u32,
-    finding: S::Finding,
-) {
-    let (way, _) = way(space, made, parents, number);
-    space.found(finding, way);
-}
-
-/// The way to a state, found again from the start, and the state itself.
-pub(crate) fn way<S: StateSpace>(
-    space: &mut S,
-    made: Steps,
-    parents: &Parents,
-    last: u32,
-) -> (Lasso<S::Step>, Vec<u32>) {
-    let numbers = parents.way(last);
-    let starts = space.starts();
-    let is_first = |start: &Vec<u32>| parents.find(space.key(start)) == Some(numbers[0]);
-    let start = starts.iter().position(is_first).expect("ways begin with a start");
-    let mut way = Lasso { start, steps: Vec::new(), back_to: None };
-    let mut state = starts[start].clone();
-    let mut next = Successors::default();
-    for &number in &numbers[1..] {
-        next.clear();
-        space.expand(made, &state, &mut next);
-        let found = next.list.iter().find(|successor| parents.find(successor.key) == Some(number));
-        // With states that only seem to be the same there may be no such step; following the schedule then shows it.
-        let Some(found) = found else { break };
-        way.steps.push((state, found.step));
-        state = next.state(found).to_vec();
+impl Parents {
+    /// Tells what was found in a state, and the way to it.
+    pub(crate) fn tell<S: StateSpace>(&self, space: &mut S, steps: Steps, number: u32, finding: S::Finding) {
+        let (way, _) = self.way_to(space, steps, number);
+        space.found(finding, way);
     }
-    (way, state)
+
+    /// The way to a state, found again from the start, and the state itself.
+    pub(crate) fn way_to<S: StateSpace>(
+        &self,
+        space: &mut S,
+        steps: Steps,
+        last: u32,
+    ) -> (Lasso<S::Step>, Vec<u32>) {
+        let numbers = self.way(last);
+        let starts = space.starts();
+        let is_first = |start: &Vec<u32>| self.find(space.key(start)) == Some(numbers[0]);
+        let start = starts.iter().position(is_first).expect("ways begin with a start");
+        let mut way = Lasso { start, steps: Vec::new(), back_to: None };
+        let mut state = starts[start].clone();
+        let mut next = Successors::default();
+        for &number in &numbers[1..] {
+            next.clear();
+            space.expand(steps, &state, &mut next);
+            let found = next.list.iter().find(|successor| self.find(successor.key) == Some(number));
+            // With states that only seem to be the same there may be no such step; following the schedule then shows it.
+            let Some(found) = found else { break };
+            way.steps.push((state, found.step));
+            state = next.state(found).to_vec();
+        }
+        (way, state)
+    }
 }

@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use crate::reduction::{self, Node, Path, Strategy};
-use crate::session::{Options, Session};
+use crate::session::Options;
 use crate::system::System;
 use crate::verdict::Found;
 
@@ -26,7 +26,7 @@ impl<S: System> Strategy<S> for Dpor {
         reduction::add_once::<S>(node, other);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, _: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+    fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         let mut done = None;
         for race in path.causality.races_since(fresh).to_vec() {
             // The latest first step of each second one comes first, and is enough if the second could have come before it. If
@@ -40,7 +40,7 @@ impl<S: System> Strategy<S> for Dpor {
 }
 
 /// Explores something else instead of the first; says whether that is the second itself.
-fn backtrack<S: System>(path: &mut Path<S>, first: usize, second: usize) -> bool {
+fn backtrack<S: System>(path: &mut Path<'_, '_, S>, first: usize, second: usize) -> bool {
     let process = S::process(&path.trace[second]);
     let possible = path.nodes[first].enabled.iter().any(|t| S::step(t) == S::step(&path.trace[second]));
     if path.is_considered(first, process) || path.consider(first, process) {

@@ -10,7 +10,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use crate::bfs;
 use crate::space::{Frame, Seen, StateSpace, Steps, Successor, Successors};
 use crate::visited::Parents;
 
@@ -77,6 +76,7 @@ pub enum Answer {
 /// Looks for a way on which something never becomes true.
 pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen) {
     let mut search = Search {
+        space,
         fairness,
         parents: Parents::default(),
         low: Vec::new(),
@@ -84,7 +84,7 @@ pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen
         left: false,
         seen: Seen::default(),
     };
-    let ended = space.starts().into_iter().try_for_each(|start| search.from(space, start));
+    let ended = search.space.starts().into_iter().try_for_each(|start| search.from(start));
     let answer = match (ended.is_continue(), search.left) {
         (false, _) => Answer::Over,
         (true, true) => Answer::Left,
@@ -93,7 +93,8 @@ pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen
     (answer, search.seen)
 }
 
-struct Search {
+struct Search<'s, S> {
+    space: &'s mut S,
     fairness: Fairness,
     parents: Parents,
     /// For each state, the first one that waits and is known to be in the same component; [`DONE`] where the component is known.
@@ -107,26 +108,26 @@ struct Search {
 
 const DONE: u32 = u32::MAX;
 
-impl Search {
+impl<S: Eventually> Search<'_, S> {
     /// Goes through what can be reached from a start. Breaks if something was found, or the search is over.
-    fn from<S: Eventually>(&mut self, space: &mut S, start: Vec<u32>) -> ControlFlow<()> {
-        let key = space.key(&start);
-        let mut enter = self.turn(space, &start, key, None)?.map(|number| (number, start));
+    fn from(&mut self, start: Vec<u32>) -> ControlFlow<()> {
+        let key = self.space.key(&start);
+        let mut enter = self.turn(&start, key, None)?.map(|number| (number, start));
         let mut stack = Successors::default();
         let mut path: Vec<(u32, Frame)> = Vec::new();
         loop {
             if let Some((number, state)) = enter.take() {
                 let mark = stack.mark();
-                let mut found = space.expand(Steps::All, &state, &mut stack);
+                let mut found = self.space.expand(Steps::All, &state, &mut stack);
                 let must_happen = |successor: &Successor<S::Step>| S::must_happen(successor.step);
-                if space.wants_more() && !stack.list[mark.0..].iter().any(must_happen) {
-                    found = found.or(Some(space.never()));
+                if self.space.wants_more() && !stack.list[mark.0..].iter().any(must_happen) {
+                    found = found.or(Some(self.space.never()));
                 }
                 if let Some(finding) = found {
-                    bfs::tell(space, Steps::All, &self.parents, number, finding);
+                    self.parents.tell(self.space, Steps::All, number, finding);
                     return ControlFlow::Break(());
                 }
-                let is_persistent = |at: &usize| space.is_persistent(&state, stack.list[*at].step);
+                let is_persistent = |at: &usize| self.space.is_persistent(&state, stack.list[*at].step);
                 let (next, end) = match (mark.0..stack.list.len()).find(is_persistent) {
                     Some(only) => (only, only + 1),
                     None => (mark.0, stack.list.len()),
@@ -135,7 +136,7 @@ impl Search {
                 self.low.push(number);
                 self.waiting.push((number, state));
                 self.seen.states = self.parents.count();
-                if !space.wants_more() || space.is_over(Seen { depth: path.len(), ..self.seen }) {
+                if !self.space.wants_more() || self.space.is_over(Seen { depth: path.len(), ..self.seen }) {
                     return ControlFlow::Break(());
                 }
             }
@@ -144,7 +145,7 @@ impl Search {
             if let Some(successor) = stack.next(frame) {
                 self.seen.transitions += 1;
                 let state = stack.state(&successor);
-                let new = self.turn(space, state, successor.key, Some(at))?;
+                let new = self.turn(state, successor.key, Some(at))?;
                 enter = new.map(|number| (number, state.to_vec()));
                 continue;
             }
@@ -156,9 +157,8 @@ impl Search {
             }
             if low == at {
                 let states = self.leave(at);
-                let component = component(space, &self.parents, states);
-                if let Some(cycle) = fair_cycle(component, self.fairness) {
-                    report(space, &self.parents, cycle);
+                if let Some(cycle) = fair_cycle(self.component(states), self.fairness) {
+                    self.report(cycle);
                     return ControlFlow::Break(());
                 }
             }
@@ -179,25 +179,19 @@ impl Search {
     }
 
     /// Notes a state, if the condition is false there; gives its number if it is new.
-    fn turn<S: Eventually>(
-        &mut self,
-        space: &mut S,
-        state: &[u32],
-        key: u128,
-        from: Option<u32>,
-    ) -> ControlFlow<(), Option<u32>> {
-        if !space.is_within(state) {
+    fn turn(&mut self, state: &[u32], key: u128, from: Option<u32>) -> ControlFlow<(), Option<u32>> {
+        if !self.space.is_within(state) {
             self.left = true;
             return ControlFlow::Continue(None);
         }
-        if space.holds(state) {
+        if self.space.holds(state) {
             return ControlFlow::Continue(None);
         }
-        let broken = space.broken();
+        let broken = self.space.broken();
         let new = self.parents.insert(key, from);
         match (new, broken) {
             (Some(number), Some(broken)) => {
-                bfs::tell(space, Steps::All, &self.parents, number, broken);
+                self.parents.tell(self.space, Steps::All, number, broken);
                 return ControlFlow::Break(());
             }
             (None, _) => {
@@ -210,33 +204,65 @@ impl Search {
         }
         ControlFlow::Continue(new)
     }
-}
 
-fn component<S: Eventually>(
-    space: &mut S,
-    parents: &Parents,
-    states: Vec<(u32, Vec<u32>)>,
-) -> Component<S::Step> {
-    let inside: BTreeSet<u32> = states.iter().map(|(number, _)| *number).collect();
-    let mut next = Successors::default();
-    states
-        .into_iter()
-        .map(|(number, state)| {
-            next.clear();
-            space.expand(Steps::All, &state, &mut next);
-            let mut member = Member { state, enabled: BTreeSet::new(), edges: Vec::new() };
-            for successor in &next.list {
-                let key = space.fairness_key(&member.state, successor.step);
-                if S::must_happen(successor.step) {
-                    member.enabled.insert(key);
+    /// The states of a component with what can happen in each.
+    fn component(&mut self, states: Vec<(u32, Vec<u32>)>) -> Component<S::Step> {
+        let inside: BTreeSet<u32> = states.iter().map(|(number, _)| *number).collect();
+        let mut next = Successors::default();
+        states
+            .into_iter()
+            .map(|(number, state)| {
+                next.clear();
+                self.space.expand(Steps::All, &state, &mut next);
+                let mut member = Member { state, enabled: BTreeSet::new(), edges: Vec::new() };
+                for successor in &next.list {
+                    let key = self.space.fairness_key(&member.state, successor.step);
+                    if S::must_happen(successor.step) {
+                        member.enabled.insert(key);
+                    }
+                    if let Some(to) = self.parents.find(successor.key).filter(|to| inside.contains(to)) {
+                        member.edges.push((to, key, successor.step));
+                    }
                 }
-                if let Some(to) = parents.find(successor.key).filter(|to| inside.contains(to)) {
-                    member.edges.push((to, key, successor.step));
-                }
+                (number, member)
+            })
+            .collect()
+    }
+
+    /// Reports a way to a component, and round in it: through everything that fairness asks for.
+    fn report(&mut self, (component, duties, fairness): Cycle<S::Step>) {
+        let home = *component.keys().next().expect("components are not empty");
+        // Each step with the state in which it is made.
+        let mut round: Vec<(u32, Edge<S::Step>)> = Vec::new();
+        let go = |round: &mut Vec<(u32, Edge<S::Step>)>, arrived: &dyn Fn(u32, Key) -> bool| {
+            let at = round.last().map_or(home, |(_, edge)| edge.0);
+            round.extend(shortest(&component, at, arrived));
+        };
+        for duty in duties {
+            if round.iter().all(|(_, edge)| edge.1 != duty) {
+                go(&mut round, &|_, key| key == duty);
             }
-            (number, member)
-        })
-        .collect()
+        }
+        // Being fair to what is not done, and possible everywhere until now, means passing where it is not possible.
+        let is_unfair_to = |round: &[(u32, Edge<S::Step>)], key: &Key| {
+            round.iter().all(|(_, (to, done, _))| done != key && component[to].enabled.contains(key))
+        };
+        while fairness == Fairness::Weak
+            && let Some(key) = component[&home].enabled.iter().find(|key| is_unfair_to(&round, key))
+        {
+            let goal = component.iter().find(|(_, member)| !member.enabled.contains(key));
+            let (&goal, _) = goal.expect("what is possible everywhere is a duty");
+            go(&mut round, &|to, _| to == goal);
+        }
+        if round.last().is_none_or(|(_, edge)| edge.0 != home) {
+            go(&mut round, &|to, _| to == home);
+        }
+        let (mut way, _) = self.parents.way_to(self.space, Steps::All, home);
+        way.back_to = Some(way.steps.len());
+        way.steps.extend(round.iter().map(|(at, (_, _, step))| (component[at].state.clone(), *step)));
+        let never = self.space.never();
+        self.space.found(never, way);
+    }
 }
 
 /// A component, what a fair way has to do in it, and in which sense it is fair.
@@ -307,41 +333,6 @@ fn reach(first: u32, leads: &Leads) -> BTreeSet<u32> {
         queue.extend(new);
     }
     seen
-}
-
-/// Reports a way to a component, and round in it: through everything that fairness asks for.
-fn report<S: Eventually>(space: &mut S, parents: &Parents, (component, duties, fairness): Cycle<S::Step>) {
-    let home = *component.keys().next().expect("components are not empty");
-    // Each step with the state in which it is made.
-    let mut round: Vec<(u32, Edge<S::Step>)> = Vec::new();
-    let go = |round: &mut Vec<(u32, Edge<S::Step>)>, arrived: &dyn Fn(u32, Key) -> bool| {
-        let at = round.last().map_or(home, |(_, edge)| edge.0);
-        round.extend(shortest(&component, at, arrived));
-    };
-    for duty in duties {
-        if round.iter().all(|(_, edge)| edge.1 != duty) {
-            go(&mut round, &|_, key| key == duty);
-        }
-    }
-    // Being fair to what is not done, and possible everywhere until now, means passing where it is not possible.
-    let is_unfair_to = |round: &[(u32, Edge<S::Step>)], key: &Key| {
-        round.iter().all(|(_, (to, done, _))| done != key && component[to].enabled.contains(key))
-    };
-    while fairness == Fairness::Weak
-        && let Some(key) = component[&home].enabled.iter().find(|key| is_unfair_to(&round, key))
-    {
-        let goal = component.iter().find(|(_, member)| !member.enabled.contains(key));
-        let (&goal, _) = goal.expect("what is possible everywhere is a duty");
-        go(&mut round, &|to, _| to == goal);
-    }
-    if round.last().is_none_or(|(_, edge)| edge.0 != home) {
-        go(&mut round, &|to, _| to == home);
-    }
-    let (mut way, _) = bfs::way(space, Steps::All, parents, home);
-    way.back_to = Some(way.steps.len());
-    way.steps.extend(round.iter().map(|(at, (_, _, step))| (component[at].state.clone(), *step)));
-    let never = space.never();
-    space.found(never, way);
 }
 
 /// The shortest way inside of a component, of at least one step, whose last step is the wanted one.

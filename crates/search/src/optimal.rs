@@ -12,7 +12,7 @@
 use std::ops::ControlFlow;
 
 use crate::reduction::{self, Node, Path, Strategy};
-use crate::session::{Options, Session};
+use crate::session::Options;
 use crate::system::{Reversal, System};
 use crate::verdict::Found;
 use crate::wakeup::{self, Weak};
@@ -31,7 +31,7 @@ impl<S: System> Strategy<S> for Optimal {
         // They are taken up with the races, at the end of the execution, when it is known what else it does.
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+    fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         // What all new steps happen after: the sequences of its races are prefixes of those that were inserted before.
         let common = path.causality.before_all_since(fresh);
         let is_before_all = |step: usize| step < fresh && common[step / 64] >> (step % 64) & 1 == 1;
@@ -52,7 +52,7 @@ impl<S: System> Strategy<S> for Optimal {
                 }
                 Reversal::Look => {
                     let process = S::process(&path.trace[race.second]);
-                    look(path, race.first, process, &places, session)?
+                    look(path, race.first, process, &places)?
                 }
             };
             if let Some(begins) = begins {
@@ -61,7 +61,7 @@ impl<S: System> Strategy<S> for Optimal {
         }
         for first in 0..path.trace.len() {
             if !is_before_all(first) && path.nodes[first].enabled.len() > 1 {
-                alternatives(path, first, &mut places, session)?;
+                alternatives(path, first, &mut places)?;
             }
         }
         ControlFlow::Continue(())
@@ -70,10 +70,9 @@ impl<S: System> Strategy<S> for Optimal {
 
 /// Inserts what was possible in the place of a step, because it is another outcome or may have become impossible.
 fn alternatives<S: System>(
-    path: &mut Path<S>,
+    path: &mut Path<'_, '_, S>,
     first: usize,
     places: &mut Vec<usize>,
-    session: &mut Session<'_, '_, S>,
 ) -> ControlFlow<()> {
     places.clear();
     let mut known = false;
@@ -91,7 +90,7 @@ fn alternatives<S: System>(
             sequence.insert(needed, &other);
             insert::<S>(&mut path.nodes[first], &path.trace[first], sequence);
         } else {
-            look(path, first, S::process(&other), places, session)?;
+            look(path, first, S::process(&other), places)?;
         }
     }
     ControlFlow::Continue(())
@@ -118,13 +117,12 @@ fn insert<S: System>(
 /// Goes to the state without the first step of the race, and inserts all that the process of the second can do there. That is not
 /// needed where what comes before it is covered, whatever it is; if a step asleep is one of that, says which.
 fn look<S: System>(
-    path: &mut Path<S>,
+    path: &mut Path<'_, '_, S>,
     first: usize,
     process: u64,
     places: &[usize],
-    session: &mut Session<'_, '_, S>,
 ) -> ControlFlow<(), Option<usize>> {
-    let sequence: Vec<_> = places.iter().map(|&place| &path.trace[place]).collect();
+    let mut sequence: Vec<_> = places.iter().map(|&place| &path.trace[place]).collect();
     let (node, present) = (&path.nodes[first], &path.trace[first]);
     for asleep in &node.sleep {
         if let Weak::Initial(place) = wakeup::weak_initial::<S>(asleep, &sequence) {
@@ -132,14 +130,12 @@ fn look<S: System>(
         }
     }
     let asleep: Vec<_> = node.sleep.iter().chain([present]).collect();
-    if wakeup::covers::<S>(&node.rest, &mut sequence.clone(), &asleep) {
+    if wakeup::covers::<S>(&node.rest, &mut sequence, &asleep) {
         return ControlFlow::Continue(None);
     }
-    session.reorder(path.trace[..first].iter().chain(sequence))?;
-    let mut enabled = Vec::new();
-    session.system.enabled(&mut enabled);
+    let instead = path.without(first, places, process)?;
     let mut places = places.to_vec();
-    for last in enabled.iter().filter(|transition| S::process(transition) == process) {
+    for last in &instead {
         let needed = path.needed(&mut places, last);
         let mut sequence: Vec<_> = places.iter().map(|&place| &path.trace[place]).collect();
         sequence.insert(needed, last);

@@ -36,8 +36,9 @@ impl<T> Node<T> {
     }
 }
 
-/// The present execution.
-pub(crate) struct Path<S: System> {
+/// The present execution of an exploration.
+pub(crate) struct Path<'s, 'a, S: System> {
+    pub(crate) session: Session<'s, 'a, S>,
     /// The states, from the start; the last is the present one.
     pub(crate) nodes: Vec<Node<S::Transition>>,
     /// The steps between them.
@@ -57,50 +58,47 @@ pub(crate) trait Strategy<S: System> {
     fn alternative(node: &mut Node<S::Transition>, other: &S::Transition);
 
     /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
-    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()>;
+    fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()>;
 }
 
 /// Explores with a strategy.
 pub(crate) fn explore<S: System, R: Strategy<S>>(system: &mut S, options: Options<'_, S>) -> Found<S> {
-    let mut session = Session::new(system, options);
+    let (session, causality) = (Session::new(system, options), Causality::default());
     let (nodes, trace, spare) = (Vec::new(), Vec::new(), Vec::new());
-    let mut path = Path { nodes, trace, causality: Causality::default(), is_cut: false, spare };
-    let _ = search::<S, R>(&mut path, &mut session);
-    session.conclude()
+    let mut path = Path { session, nodes, trace, causality, is_cut: false, spare };
+    let _ = search::<S, R>(&mut path);
+    path.session.conclude()
 }
 
-fn search<S: System, R: Strategy<S>>(
-    path: &mut Path<S>,
-    session: &mut Session<'_, '_, S>,
-) -> ControlFlow<()> {
+fn search<S: System, R: Strategy<S>>(path: &mut Path<'_, '_, S>) -> ControlFlow<()> {
     // The steps before this one were taken by an earlier execution too.
     let mut fresh = 0;
     loop {
         if path.nodes.is_empty() {
-            session.begin()?;
-            path.enter::<R>(WakeupTree::default(), session);
+            path.session.begin()?;
+            path.enter::<R>(WakeupTree::default());
         }
-        if path.is_over::<R>(session)? {
-            if session.system.learned() {
+        if path.is_over()? {
+            if path.session.system.learned() {
                 path.spare.append(&mut path.nodes);
                 path.trace.clear();
                 path.causality.truncate(0);
-                session.restart();
+                path.session.restart();
                 fresh = 0;
                 continue;
             }
             if path.is_cut {
-                session.look(true, path.trace.len())?;
-                path.races_to_come::<R>(session)?;
+                path.session.look(true, path.trace.len())?;
+                path.races_to_come::<R>()?;
             }
-            R::races(path, fresh, session)?;
+            R::races(path, fresh)?;
             let Some(branch) = path.backtrack::<R>() else { return ControlFlow::Continue(()) };
-            session.begin()?;
-            session.replay(&path.trace, path.nodes.last().map_or(&[], |node| &node.enabled))?;
+            path.session.begin()?;
+            path.session.replay(&path.trace, path.nodes.last().map_or(&[], |node| &node.enabled))?;
             fresh = path.trace.len();
-            path.descend::<R>(branch, session)?;
+            path.descend::<R>(branch)?;
         } else if let Some(branch) = path.next_branch() {
-            path.descend::<R>(branch, session)?;
+            path.descend::<R>(branch)?;
         }
     }
 }
@@ -110,23 +108,23 @@ pub(crate) fn is_asleep<S: System>(sleep: &[S::Transition], transition: &S::Tran
     sleep.iter().any(|asleep| S::step(asleep) == S::step(transition))
 }
 
-impl<S: System> Path<S> {
+impl<S: System> Path<'_, '_, S> {
     /// Whether the execution ends here; if not, there is something to be explored.
-    fn is_over<R: Strategy<S>>(&mut self, session: &mut Session<'_, '_, S>) -> ControlFlow<(), bool> {
+    fn is_over(&mut self) -> ControlFlow<(), bool> {
         self.is_cut = false;
         let node = self.nodes.last_mut().expect("there is a present state");
         if node.enabled.is_empty() {
-            session.complete(&self.trace)?;
+            self.session.complete(&self.trace)?;
             return ControlFlow::Continue(true);
         }
-        self.is_cut = session.is_cut(&self.trace);
+        self.is_cut = self.session.is_cut(&self.trace);
         if self.is_cut {
             return ControlFlow::Continue(true);
         }
         if node.rest.is_empty() {
             let Some(awake) = node.enabled.iter().find(|t| !is_asleep::<S>(&node.sleep, t)) else {
                 // All that is possible was explored elsewhere.
-                session.progress.redundant += 1;
+                self.session.progress.redundant += 1;
                 return ControlFlow::Continue(true);
             };
             node.rest.push_back(awake.clone().into());
@@ -136,12 +134,12 @@ impl<S: System> Path<S> {
 
     /// What an execution that was cut would do next has not been done, and yet may race with what it did: somebody else may not have
     /// had a turn.
-    fn races_to_come<R: Strategy<S>>(&mut self, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+    fn races_to_come<R: Strategy<S>>(&mut self) -> ControlFlow<()> {
         let steps = self.trace.len();
         for index in 0..self.nodes[steps].enabled.len() {
             self.trace.push(self.nodes[steps].enabled[index].clone());
             self.causality.push::<S>(&self.trace);
-            R::races(self, steps, session)?;
+            R::races(self, steps)?;
             self.trace.truncate(steps);
             self.causality.truncate(steps);
         }
@@ -178,11 +176,7 @@ impl<S: System> Path<S> {
     }
 
     /// Takes a step from the present state.
-    fn descend<R: Strategy<S>>(
-        &mut self,
-        branch: Branch<S::Transition>,
-        session: &mut Session<'_, '_, S>,
-    ) -> ControlFlow<()> {
+    fn descend<R: Strategy<S>>(&mut self, branch: Branch<S::Transition>) -> ControlFlow<()> {
         let node = self.nodes.last_mut().expect("there is a present state");
         for index in 0..node.enabled.len() {
             if is_alternative::<S>(&branch.transition, &node.enabled[index]) {
@@ -192,14 +186,14 @@ impl<S: System> Path<S> {
         }
         let step = S::step(&branch.transition);
         node.begun.push(branch.transition);
-        session.execute(step, &mut self.trace)?;
+        self.session.execute(step, &mut self.trace)?;
         self.causality.push::<S>(&self.trace);
-        self.enter::<R>(branch.below, session);
+        self.enter::<R>(branch.below);
         ControlFlow::Continue(())
     }
 
     /// Comes to a new state.
-    fn enter<R: Strategy<S>>(&mut self, rest: WakeupTree<S::Transition>, session: &mut Session<'_, '_, S>) {
+    fn enter<R: Strategy<S>>(&mut self, rest: WakeupTree<S::Transition>) {
         let fresh = || Node {
             enabled: Vec::new(),
             sleep: Vec::new(),
@@ -211,7 +205,7 @@ impl<S: System> Path<S> {
         node.sleep.clear();
         node.begun.clear();
         node.rest = rest;
-        session.system.enabled(&mut node.enabled);
+        self.session.system.enabled(&mut node.enabled);
         if R::SLEEPS
             && let (Some(parent), Some(taken)) = (self.nodes.last(), self.trace.last())
         {
@@ -239,6 +233,23 @@ impl<S: System> Path<S> {
     pub(crate) fn not_after(&self, first: usize, end: usize, into: &mut Vec<usize>) {
         into.clear();
         into.extend((first + 1..end).filter(|&other| !self.causality.is_before(first, other)));
+    }
+
+    /// Goes where a step was not taken: after the steps before it, and these of those behind it. Gives what a process can do there.
+    pub(crate) fn without(
+        &mut self,
+        step: usize,
+        places: &[usize],
+        process: u64,
+    ) -> ControlFlow<(), Vec<S::Transition>> {
+        self.session.system.reset();
+        for place in (0..step).chain(places.iter().copied()) {
+            self.session.repeat(&self.trace[place])?;
+        }
+        let mut enabled = Vec::new();
+        self.session.system.enabled(&mut enabled);
+        enabled.retain(|transition| S::process(transition) == process);
+        ControlFlow::Continue(enabled)
     }
 
     /// The processes whose steps nothing of a sequence happened before.

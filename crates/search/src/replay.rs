@@ -80,11 +80,6 @@ impl<'s, S: System> Follower<'s, S> {
         follower
     }
 
-    /// How many steps were taken.
-    pub fn taken(&self) -> usize {
-        self.followed.transitions.len()
-    }
-
     /// Whether a step can be taken now.
     ///
     /// # Errors
@@ -96,7 +91,7 @@ impl<'s, S: System> Follower<'s, S> {
             return Ok(());
         }
         let possible = self.enabled.iter().map(S::step).collect();
-        Err(Impossible { taken: self.taken(), step, possible })
+        Err(Impossible { taken: self.followed.transitions.len(), step, possible })
     }
 
     /// Takes a step: gives what it did.

@@ -19,8 +19,6 @@ pub struct Progress {
     pub transitions: u64,
     /// How long the longest execution was.
     pub depth: usize,
-    /// How many different violations were found.
-    pub violations: usize,
     /// Whether all was seen: known at the end.
     pub exhausted: bool,
 }
@@ -41,8 +39,6 @@ pub struct Options<'a, S: System> {
     pub executions: Option<u64>,
     /// Whether to go on after a violation, to find those of other kinds.
     pub all: bool,
-    /// How many executions are between two looks of the watcher.
-    pub every: u64,
     /// Who may stop it.
     pub watcher: Option<Watcher<'a>>,
     /// Who looks at each execution.
@@ -60,7 +56,6 @@ impl<S: System> Default for Options<'_, S> {
             cuts_endless: false,
             executions: None,
             all: false,
-            every: 1 << 10,
             watcher: None,
             visitor: None,
             report: None,
@@ -89,7 +84,8 @@ impl<'a, S: System> Options<'a, S> {
 /// An execution in which a process has waited or looked in vain so many times in a row, or so many are created, seems to be endless.
 pub const ENDLESS: usize = 1000;
 
-/// How many steps are taken at most before the watcher looks again.
+/// How many executions, and how many steps, there are at most before the watcher looks again.
+const EXECUTIONS_BETWEEN_LOOKS: u64 = 64;
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// How often the first execution is repeated at most, and how many steps that may take if it is more than once: what depends on
@@ -97,26 +93,40 @@ const STEPS_BETWEEN_LOOKS: u64 = 1 << 12;
 const REPEATS: usize = 4;
 const REPEATED_STEPS: usize = 1 << 10;
 
+/// How often code of a user is asked the same once more, to see whether it says the same, after so many questions: few states are all
+/// that some systems have, and what is left to chance is the same twice by luck.
+pub fn repeats(asked: u64) -> u32 {
+    match asked {
+        0..16 => 7,
+        16..1000 => 1,
+        _ => 0,
+    }
+}
+
 /// Whether a program is the same twice: does one execution, as far as so many steps, and then does it again. What is not as it was,
 /// if something is not.
 pub fn divergence<S: System>(system: &mut S, steps_max: usize) -> Option<Divergence> {
     let mut session = Session::new(system, Options::all());
-    let (mut trace, mut enabled, mut last) = (Vec::new(), Vec::new(), 0);
-    while trace.len() < steps_max {
-        enabled.clear();
-        session.system.enabled(&mut enabled);
-        let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
-        let _ = session.execute(step, &mut trace);
-    }
+    let trace = in_turn(session.system, |trace| trace.len() < steps_max);
     let _ = session.repeat_first(&trace);
     session.divergence
 }
 
-/// The next step where each process has its turn, also where one goes on for ever; `last` is who had it before.
-fn in_turn<S: System>(enabled: &[S::Transition], last: &mut u64) -> Option<S::Step> {
-    let next = enabled.iter().find(|t| S::process(t) > *last).or(enabled.first())?;
-    *last = S::process(next);
-    Some(S::step(next))
+/// An execution in which each process has its turn, also where one goes on for ever; it goes as far as it is said to.
+fn in_turn<S: System>(
+    system: &mut S,
+    mut goes_on: impl FnMut(&[S::Transition]) -> bool,
+) -> Vec<S::Transition> {
+    let (mut trace, mut enabled, mut last) = (Vec::new(), Vec::new(), 0);
+    while goes_on(&trace) {
+        enabled.clear();
+        system.enabled(&mut enabled);
+        let next = enabled.iter().find(|t| S::process(t) > last).or(enabled.first());
+        let Some(next) = next else { break };
+        last = S::process(next);
+        trace.push(system.execute(S::step(next)));
+    }
+    trace
 }
 
 /// Whether the process of the last step has tried in vain again and again, or more and more processes are created; asked now and then.
@@ -222,19 +232,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Goes back to the start and does these steps, which were done in another order before.
-    pub(crate) fn reorder<'t>(&mut self, trace: impl Iterator<Item = &'t S::Transition>) -> ControlFlow<()>
-    where
-        S::Transition: 't,
-    {
-        self.system.reset();
-        for taken in trace {
-            self.repeat(taken)?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn repeat(&mut self, taken: &S::Transition) -> ControlFlow<(), S::Transition> {
+    /// Does a step again that was done before.
+    pub(crate) fn repeat(&mut self, taken: &S::Transition) -> ControlFlow<(), S::Transition> {
         if !self.system.can_repeat(taken) {
             self.diverge(taken, None)?;
         }
@@ -273,14 +272,11 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return false;
         }
         self.system.reset();
-        let (mut trace, mut enabled, mut last, mut created) = (Vec::new(), Vec::new(), 0, 0);
-        while trace.len() < PROBED && created < ENDLESS {
-            enabled.clear();
-            self.system.enabled(&mut enabled);
-            let Some(step) = in_turn::<S>(&enabled, &mut last) else { break };
-            trace.push(self.system.execute(step));
+        let mut created = 0;
+        let trace = in_turn(self.system, |trace| {
             created += usize::from(trace.last().is_some_and(|step| S::headway(step) == Headway::Creates));
-        }
+            trace.len() < PROBED && created < ENDLESS
+        });
         if created == ENDLESS {
             self.cut(&trace);
         }
@@ -329,8 +325,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
 
     /// All begins anew, with a better knowledge of the program; what was found was found.
     pub(crate) fn restart(&mut self) {
-        let Progress { transitions, depth, violations, .. } = self.progress;
-        self.progress = Progress { transitions, depth, violations, ..Progress::default() };
+        let Progress { transitions, depth, .. } = self.progress;
+        self.progress = Progress { transitions, depth, ..Progress::default() };
         self.cut_schedule = None;
         self.system.reset();
     }
@@ -343,16 +339,13 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
             return ControlFlow::Break(());
         }
         let runs = self.progress.executions + self.progress.cut + self.progress.redundant;
-        self.look(runs.is_multiple_of(self.options.every.max(1)), 0)
+        self.look(runs.is_multiple_of(EXECUTIONS_BETWEEN_LOOKS), 0)
     }
 
     pub(crate) fn record(&mut self, violation: S::Violation, trace: &[S::Transition]) {
-        if self.found.keys().any(|other| violation.is_told_by(other)) {
-            return;
+        if !self.found.keys().any(|other| violation.is_told_by(other)) {
+            self.found.insert(violation, trace.iter().map(S::step).collect());
         }
-        let steps = || trace.iter().map(S::step).collect();
-        self.found.entry(violation).or_insert_with(steps);
-        self.progress.violations = self.found.len();
     }
 
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
@@ -374,15 +367,8 @@ impl<'s, 'a, S: System> Session<'s, 'a, S> {
         if let Some(report) = self.options.report {
             *report = self.progress;
         }
-        let failed = self.found.keys().any(|violation| violation.verdict() == Verdict::Violated);
-        let verdict = match (failed, self.found.is_empty(), self.bounded) {
-            (true, ..) => Verdict::Violated,
-            (false, false, _) => Verdict::Deadlock,
-            (false, true, true) => Verdict::NotExhausted,
-            (false, true, false) => Verdict::Holds,
-        };
         Exploration {
-            verdict,
+            verdict: Verdict::of(self.found.keys(), !self.bounded),
             executions: self.progress.executions,
             transitions: self.progress.transitions,
             found: self.found.into_iter().collect(),

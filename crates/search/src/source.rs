@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use crate::causality::Race;
 use crate::reduction::{self, Node, Path, Strategy};
-use crate::session::{Options, Session};
+use crate::session::Options;
 use crate::system::{Reversal, System};
 use crate::verdict::Found;
 
@@ -30,7 +30,7 @@ impl<S: System> Strategy<S> for Source {
         reduction::add_once::<S>(node, other);
     }
 
-    fn races(path: &mut Path<S>, fresh: usize, session: &mut Session<'_, '_, S>) -> ControlFlow<()> {
+    fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         let mut sequence = Vec::new();
         for race in path.causality.races_since(fresh).to_vec() {
             path.not_after(race.first, race.second, &mut sequence);
@@ -52,7 +52,7 @@ impl<S: System> Strategy<S> for Source {
             let initials = path.initials(&sequence);
             if !initials.is_empty()
                 && !initials.iter().any(|&process| path.is_considered(race.first, process))
-                && depends(path, race, &sequence, session)?
+                && depends(path, race, &sequence)?
             {
                 path.consider(race.first, initials[0]);
             }
@@ -62,17 +62,8 @@ impl<S: System> Strategy<S> for Source {
 }
 
 /// Whether what the process of the second step of a race does without the first depends on something of a sequence.
-fn depends<S: System>(
-    path: &Path<S>,
-    race: Race,
-    sequence: &[usize],
-    session: &mut Session<'_, '_, S>,
-) -> ControlFlow<(), bool> {
-    let without = sequence.iter().map(|&place| &path.trace[place]);
-    session.reorder(path.trace[..race.first].iter().chain(without.clone()))?;
-    let mut enabled = Vec::new();
-    session.system.enabled(&mut enabled);
-    let process = S::process(&path.trace[race.second]);
-    let mut instead = enabled.iter().filter(|transition| S::process(transition) == process);
-    ControlFlow::Continue(instead.any(|last| without.clone().any(|other| S::dependent(other, last))))
+fn depends<S: System>(path: &mut Path<'_, '_, S>, race: Race, sequence: &[usize]) -> ControlFlow<(), bool> {
+    let instead = path.without(race.first, sequence, S::process(&path.trace[race.second]))?;
+    let depends = |last| sequence.iter().any(|&place| S::dependent(&path.trace[place], last));
+    ControlFlow::Continue(instead.iter().any(depends))
 }

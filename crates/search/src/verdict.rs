@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::system::System;
 
-/// What is known about a system after a search, in one word.
+/// What is known about a system after a search, in one word: of what may be found, the worst comes first.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Verdict {
     /// All was seen, and no execution does what it must not.
@@ -21,6 +21,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What is known where this was found: a violation outweighs a deadlock, and anything found outweighs not having seen all.
+    pub fn of<'f, F: Finding + 'f>(found: impl Iterator<Item = &'f F>, is_exhausted: bool) -> Self {
+        let worst = found.map(Finding::verdict).min();
+        worst.unwrap_or(if is_exhausted { Verdict::Holds } else { Verdict::NotExhausted })
+    }
+
     /// How a command ends: 0 holds, 1 violated or deadlock, 2 cannot run, 3 not exhausted.
     pub fn exit_code(self) -> u8 {
         match self {

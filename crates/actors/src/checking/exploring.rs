@@ -278,7 +278,6 @@ fn explore_system(
         executions,
         depth: Some(options.depth.unwrap_or(DEPTH) as usize),
         cuts_endless: options.depth.is_none(),
-        every: 64,
         due: Some(Box::new(|| subject.watchdog().is_due())),
         ..Bounds::default()
     };

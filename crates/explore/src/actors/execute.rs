@@ -58,16 +58,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
-    /// All was given back: what an actor asks next may be its own affair, which goes with the step before it.
+    /// Once all was given back, what an actor asks next may be its own affair, which goes with the step before it.
     fn go_on_locally(&mut self, actor: ActorId) {
-        let process = &mut self.processes[actor.index()];
-        if !process.returns.is_empty() || !matches!(process.next, Next::Ask(_)) {
-            return;
-        }
-        let Next::Ask(simcall) = std::mem::take(&mut process.next) else { unreachable!("just seen") };
-        match self.serve_local(actor, simcall) {
-            Ok(answer) => self.advance(actor, Some(answer), 0),
-            Err(simcall) => self.stop(actor, simcall),
+        match std::mem::take(&mut self.processes[actor.index()].next) {
+            Next::Ask(simcall) => match self.serve_local(actor, simcall) {
+                Ok(answer) => self.advance(actor, Some(answer), 0),
+                Err(simcall) => self.stop(actor, simcall),
+            },
+            other => self.processes[actor.index()].next = other,
         }
     }
 
@@ -533,15 +531,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         if !is_local {
             return Err(simcall);
         }
-        match self.kernel.serve(actor, simcall) {
-            Served::Answered(answer) => {
-                self.settle();
-                Ok(answer)
-            }
-            Served::Then(next) => {
-                self.settle();
-                self.serve_local(actor, next)
-            }
+        let served = self.kernel.serve(actor, simcall);
+        self.settle();
+        match served {
+            Served::Answered(answer) => Ok(answer),
+            Served::Then(next) => self.serve_local(actor, next),
             Served::Blocked | Served::Gone => unreachable!("what is local is answered at once"),
         }
     }

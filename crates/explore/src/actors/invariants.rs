@@ -12,6 +12,7 @@ use simurgh_kernel::watchdog::{Pulse, Trait, guarding};
 use super::Actors;
 use crate::verdict::Violation;
 use simurgh_search::System;
+use simurgh_search::session::repeats;
 
 /// What must be true, and what is known of it.
 #[derive(Debug, Default)]
@@ -22,19 +23,9 @@ pub(super) struct Upheld {
     /// Which of them were seen not to hold in this execution: each is told once. Of goals, which were reached.
     pub(super) broken: Vec<bool>,
     /// How often they were judged.
-    judged: u32,
+    judged: u64,
     /// One that gave another answer when it was asked once more.
     pub(super) unsteady: Option<usize>,
-}
-
-/// How often a judgement is made once more, to see whether it is the same, after so many: what is left to chance is the same twice by
-/// luck.
-fn repeats(judged: u32) -> u32 {
-    match judged {
-        0..16 => 7,
-        16..1000 => 1,
-        _ => 0,
-    }
 }
 
 impl Upheld {
@@ -126,7 +117,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             if !(0..repeats(*count)).all(|_| judge() == judged) {
                 unsteady.get_or_insert(index);
             }
-            *count = count.saturating_add(1);
+            *count += 1;
             self.pulse.rests();
             *broken = *judged.as_ref().unwrap_or(&true);
             self.failures.extend(judged.err().map(|judged| (violation(judged), place)));

@@ -15,7 +15,7 @@ use super::future::Posters;
 use super::reads_from::ReadsFrom;
 use super::search::{End, Limits, Refusal, Search};
 use super::{Network, Processes};
-use crate::verdict::{Exploration, Finding, Step, Verdict, Violation};
+use crate::verdict::{Exploration, Step, Verdict, Violation};
 
 /// A search that may be continued: what was found until now, and what is left.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,18 +43,12 @@ impl Default for Frontier {
 }
 
 impl Frontier {
-    /// What is known until now: a violation outweighs a deadlock, and anything found outweighs not having seen all.
-    fn verdict(&self) -> Verdict {
-        let found = |verdict| self.found.found.iter().any(|(violation, _)| violation.verdict() == verdict);
-        if let Some(worst) =
-            [Verdict::Violated, Verdict::Deadlock].into_iter().find(|&verdict| found(verdict))
-        {
-            worst
-        } else if self.is_exhausted() && self.found.cut == 0 {
-            Verdict::Holds
-        } else {
-            Verdict::NotExhausted
-        }
+    /// What is known until now, in order.
+    fn judge(&mut self) {
+        self.found.found.sort();
+        let is_exhausted = self.is_exhausted() && self.found.cut == 0;
+        self.found.verdict =
+            Verdict::of(self.found.found.iter().map(|(violation, _)| violation), is_exhausted);
     }
 
     /// All begins anew, with a better knowledge of the program; steps are counted anew. What was found goes with `earlier`: how much
@@ -72,8 +66,7 @@ impl Frontier {
                     self.found.found.push((violation, schedule));
                 }
             }
-            self.found.found.sort();
-            self.found.verdict = self.verdict();
+            self.judge();
         }
         self
     }
@@ -181,8 +174,7 @@ fn explore_once(
         return Err(refusal);
     }
     let mut frontier = shared.frontier;
-    frontier.found.found.sort();
-    frontier.found.verdict = frontier.verdict();
+    frontier.judge();
     let is_over = shared.seen_enough || (!limits.all && !frontier.found.found.is_empty());
     Ok((frontier, shared.anew && !is_over))
 }
@@ -243,8 +235,9 @@ impl Shared {
         Self { shares: vec![share; frontier.parts.len()], frontier, ..Self::default() }
     }
 
-    fn progress(&self, part: f64) -> Progress {
-        Progress { executions: self.frontier.found.executions, depth: self.frontier.depth, part }
+    fn progress(&self, more: f64) -> Progress {
+        let Frontier { found, depth, .. } = &self.frontier;
+        Progress { executions: found.executions, depth: *depth, part: self.done + more }
     }
 
     fn take(&mut self) -> Option<(Path, f64)> {
@@ -321,16 +314,10 @@ impl WorkerPool {
                 });
             }
             // This thread only looks.
-            let mut shared = self.shared();
             while left.load(Ordering::SeqCst) > 0 {
-                let progress = shared.progress(shared.done);
-                drop(shared);
-                if !onlooker(Shown::Progress(&progress)) {
-                    self.stop();
-                }
-                shared = self.shared();
-                let wait = self.changed.wait_timeout(shared, Duration::from_millis(50));
-                shared = wait.unwrap_or_else(PoisonError::into_inner).0;
+                self.look(0.0, onlooker);
+                let wait = self.changed.wait_timeout(self.shared(), Duration::from_millis(50));
+                drop(wait.unwrap_or_else(PoisonError::into_inner));
             }
         });
         if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -338,11 +325,9 @@ impl WorkerPool {
         }
     }
 
-    /// Somebody looks at how far a search of this share has come.
-    fn look(&self, search: &Search, share: f64, onlooker: &mut Onlooker<'_>) {
-        let shared = self.shared();
-        let progress = shared.progress(shared.done + share * search.part());
-        drop(shared);
+    /// Somebody looks at how far all have come, with so much of the whole beside what is done.
+    fn look(&self, more: f64, onlooker: &mut Onlooker<'_>) {
+        let progress = self.shared().progress(more);
         if !onlooker(Shown::Progress(&progress)) {
             self.stop();
         }
@@ -376,7 +361,7 @@ impl WorkerPool {
         let mut tally = Tally::default();
         loop {
             let run = search.run(code, &mut |search| {
-                self.look(search, share, onlooker);
+                self.look(share * search.part(), onlooker);
                 !self.is_stopped()
             });
             let interrupted = run == Ok(End::Interrupted);
@@ -402,7 +387,7 @@ impl WorkerPool {
                 if self.idle.load(Ordering::Relaxed) > 0 {
                     share = self.give_away(&mut search, share);
                 }
-                self.look(&search, share, onlooker);
+                self.look(share * search.part(), onlooker);
             }
             if more && self.left.load(Ordering::Relaxed) == 0 {
                 self.stop();

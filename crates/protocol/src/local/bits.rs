@@ -51,11 +51,6 @@ impl Bits {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_clear()
     }
-
-    /// The bytes that it takes.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.0.as_slice())
-    }
 }
 
 impl FromIterator<u32> for Bits {

@@ -56,11 +56,10 @@ impl Dovetail {
     /// What there is to say of both.
     pub(crate) fn report(&self, report: &mut Report) {
         let graph = self.current();
-        let both = || std::iter::once(&self.without).chain(&self.with);
-        report.transitions = both().map(|graph| graph.transitions).sum();
+        let both = std::iter::once(&self.without).chain(&self.with);
+        report.transitions = both.map(|graph| graph.transitions).sum();
         report.states = graph.states as u64;
         report.depth = graph.progress().depth;
-        report.local_bytes = both().map(Graph::bytes).sum::<usize>() as u64;
         if graph.crowded && report.note.is_none() {
             report.note = Some("coexistence was given up, since there are many local states".into());
         }

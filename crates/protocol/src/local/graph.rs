@@ -387,18 +387,4 @@ impl Graph {
     pub(crate) fn progress(&self) -> Progress {
         Progress { states: self.states, transitions: self.transitions, depth: self.depth as usize }
     }
-
-    /// The bytes that the knowledge takes.
-    pub(crate) fn bytes(&self) -> usize {
-        let sum = |bits: &[Bits]| bits.iter().map(Bits::bytes).sum::<usize>();
-        let of_node = |local: &Local| {
-            let coexistence = local.coexistence.iter().map(|all| sum(all)).sum::<usize>();
-            sum(&local.received) + sum(&local.sent) + coexistence
-        };
-        let of_message = |message: &Message| sum(&message.with) + message.done.bytes();
-        self.nodes.iter().map(of_node).sum::<usize>()
-            + self.messages.iter().map(of_message).sum::<usize>()
-            + self.edges.len() * size_of::<Edge>()
-            + self.ways.len() * size_of::<HistoryEdge>()
-    }
 }

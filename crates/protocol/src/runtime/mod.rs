@@ -195,11 +195,6 @@ impl<M: Data> Runtime<M> {
         self.schedule.as_ref()
     }
 
-    /// The system.
-    pub fn system(&self) -> &System<M> {
-        &self.system
-    }
-
     /// Whether messages from one actor to another are to arrive in the order in which they were sent.
     pub fn is_ordered(&self) -> bool {
         self.system.model.network == Network::Ordered
