@@ -20,6 +20,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use super::few::{self, MANY, is_one_of_few};
 use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable, Work};
 use super::{ConstraintId, System, VariableId, pool};
 
@@ -33,14 +34,14 @@ pub(super) struct Scratch {
     may_be_quiet: bool,
     stirred: Vec<u32>,
     /// How many seats of visited constraints are open.
-    open: usize,
+    pub(super) open: usize,
     /// Of those users of a constraint that are to be solved: the constraint of the only other element, or [`NONE`]; where the
     /// elements begin.
     others: Vec<(u32, u32)>,
     heap: Vec<Reverse<Key>>,
     full: Vec<u32>,
-    /// The seats of a full constraint that are open.
-    unfixed: Vec<u32>,
+    /// The seats of a full constraint that are open; or the elements, where it has few users.
+    pub(super) unfixed: Vec<u32>,
 }
 
 /// A constraint by what it leaves for a penalty of 1.
@@ -82,9 +83,11 @@ pub(super) fn solve(system: &mut System) {
         let lowest = lowest_bound(system, &scratch.full, least);
         for position in 0..scratch.full.len() {
             let full = scratch.full[position];
-            let count = match lowest < least {
-                true => fix_bounded(system, full, lowest, &mut scratch),
-                false => fix_all(system, full, least, &mut scratch),
+            let count = match (lowest < least, is_one_of_few(system, full)) {
+                (true, true) => few::fix_bounded(system, full, lowest, &mut scratch),
+                (true, false) => fix_bounded(system, full, lowest, &mut scratch),
+                (false, true) => few::fix_all(system, full, least, &mut scratch),
+                (false, false) => fix_all(system, full, least, &mut scratch),
             };
             system.variables_solved += count as u64;
             if count >= pool::MANY && lowest >= least {
@@ -213,11 +216,8 @@ fn mark_constraint(system: &mut System, index: u32, mark: u32) {
     }
 }
 
-/// So many users are written down, so that the next solution need not follow from one to the next.
-const MANY: usize = if cfg!(test) { 2 } else { 8 };
-
-/// Writes down the active users of a constraint one after the other, unless they are. Where they are few, that is for this
-/// solution only.
+/// Writes down the active users of a constraint one after the other, unless they are: so the next solution need not follow from one to
+/// the next. Where they are few, that is for this solution only.
 fn seat_users(system: &mut System, index: u32) {
     let System { constraints, works, rosters, spare_rosters, elements, variables, clocks, .. } = system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
@@ -278,6 +278,9 @@ fn give_rosters_back(system: &mut System, scratch: &Scratch) {
 
 /// Takes off what the kept variables have; opens the seats of the others, and marks the constraints that they use.
 fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
+    if is_one_of_few(system, index) && few::visit(system, index, scratch) {
+        return;
+    }
     seat_users(system, index);
     let System { constraints, works, rosters, threshold, precision, .. } = system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
@@ -329,7 +332,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
 
 /// A constraint is met by a user that is to be solved: it is to be visited, unless it is quiet or cannot be full.
 #[inline]
-fn join_in(system: &mut System, index: u32, scratch: &Scratch) {
+pub(super) fn join_in(system: &mut System, index: u32, scratch: &Scratch) {
     let work = &mut system.works[index as usize];
     // It is to be visited, or passed over.
     if work.mark | 1 == scratch.mark | 1 {
@@ -386,8 +389,13 @@ fn refresh(system: &mut System, index: u32) {
     if !work.stale {
         return;
     }
-    let open = system.rosters[work.roster as usize].iter().filter(|seat| seat.is_open());
-    let usage = open.map(|seat| seat.part).fold(0.0, f64::max);
+    let usage = if work.roster == NONE {
+        few::extremes(system, index).0
+    } else {
+        let open = system.rosters[work.roster as usize].iter().filter(|seat| seat.is_open());
+        open.map(|seat| seat.part).fold(0.0, f64::max)
+    };
+    let work = &mut system.works[index as usize];
     let capacity = system.constraints[index as usize].capacity;
     work.stale = false;
     work.usage = usage;
@@ -397,12 +405,19 @@ fn refresh(system: &mut System, index: u32) {
 /// The lowest bound * penalty among the variables on full constraints that are not fixed; infinite if none is below the
 /// least.
 fn lowest_bound(system: &System, full: &[u32], least: f64) -> f64 {
-    let works = full.iter().map(|&constraint| &system.works[constraint as usize]);
-    if works.clone().all(|work| work.lowest_bound >= least) {
+    let mut works = full.iter().map(|&constraint| &system.works[constraint as usize]);
+    if works.all(|work| work.lowest_bound >= least) {
         return f64::INFINITY;
     }
-    let seats = works.flat_map(|work| &system.rosters[work.roster as usize]);
-    seats.filter(|seat| seat.is_open()).map(|seat| seat.reach).fold(f64::INFINITY, f64::min)
+    let lowest = full.iter().map(|&constraint| {
+        if is_one_of_few(system, constraint) {
+            return few::extremes(system, constraint).1;
+        }
+        let seats = &system.rosters[system.works[constraint as usize].roster as usize];
+        let open = seats.iter().filter(|seat| seat.is_open());
+        open.map(|seat| seat.reach).fold(f64::INFINITY, f64::min)
+    });
+    lowest.fold(f64::INFINITY, f64::min)
 }
 
 /// The seats of a constraint that are open: as good as random, and found without branches.
@@ -496,7 +511,7 @@ fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratc
 
 /// Gives a variable a value of its own.
 #[inline]
-fn fix(system: &mut System, index: u32, level: f64, value: f64, cause: FixedBy) {
+pub(super) fn fix(system: &mut System, index: u32, level: f64, value: f64, cause: FixedBy) {
     let was_resident = system.leave(index);
     let variable = &mut system.variables[index as usize];
     (variable.level, variable.fixed_by) = (level, cause);
@@ -510,19 +525,29 @@ fn fix(system: &mut System, index: u32, level: f64, value: f64, cause: FixedBy) 
 
 /// Takes what a variable just fixed uses off one of its constraints, and closes its seat there.
 #[inline(always)]
-fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
-    let System { elements, constraints, works, rosters, precision, .. } = system;
-    let &Element { constraint: number, seat, .. } = elements.at(element);
+pub(super) fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
+    let System { elements, constraints, works, rosters, variables, precision, .. } = system;
+    let &Element { constraint: number, seat, weight, variable, .. } = elements.at(element);
     let (constraint, work) = (&constraints[number as usize], &mut works[number as usize]);
     let is_visited = work.mark == scratch.mark;
     if !is_visited && !constraint.is_roster_true {
         return;
     }
-    let seat = &mut rosters[work.roster as usize][seat as usize];
     // Whoever gets nothing has the highest level.
-    let taken = if level == f64::MAX { 0.0 } else { seat.part * level };
-    let before = std::mem::replace(&mut seat.taken, taken);
-    seat.level = level;
+    let takes = |part: f64| if level == f64::MAX { 0.0 } else { part * level };
+    let (part, taken, before);
+    if work.roster == NONE {
+        let variable = &mut variables[variable as usize];
+        variable.level = level;
+        part = weight / variable.penalty;
+        (taken, before) = (takes(part), 0.0);
+    } else {
+        let seat = &mut rosters[work.roster as usize][seat as usize];
+        part = seat.part;
+        taken = takes(part);
+        before = std::mem::replace(&mut seat.taken, taken);
+        seat.level = level;
+    }
     if !is_visited {
         let was_far = is_far_from_full(constraint, work) && constraint.sharing == Sharing::Shared;
         work.remaining += before - taken;
@@ -535,7 +560,7 @@ fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch)
     match constraint.sharing {
         Sharing::Shared => {
             work.remaining -= taken;
-            work.usage -= seat.part;
+            work.usage -= part;
             let dust = constraint.capacity * *precision;
             work.gone |= (work.usage < *precision) | (work.remaining < dust);
         }
@@ -557,6 +582,13 @@ fn settle_the_unfixed(system: &mut System, scratch: &mut Scratch) {
     }
     for position in scratch.start..system.touched.len() {
         let constraint = system.touched[position].0;
+        if is_one_of_few(system, constraint) {
+            few::find_open(system, constraint, &mut scratch.unfixed);
+            for position in 0..scratch.unfixed.len() {
+                settle_unfixed(system, system.elements.variable(scratch.unfixed[position]), scratch);
+            }
+            continue;
+        }
         find_unfixed(system, constraint, &mut scratch.unfixed);
         let roster = system.works[constraint as usize].roster as usize;
         for position in 0..scratch.unfixed.len() {

@@ -9,14 +9,16 @@
 //! 1. `mod.rs`: the [`System`], how it is changed and read;
 //! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
 //! 3. `incremental.rs`: only what is reachable from a change;
-//! 4. `single_user.rs`: a variable that shares nothing;
-//! 5. `reservation.rs`: one that shares nothing, and so needs no variable;
-//! 6. `pool.rs`: those who share one full constraint and nothing else;
-//! 7. `residents.rs`: those whom one full constraint fixes, told by its level alone;
-//! 8. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 9. `storage.rs`: lists in flat arrays.
+//! 4. `few.rs`: the constraints of few users in it;
+//! 5. `single_user.rs`: a variable that shares nothing;
+//! 6. `reservation.rs`: one that shares nothing, and so needs no variable;
+//! 7. `pool.rs`: those who share one full constraint and nothing else;
+//! 8. `residents.rs`: those whom one full constraint fixes, told by its level alone;
+//! 9. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 10. `storage.rs`: lists in flat arrays.
 
 mod bottleneck;
+mod few;
 mod incremental;
 mod obvious;
 mod pool;
