@@ -266,6 +266,16 @@ impl PlatformBuilder {
         }
     }
 
+    /// Keeps this mistake, unless there is one.
+    pub(crate) fn fail_with(&mut self, failure: Error) {
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Forgets the first mistake, which the caller keeps.
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
     pub(crate) fn routing_of(&self, zone: ZoneId) -> Option<Routing> {
         self.drafts.get(zone.index()).map(|draft| draft.routing)
     }

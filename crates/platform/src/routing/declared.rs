@@ -16,29 +16,67 @@ pub(crate) struct DeclaredRoutes {
     ends: Vec<Ends>,
 }
 
-/// A route as declared, or the way back of one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OneWay {
+/// A route as declared, or the way back of one, before its links are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// A part of the list of links given along.
-    pub(crate) links: (u32, u32),
-    pub(crate) ends: Ends,
+    /// Which of the declared routes.
+    pub(crate) route: u32,
+    pub(crate) is_back: bool,
+}
+
+/// Ways by source, then by target, then as they were: each source has its place counted beforehand, and its own few are sorted if
+/// they are not in order, as they are in most files.
+pub(crate) fn sorted(members: usize, ways: &[Way]) -> Vec<Way> {
+    let mut rows = vec![0; members + 1];
+    for way in ways {
+        rows[way.from as usize + 1] += 1;
+    }
+    for member in 0..members {
+        rows[member + 1] += rows[member];
+    }
+    let mut sorted = vec![Way { from: 0, to: 0, route: 0, is_back: false }; ways.len()];
+    let mut next = rows.clone();
+    for way in ways {
+        let place: &mut usize = &mut next[way.from as usize];
+        sorted[*place] = *way;
+        *place += 1;
+    }
+    for row in rows.windows(2) {
+        let row = &mut sorted[row[0]..row[1]];
+        if !row.is_sorted_by_key(|way| way.to) {
+            row.sort_by_key(|way| way.to);
+        }
+    }
+    sorted
 }
 
 impl DeclaredRoutes {
-    /// From routes in any order, whose links are parts of `links`. The caller has excluded duplicates.
-    pub(crate) fn new(members: usize, mut routes: Vec<OneWay>, links: &[LinkId], has_zones: bool) -> Self {
-        routes.sort_by_key(|route| (route.from, route.to));
-        let mut table = DeclaredRoutes { rows: vec![0; members + 1], ..Default::default() };
+    /// From ways that are [`sorted`] and all different. `links` adds those of a way to the list, and says where it leaves and enters its
+    /// two members.
+    pub(crate) fn new(
+        members: usize,
+        ways: &[Way],
+        links_in_all: usize,
+        has_zones: bool,
+        mut links: impl FnMut(&Way, &mut Vec<LinkId>) -> Ends,
+    ) -> Self {
+        let mut table = DeclaredRoutes {
+            rows: vec![0; members + 1],
+            targets: Vec::with_capacity(ways.len()),
+            starts: Vec::with_capacity(ways.len() + 1),
+            links: Vec::with_capacity(links_in_all),
+            ends: Vec::with_capacity(if has_zones { ways.len() } else { 0 }),
+        };
         table.starts.push(0);
-        for route in &routes {
-            table.rows[route.from as usize + 1] += 1;
-            table.targets.push(route.to);
-            table.links.extend_from_slice(&links[route.links.0 as usize..route.links.1 as usize]);
+        for way in ways {
+            table.rows[way.from as usize + 1] += 1;
+            table.targets.push(way.to);
+            let ends = links(way, &mut table.links);
             table.starts.push(table.links.len() as u32);
             if has_zones {
-                table.ends.push(route.ends);
+                table.ends.push(ends);
             }
         }
         for member in 0..members {

@@ -258,18 +258,17 @@ mod tests {
 
     use super::*;
     use crate::ids::{HostId, LinkId, Point};
-    use crate::routing::declared::OneWay;
+    use crate::routing::declared::{Way, sorted};
 
+    /// From, to, and how many links.
     fn routes(members: usize, ways: impl IntoIterator<Item = (u32, u32, u32)>) -> DeclaredRoutes {
-        let links = vec![LinkId(0); 8];
         let point = Point::Host(HostId(0));
-        let way = |(from, to, length)| OneWay {
-            from,
-            to,
-            links: (0, length),
-            ends: Ends { src: point, dst: point },
-        };
-        DeclaredRoutes::new(members, ways.into_iter().map(way).collect(), &links, false)
+        let way = |(from, to, length)| Way { from, to, route: length, is_back: false };
+        let ways = sorted(members, &ways.into_iter().map(way).collect::<Vec<Way>>());
+        DeclaredRoutes::new(members, &ways, 0, false, |way, links| {
+            links.extend((0..way.route).map(|_| LinkId(0)));
+            Ends { src: point, dst: point }
+        })
     }
 
     proptest! {
