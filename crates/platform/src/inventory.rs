@@ -94,6 +94,15 @@ impl Inventory {
         self.zone_names.find(name).map(|at| Point::Zone(ZoneId(at)))
     }
 
+    /// The same, perhaps near the host found before ([`NameTable::find_near`]).
+    #[inline]
+    pub(crate) fn point_near(&self, name: &str, before: &mut u32) -> Option<Point> {
+        match self.host_names.find_near(name, before) {
+            Some(at) => Some(Point::Host(HostId(at))),
+            None => self.point_named(name),
+        }
+    }
+
     pub(crate) fn point_name(&self, point: Point) -> &str {
         match point {
             Point::Host(id) => self.host_names.get(id.index()),

@@ -7,7 +7,7 @@ use crate::builder::{PlatformBuilder, ZoneDraft};
 use crate::error::{Complaint, Error};
 use crate::ids::{LinkId, Point, RouterId, ZoneId};
 use crate::platform::Platform;
-use crate::routing::declared::{DeclaredRoutes, Way, sorted};
+use crate::routing::declared::{Collector, DeclaredRoutes, Way};
 use crate::routing::dijkstra::Dijkstra;
 use crate::routing::floyd::{Floyd, MEMBERS_MAX};
 use crate::routing::star::Star;
@@ -160,48 +160,51 @@ impl PlatformBuilder {
     }
 
     fn declared(&self, zone: &ZoneDraft, routes: &[u32]) -> Result<DeclaredRoutes, Located> {
-        let mut ways: Vec<Way> = Vec::with_capacity(2 * routes.len());
-        for &at in routes {
-            let route = &self.routes[at as usize];
-            if route.bypass {
-                continue;
-            }
+        let mut counts = vec![0; zone.members.len()];
+        for route in self.drafted(routes, false) {
             let (from, to) = self.checked(route).map_err(|complaint| (complaint, route.line))?;
-            ways.push(Way { from, to, route: at, is_back: false });
+            counts[from as usize] += 1;
             if route.symmetrical && from != to {
-                ways.push(Way { from: to, to: from, route: at, is_back: true });
+                counts[to as usize] += 1;
             }
         }
-        let ways = sorted(zone.members.len(), &ways);
-        let double = ways.windows(2).find(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
-        if let Some([first, second]) = double {
-            let (from, to) = (zone.members[first.from as usize], zone.members[first.to as usize]);
-            let problem = format!(
-                "the route from {:?} to {:?} is declared twice",
-                self.name_of(from),
-                self.name_of(to)
-            );
-            let advice = "remove one, or write symmetrical=\"NO\" on both if they differ by direction";
-            let line = |way: &Way| self.routes[way.route as usize].line;
-            return Err((Complaint::new(problem, advice), line(first).max(line(second))));
-        }
-        let links = ways.iter().map(|way| self.links_of(&self.routes[way.route as usize]).len()).sum();
-        Ok(DeclaredRoutes::new(zone.members.len(), &ways, links, zone.has_zones, |way, links| {
-            let route = &self.routes[way.route as usize];
-            let given = self.links_of(route);
+        let mut collector = Collector::new(&counts, zone.has_zones);
+        for route in self.drafted(routes, false) {
+            let (from, to) = self.members(route);
+            let links = self.links_of(route);
             let end = |point, gateway: Option<Point>| match point {
                 Point::Zone(_) => gateway.unwrap_or(point),
                 Point::Host(_) | Point::Router(_) => point,
             };
             let (src, dst) = (end(route.src, route.src_gateway), end(route.dst, route.dst_gateway));
-            if way.is_back {
-                links.extend(given.iter().rev().map(|&link| self.things.opposite(link)));
-                Ends { src: dst, dst: src }
-            } else {
-                links.extend_from_slice(given);
-                Ends { src, dst }
+            collector.add(Way { from, to, ends: Ends { src, dst } }, links.iter().copied());
+            if route.symmetrical && from != to {
+                let back = links.iter().rev().map(|&link| self.things.opposite(link));
+                collector.add(Way { from: to, to: from, ends: Ends { src: dst, dst: src } }, back);
             }
-        }))
+        }
+        collector.finish().map_err(|double| self.declared_twice(zone, routes, double))
+    }
+
+    fn declared_twice(&self, zone: &ZoneDraft, routes: &[u32], (from, to): (u32, u32)) -> Located {
+        let both_ways = |route: &&RouteDraft| {
+            let members = self.members(route);
+            members == (from, to) || (route.symmetrical && members == (to, from))
+        };
+        let second = self.drafted(routes, false).filter(both_ways).nth(1);
+        let problem = format!(
+            "the route from {:?} to {:?} is declared twice",
+            self.name_of(zone.members[from as usize]),
+            self.name_of(zone.members[to as usize])
+        );
+        let advice = "remove one, or write symmetrical=\"NO\" on both if they differ by direction";
+        (Complaint::new(problem, advice), second.and_then(|route| route.line))
+    }
+
+    /// The members that a route joins, which was checked.
+    fn members(&self, route: &RouteDraft) -> (u32, u32) {
+        let member = |point| self.place_of(point).map_or(0, |(_, member)| member);
+        (member(route.src), member(route.dst))
     }
 
     /// The members that a route joins, once all is right with it.

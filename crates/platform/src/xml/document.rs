@@ -275,6 +275,13 @@ impl<'t> Document<'t> {
         }
         let mut count = 0;
         loop {
+            while count < ATTRIBUTES_MAX
+                && let Some((attribute, end)) = self.scanner.common_attribute()
+            {
+                self.scanner.at = end;
+                element.attributes.push(attribute);
+                count += 1;
+            }
             let is_spaced = self.scanner.skip_spaces();
             match self.scanner.peek() {
                 Some(b'>') => {

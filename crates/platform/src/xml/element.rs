@@ -192,15 +192,21 @@ impl<'t> Element<'t> {
         )
     }
 
-    /// The host, router or zone that an attribute names.
+    /// The host, router or zone that an attribute names, perhaps near the host found before.
     #[inline(always)]
-    pub(super) fn point(&self, name: &str, things: &Inventory) -> Result<Point, Error> {
+    pub(super) fn point(&self, name: &str, things: &Inventory, before: &mut u32) -> Result<Point, Error> {
         let value = self.required(name, "the name of a host, router or zone")?;
-        self.named_point(name, value, things)
+        self.named_point(name, value, things, before)
     }
 
-    pub(super) fn named_point(&self, name: &str, value: &str, things: &Inventory) -> Result<Point, Error> {
-        match things.point_named(value) {
+    pub(super) fn named_point(
+        &self,
+        name: &str,
+        value: &str,
+        things: &Inventory,
+        before: &mut u32,
+    ) -> Result<Point, Error> {
+        match things.point_near(value, before) {
             Some(point) => Ok(point),
             None => Err(self.no_point(name, value, things)),
         }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::ids::{LinkId, Point, ZoneId};
+use crate::inventory::Inventory;
 use crate::suggest;
 use crate::xml::document::Bookmark;
 use crate::xml::element::Element;
@@ -23,6 +24,17 @@ pub(super) struct Routes {
     failure: Option<Error>,
     /// The links of the one that is being read.
     links: Vec<LinkId>,
+    before: Before,
+}
+
+/// What was found last for each part of a route: the next route often names the same, or what was declared after it.
+#[derive(Default)]
+struct Before {
+    src: u32,
+    dst: u32,
+    gateways: [u32; 2],
+    /// By the place in the list, up to some.
+    links: [u32; 8],
 }
 
 impl<'t> Reader<'_, 't> {
@@ -69,6 +81,7 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
+    #[cold]
     pub(super) fn no_link(&self, element: &Element<'t>, name: &str) -> Error {
         let things = &self.builder.things;
         let (up, down) = (format!("{name}_UP"), format!("{name}_DOWN"));
@@ -84,9 +97,9 @@ impl<'t> Reader<'_, 't> {
 
     fn host_link(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "up", "down"])?;
-        let point = element.point("id", &self.builder.things)?;
-        let up = self.link_of(element, "up")?;
-        let down = self.link_of(element, "down")?;
+        let point = element.point("id", &self.builder.things, &mut self.routes.before.src)?;
+        let up = self.link_of(element, "up", 0)?;
+        let down = self.link_of(element, "down", 1)?;
         self.builder.star_up(zone, point, &[up]);
         self.builder.star_down(zone, point, &[down]);
         Ok(())
@@ -98,10 +111,12 @@ impl<'t> Reader<'_, 't> {
         let symmetrical = element
             .choice("symmetrical", &[("YES", true), ("NO", false), ("TRUE", true), ("FALSE", false)])?
             .unwrap_or(true);
-        let src = self.optional_point(element, "src")?;
-        let dst = self.optional_point(element, "dst")?;
-        let src_gateway = self.optional_point(element, "gw_src")?;
-        let dst_gateway = self.optional_point(element, "gw_dst")?;
+        let src = optional_point(element, "src", &self.builder.things, &mut self.routes.before.src)?;
+        let dst = optional_point(element, "dst", &self.builder.things, &mut self.routes.before.dst)?;
+        let src_gateway =
+            optional_point(element, "gw_src", &self.builder.things, &mut self.routes.before.gateways[0])?;
+        let dst_gateway =
+            optional_point(element, "gw_dst", &self.builder.things, &mut self.routes.before.gateways[1])?;
         match (src, dst) {
             (Some(src), Some(dst)) if src == dst && self.is_star(zone) => {
                 self.builder.star_loopback(zone, src, &self.routes.links);
@@ -144,10 +159,12 @@ impl<'t> Reader<'_, 't> {
     fn bypass(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["src", "dst", "gw_src", "gw_dst"])?;
         self.read_links(element)?;
-        let src = element.point("src", &self.builder.things)?;
-        let dst = element.point("dst", &self.builder.things)?;
-        let src_gateway = self.optional_point(element, "gw_src")?;
-        let dst_gateway = self.optional_point(element, "gw_dst")?;
+        let src = element.point("src", &self.builder.things, &mut self.routes.before.src)?;
+        let dst = element.point("dst", &self.builder.things, &mut self.routes.before.dst)?;
+        let src_gateway =
+            optional_point(element, "gw_src", &self.builder.things, &mut self.routes.before.gateways[0])?;
+        let dst_gateway =
+            optional_point(element, "gw_dst", &self.builder.things, &mut self.routes.before.gateways[1])?;
         let links = self.routes.links.iter().copied();
         self.builder.bypass(zone, src, dst, links).optional_gateways(src_gateway, dst_gateway);
         Ok(())
@@ -163,15 +180,6 @@ impl<'t> Reader<'_, 't> {
         self.builder.routing_of(zone).is_some_and(crate::zone::Routing::is_star)
     }
 
-    /// An end of a route; absent, empty or `*` is the centre of a star.
-    #[inline(always)]
-    fn optional_point(&self, element: &Element<'t>, name: &str) -> Result<Option<Point>, Error> {
-        match element.filled(name) {
-            None | Some("*") => Ok(None),
-            Some(value) => element.named_point(name, value, &self.builder.things).map(Some),
-        }
-    }
-
     /// The links of a route, into `routes.links`.
     fn read_links(&mut self, element: &Element<'t>) -> Result<(), Error> {
         self.routes.links.clear();
@@ -181,17 +189,18 @@ impl<'t> Reader<'_, 't> {
                 return Err(child.unexpected(element.tag(), &["link_ctn"]));
             }
             child.allow(&["id", "direction"])?;
-            let link = self.crossed_link(&child)?;
+            let place = self.routes.links.len();
+            let link = self.crossed_link(&child, place)?;
             self.routes.links.push(link);
         }
         Ok(())
     }
 
-    fn crossed_link(&self, element: &Element<'t>) -> Result<LinkId, Error> {
+    fn crossed_link(&mut self, element: &Element<'t>, place: usize) -> Result<LinkId, Error> {
         let name = element.required("id", "the name of a link")?;
         let directions = [("UP", Direction::Up), ("DOWN", Direction::Down), ("NONE", Direction::None)];
         let half = match element.choice("direction", &directions)?.unwrap_or(Direction::None) {
-            Direction::None => return self.link_of(element, "id"),
+            Direction::None => return self.link_of(element, "id", place),
             Direction::Up => "UP",
             Direction::Down => "DOWN",
         };
@@ -205,8 +214,28 @@ impl<'t> Reader<'_, 't> {
         })
     }
 
-    fn link_of(&self, element: &Element<'t>, attribute: &str) -> Result<LinkId, Error> {
+    #[inline(always)]
+    fn link_of(&mut self, element: &Element<'t>, attribute: &str, place: usize) -> Result<LinkId, Error> {
         let name = element.required(attribute, "the name of a link")?;
-        self.builder.link_named(name).ok_or_else(|| self.no_link(element, name))
+        let before = &mut self.routes.before.links;
+        let before = &mut before[place % before.len()];
+        match self.builder.things.link_names.find_near(name, before) {
+            Some(link) => Ok(LinkId(link)),
+            None => Err(self.no_link(element, name)),
+        }
+    }
+}
+
+/// An end of a route; absent, empty or `*` is the centre of a star.
+#[inline(always)]
+fn optional_point(
+    element: &Element<'_>,
+    name: &str,
+    things: &Inventory,
+    before: &mut u32,
+) -> Result<Option<Point>, Error> {
+    match element.filled(name) {
+        None | Some("*") => Ok(None),
+        Some(value) => element.named_point(name, value, things, before).map(Some),
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! What a document has before its first mistake is read once; where the mistake is gets counted when there is one.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::Complaint;
 use crate::xml::characters::{
-    NAME, NAME_START, SPACE, is, is_name, is_name_start, is_xml, is_xml_byte_of_ascii, past,
+    NAME, NAME_START, SPACE, VALUE, is, is_name, is_name_start, is_xml, is_xml_byte_of_ascii, past,
 };
+use crate::xml::element::Attribute;
 
 /// Why a text is not a document, or none that is read, and the line to look at.
 #[derive(Debug)]
@@ -155,6 +157,26 @@ impl<'t> Scanner<'t> {
             return Ok(("", self.since(start)));
         }
         self.uncommon_name()
+    }
+
+    /// An attribute as most are, and where it ends: a space, a name of ASCII without a prefix, and a value that is what it says.
+    #[inline]
+    pub(super) fn common_attribute(&self) -> Option<(Attribute<'t>, usize)> {
+        let bytes = self.bytes;
+        if self.peek() != Some(b' ') {
+            return None;
+        }
+        let start = self.at + 1;
+        let end = past(bytes, start, NAME);
+        let &[b'=', quote @ (b'"' | b'\'')] = bytes.get(end..end + 2)? else { return None };
+        let first = end + 2;
+        let last = past(bytes, first, VALUE);
+        let name = &self.text[start..end];
+        if !is(bytes[start], NAME_START) || *bytes.get(last)? != quote || name == "xmlns" {
+            return None;
+        }
+        let value = Cow::Borrowed(&self.text[first..last]);
+        Some((Attribute { start, is_prefixed: false, name, value }, last + 1))
     }
 
     /// One with a colon, or with letters beyond ASCII; or none.
