@@ -36,7 +36,7 @@ impl PlatformBuilder {
         }
         match self.zone_records() {
             Ok(zones) => {
-                self.things.shrink();
+                self.things.settle();
                 Ok(Platform {
                     name: self.name,
                     things: self.things,

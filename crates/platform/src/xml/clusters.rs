@@ -105,7 +105,7 @@ impl<'t> Reader<'_, 't> {
                 break;
             }
             let name = format!("{prefix}{number}{suffix}");
-            let host = self.builder.host(zone, &name, speeds[0]).power_states(&speeds, 0).cores(cores).id();
+            let host = self.builder.host_of(zone, &name, &speeds).power_states(&speeds, 0).cores(cores).id();
             let up = self.builder.link(zone, &format!("link_{name}_UP"), bandwidth, latency).id();
             let down = self.builder.link(zone, &format!("link_{name}_DOWN"), bandwidth, latency).id();
             self.builder.star_up(zone, host, &[up]);
@@ -131,7 +131,7 @@ impl<'t> Reader<'_, 't> {
         let outwards = element.parsed_required("bw_out", "a bandwidth", units::parse_bandwidth)?;
         let coordinates = read_coordinates(element)?;
         let host =
-            self.builder.host(zone, name, speeds[0]).power_states(&speeds, 0).coordinates(coordinates).id();
+            self.builder.host_of(zone, name, &speeds).power_states(&speeds, 0).coordinates(coordinates).id();
         let up = self.builder.link(zone, &format!("link_{name}_UP"), outwards, 0.0).id();
         let down = self.builder.link(zone, &format!("link_{name}_DOWN"), inwards, 0.0).id();
         self.builder.star_up(zone, host, &[up]);

@@ -160,7 +160,7 @@ impl<'d, 't> Reader<'d, 't> {
         let pstate = element.parsed("pstate", read_count)?.unwrap_or(0);
         let mut host = self
             .builder
-            .host(zone, name, speeds[0])
+            .host_of(zone, name, &speeds)
             .power_states(&speeds, pstate as usize)
             .cores(read_cores(element)?);
         if let Some(coordinates) = element.filled("coordinates").map(|_| read_coordinates(element)) {
@@ -174,8 +174,7 @@ impl<'d, 't> Reader<'d, 't> {
             match child.tag() {
                 "prop" => {
                     let (key, value) = read_property(&child)?;
-                    let properties = self.builder.things.host_properties.entry(id).or_default();
-                    properties.insert(key.to_owned(), value.to_owned());
+                    self.builder.host_property(id, key, value);
                 }
                 "disk" => self.disk(id, &child)?,
                 _ => return Err(child.unexpected("host", &["prop", "disk"])),
