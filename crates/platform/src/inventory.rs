@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::ids::{DiskId, HostId, LinkId, Point, RouterId, ZoneId};
 use crate::names::NameTable;
+use crate::properties::PropertyTable;
 
-/// Properties of a host, a link, a disk or a zone.
+/// Properties of a zone.
 pub(crate) type Properties = BTreeMap<String, String>;
 
 /// How flows share a link.
@@ -67,7 +68,7 @@ pub(crate) struct Inventory {
     pub(crate) hosts: Vec<HostRecord>,
     pub(crate) speeds: Vec<f64>,
     pub(crate) host_coordinates: BTreeMap<HostId, [f64; 3]>,
-    pub(crate) host_properties: BTreeMap<HostId, Properties>,
+    pub(crate) host_properties: PropertyTable,
     pub(crate) router_names: NameTable,
     pub(crate) routers: Vec<RouterRecord>,
     pub(crate) router_coordinates: BTreeMap<RouterId, [f64; 3]>,
@@ -76,10 +77,10 @@ pub(crate) struct Inventory {
     pub(crate) links: Vec<LinkRecord>,
     pub(crate) link_levels: BTreeMap<LinkId, Vec<f64>>,
     pub(crate) link_concurrency: BTreeMap<LinkId, u32>,
-    pub(crate) link_properties: BTreeMap<LinkId, Properties>,
+    pub(crate) link_properties: PropertyTable,
     pub(crate) disks: Vec<DiskRecord>,
     pub(crate) disks_of: BTreeMap<HostId, Vec<DiskId>>,
-    pub(crate) disk_properties: BTreeMap<DiskId, Properties>,
+    pub(crate) disk_properties: PropertyTable,
 }
 
 impl Inventory {
@@ -92,6 +93,15 @@ impl Inventory {
             return Some(Point::Router(RouterId(at)));
         }
         self.zone_names.find(name).map(|at| Point::Zone(ZoneId(at)))
+    }
+
+    /// The same, perhaps near the host found before ([`NameTable::find_near`]).
+    #[inline]
+    pub(crate) fn point_near(&self, name: &str, before: &mut u32) -> Option<Point> {
+        match self.host_names.find_near(name, before) {
+            Some(at) => Some(Point::Host(HostId(at))),
+            None => self.point_named(name),
+        }
     }
 
     pub(crate) fn point_name(&self, point: Point) -> &str {
@@ -129,11 +139,15 @@ impl Inventory {
         }
     }
 
-    pub(crate) fn shrink(&mut self) {
+    /// Once everything is there: in order, and without room for more.
+    pub(crate) fn settle(&mut self) {
         for table in
             [&mut self.host_names, &mut self.router_names, &mut self.zone_names, &mut self.link_names]
         {
             table.shrink();
+        }
+        for table in [&mut self.host_properties, &mut self.link_properties, &mut self.disk_properties] {
+            table.sort();
         }
         self.hosts.shrink_to_fit();
         self.links.shrink_to_fit();

@@ -40,6 +40,7 @@ mod inventory;
 mod names;
 mod platform;
 mod profile;
+mod properties;
 mod routing;
 pub mod suggest;
 pub mod svg;

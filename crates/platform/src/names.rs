@@ -34,13 +34,34 @@ impl NameTable {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.index.find(hash(name), |&at| self.get(at as usize) == name).copied()
+        self.index.find(hash(name), |&at| self.is_at(at as usize, name)).copied()
+    }
+
+    /// The same where a name is likely to be that found before, or the one after it, as in most files: these are looked at first.
+    #[inline]
+    pub(crate) fn find_near(&self, name: &str, before: &mut u32) -> Option<u32> {
+        for guess in [*before, before.saturating_add(1)] {
+            if (guess as usize) < self.len() && self.is_at(guess as usize, name) {
+                *before = guess;
+                return Some(guess);
+            }
+        }
+        let found = self.find(name)?;
+        *before = found;
+        Some(found)
+    }
+
+    /// The same as comparing what [`NameTable::get`] gives, and less to check.
+    #[inline]
+    fn is_at(&self, position: usize, name: &str) -> bool {
+        let start = if position == 0 { 0 } else { self.ends[position - 1] as usize };
+        self.text.as_bytes()[start..self.ends[position] as usize] == *name.as_bytes()
     }
 
     /// Adds a name at the end and returns its position.
     pub(crate) fn insert(&mut self, name: &str) -> Result<u32, Refusal> {
         let hashed = hash(name);
-        if let Some(&at) = self.index.find(hashed, |&at| self.get(at as usize) == name) {
+        if let Some(&at) = self.index.find(hashed, |&at| self.is_at(at as usize, name)) {
             return Err(Refusal::Taken(at));
         }
         if self.index.len() == self.index.capacity() {
@@ -104,6 +125,15 @@ mod tests {
         assert_eq!(table.insert("n7"), Err(Refusal::Taken(7)));
         assert_eq!(table.find("n999"), Some(999));
         assert_eq!(table.find("n1000"), None);
+        let mut before = 0;
+        for (name, found) in
+            [("n0", Some(0)), ("n1", Some(1)), ("n1", Some(1)), ("n998", Some(998)), ("n999", Some(999))]
+        {
+            assert_eq!(table.find_near(name, &mut before), found);
+        }
+        assert_eq!((table.find_near("n1000", &mut before), before), (None, 999));
+        before = u32::MAX;
+        assert_eq!((table.find_near("n7", &mut before), before), (Some(7), 7));
         assert_eq!(table.get(0), "n0");
         assert_eq!(table.iter().count(), 1000);
     }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::ids::{DiskId, HostId, LinkId, Point, RouterId, ZoneId};
 use crate::inventory::{Inventory, Properties, Sharing};
 use crate::profile::ProfileBinding;
+use crate::properties::PropertiesOf;
 use crate::suggest;
 use crate::zone::{Routing, ZoneRecord};
 
@@ -138,7 +139,7 @@ impl Platform {
             latency: record.latency,
             sharing: record.sharing,
             concurrency: self.things.link_concurrency.get(&id).copied(),
-            properties: self.things.link_properties.get(&id),
+            properties: self.things.link_properties.of(id.0),
         }
     }
 
@@ -157,7 +158,7 @@ impl Platform {
             read_bandwidth: record.read_bandwidth,
             write_bandwidth: record.write_bandwidth,
             readwrite_bandwidth: record.readwrite_bandwidth,
-            properties: self.things.disk_properties.get(&id),
+            properties: self.things.disk_properties.of(id.0),
         }
     }
 
@@ -283,15 +284,15 @@ impl<'a> Host<'a> {
 
     /// A property of the host; a host of a cluster has the cluster's.
     pub fn property(&self, key: &str) -> Option<&'a str> {
-        let own = self.platform.things.host_properties.get(&self.id).and_then(|own| own.get(key));
-        own.or_else(|| self.inherited()?.get(key)).map(String::as_str)
+        let own = self.platform.things.host_properties.of(self.id.0).get(key);
+        own.or_else(|| self.inherited()?.get(key).map(String::as_str))
     }
 
     /// All properties, by name.
     pub fn properties(&self) -> BTreeMap<&'a str, &'a str> {
-        let own = self.platform.things.host_properties.get(&self.id);
-        let pairs = self.inherited().into_iter().chain(own).flatten();
-        pairs.map(|(key, value)| (key.as_str(), value.as_str())).collect()
+        let own = self.platform.things.host_properties.of(self.id.0);
+        let inherited = self.inherited().into_iter().flatten();
+        inherited.map(|(key, value)| (key.as_str(), value.as_str())).chain(own.iter()).collect()
     }
 
     fn inherited(&self) -> Option<&'a Properties> {
@@ -317,18 +318,18 @@ pub struct Link<'a> {
     pub sharing: Sharing,
     /// How many flows it takes at once, if limited.
     pub concurrency: Option<u32>,
-    properties: Option<&'a Properties>,
+    properties: PropertiesOf<'a>,
 }
 
 impl<'a> Link<'a> {
     /// A property of the link.
     pub fn property(&self, key: &str) -> Option<&'a str> {
-        self.properties?.get(key).map(String::as_str)
+        self.properties.get(key)
     }
 
     /// All properties, by name.
     pub fn properties(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        self.properties.into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str()))
+        self.properties.iter()
     }
 }
 
@@ -347,18 +348,18 @@ pub struct Disk<'a> {
     pub write_bandwidth: f64,
     /// Bytes a second of reads and writes together.
     pub readwrite_bandwidth: f64,
-    properties: Option<&'a Properties>,
+    properties: PropertiesOf<'a>,
 }
 
 impl<'a> Disk<'a> {
     /// A property of the disk.
     pub fn property(&self, key: &str) -> Option<&'a str> {
-        self.properties?.get(key).map(String::as_str)
+        self.properties.get(key)
     }
 
     /// All properties, by name.
     pub fn properties(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        self.properties.into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str()))
+        self.properties.iter()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::builder::{PlatformBuilder, ZoneDraft};
 use crate::error::{Complaint, Error};
 use crate::ids::{LinkId, Point, RouterId, ZoneId};
 use crate::platform::Platform;
-use crate::routing::declared::{DeclaredRoutes, OneWay};
+use crate::routing::declared::{Collector, DeclaredRoutes, Way};
 use crate::routing::dijkstra::Dijkstra;
 use crate::routing::floyd::{Floyd, MEMBERS_MAX};
 use crate::routing::star::Star;
@@ -36,7 +36,7 @@ impl PlatformBuilder {
         }
         match self.zone_records() {
             Ok(zones) => {
-                self.things.shrink();
+                self.things.settle();
                 Ok(Platform {
                     name: self.name,
                     things: self.things,
@@ -71,9 +71,9 @@ impl PlatformBuilder {
     }
 
     fn zone_records(&mut self) -> Result<Vec<ZoneRecord>, Located> {
-        let mut by_zone: Vec<Vec<RouteDraft>> = self.drafts.iter().map(|_| Vec::new()).collect();
-        for draft in &self.routes {
-            by_zone[draft.zone.index()].push(*draft);
+        let mut by_zone: Vec<Vec<u32>> = self.drafts.iter().map(|_| Vec::new()).collect();
+        for (at, draft) in (0..).zip(&self.routes) {
+            by_zone[draft.zone.index()].push(at);
         }
         let mut stars: Vec<Star> =
             self.drafts.iter_mut().map(|draft| std::mem::take(&mut draft.star)).collect();
@@ -108,7 +108,7 @@ impl PlatformBuilder {
         Ok(records)
     }
 
-    fn local(&mut self, zone: ZoneId, routes: &[RouteDraft], star: Star) -> Result<Local, Located> {
+    fn local(&mut self, zone: ZoneId, routes: &[u32], star: Star) -> Result<Local, Located> {
         let draft = &mut self.drafts[zone.index()];
         let routing = draft.routing;
         if let Some(cluster) = draft.cluster.take() {
@@ -116,7 +116,7 @@ impl PlatformBuilder {
         }
         let draft = &self.drafts[zone.index()];
         if !routing.takes_routes()
-            && let Some(route) = routes.iter().find(|route| !route.bypass)
+            && let Some(route) = self.drafted(routes, false).next()
         {
             return Err((
                 Complaint::new(
@@ -144,8 +144,7 @@ impl PlatformBuilder {
             Routing::Floyd => Local::Floyd(Floyd::new(self.declared(draft, routes)?)),
             Routing::Dijkstra => {
                 let declared = self.declared(draft, routes)?;
-                let ends =
-                    routes.iter().filter(|route| !route.bypass).flat_map(|route| [route.src, route.dst]);
+                let ends = self.drafted(routes, false).flat_map(|route| [route.src, route.dst]);
                 let members = ends.filter_map(|point| self.place_of(point)).map(|(_, member)| member);
                 Local::Dijkstra(Dijkstra::new(declared, members))
             }
@@ -160,57 +159,77 @@ impl PlatformBuilder {
         })
     }
 
-    fn declared(&self, zone: &ZoneDraft, routes: &[RouteDraft]) -> Result<DeclaredRoutes, Located> {
-        let mut links = Vec::new();
-        let mut ways: Vec<(OneWay, Option<u32>)> = Vec::new();
-        for route in routes.iter().filter(|route| !route.bypass) {
-            let located = |complaint| (complaint, route.line);
-            let (from, to) = (
-                self.member(route, route.src).map_err(located)?,
-                self.member(route, route.dst).map_err(located)?,
-            );
-            let src = self.end(route.src, route.src_gateway, "gw_src").map_err(located)?;
-            let dst = self.end(route.dst, route.dst_gateway, "gw_dst").map_err(located)?;
-            let given = &self.route_links[route.links.0 as usize..route.links.1 as usize];
-            if given.is_empty() {
-                let problem = format!(
-                    "the route from {:?} to {:?} has no links",
-                    self.name_of(route.src),
-                    self.name_of(route.dst)
-                );
-                return Err(located(Complaint::new(problem, "name at least one link")));
-            }
-            let start = links.len() as u32;
-            links.extend_from_slice(given);
-            ways.push((
-                OneWay { from, to, links: (start, links.len() as u32), ends: Ends { src, dst } },
-                route.line,
-            ));
+    fn declared(&self, zone: &ZoneDraft, routes: &[u32]) -> Result<DeclaredRoutes, Located> {
+        let mut counts = vec![0; zone.members.len()];
+        for route in self.drafted(routes, false) {
+            let (from, to) = self.checked(route).map_err(|complaint| (complaint, route.line))?;
+            counts[from as usize] += 1;
             if route.symmetrical && from != to {
-                let start = links.len() as u32;
-                links.extend(given.iter().rev().map(|&link| self.things.opposite(link)));
-                let ends = Ends { src: dst, dst: src };
-                ways.push((
-                    OneWay { from: to, to: from, links: (start, links.len() as u32), ends },
-                    route.line,
-                ));
+                counts[to as usize] += 1;
             }
         }
-        ways.sort_by_key(|(way, _)| (way.from, way.to));
-        let double =
-            ways.windows(2).find(|pair| (pair[0].0.from, pair[0].0.to) == (pair[1].0.from, pair[1].0.to));
-        if let Some([(way, first), (_, second)]) = double {
-            let (from, to) = (zone.members[way.from as usize], zone.members[way.to as usize]);
-            let problem = format!(
-                "the route from {:?} to {:?} is declared twice",
-                self.name_of(from),
-                self.name_of(to)
-            );
-            let advice = "remove one, or write symmetrical=\"NO\" on both if they differ by direction";
-            return Err((Complaint::new(problem, advice), (*first).max(*second)));
+        let mut collector = Collector::new(&counts, zone.has_zones);
+        for route in self.drafted(routes, false) {
+            let (from, to) = self.members(route);
+            let links = self.links_of(route);
+            let end = |point, gateway: Option<Point>| match point {
+                Point::Zone(_) => gateway.unwrap_or(point),
+                Point::Host(_) | Point::Router(_) => point,
+            };
+            let (src, dst) = (end(route.src, route.src_gateway), end(route.dst, route.dst_gateway));
+            collector.add(Way { from, to, ends: Ends { src, dst } }, links.iter().copied());
+            if route.symmetrical && from != to {
+                let back = links.iter().rev().map(|&link| self.things.opposite(link));
+                collector.add(Way { from: to, to: from, ends: Ends { src: dst, dst: src } }, back);
+            }
         }
-        let ways = ways.into_iter().map(|(way, _)| way).collect();
-        Ok(DeclaredRoutes::new(zone.members.len(), ways, &links, zone.has_zones))
+        collector.finish().map_err(|double| self.declared_twice(zone, routes, double))
+    }
+
+    fn declared_twice(&self, zone: &ZoneDraft, routes: &[u32], (from, to): (u32, u32)) -> Located {
+        let both_ways = |route: &&RouteDraft| {
+            let members = self.members(route);
+            members == (from, to) || (route.symmetrical && members == (to, from))
+        };
+        let second = self.drafted(routes, false).filter(both_ways).nth(1);
+        let problem = format!(
+            "the route from {:?} to {:?} is declared twice",
+            self.name_of(zone.members[from as usize]),
+            self.name_of(zone.members[to as usize])
+        );
+        let advice = "remove one, or write symmetrical=\"NO\" on both if they differ by direction";
+        (Complaint::new(problem, advice), second.and_then(|route| route.line))
+    }
+
+    /// The members that a route joins, which was checked.
+    fn members(&self, route: &RouteDraft) -> (u32, u32) {
+        let member = |point| self.place_of(point).map_or(0, |(_, member)| member);
+        (member(route.src), member(route.dst))
+    }
+
+    /// The members that a route joins, once all is right with it.
+    fn checked(&self, route: &RouteDraft) -> Result<(u32, u32), Complaint> {
+        let (from, to) = (self.member(route, route.src)?, self.member(route, route.dst)?);
+        self.end(route.src, route.src_gateway, "gw_src")?;
+        self.end(route.dst, route.dst_gateway, "gw_dst")?;
+        if self.links_of(route).is_empty() {
+            let problem = format!(
+                "the route from {:?} to {:?} has no links",
+                self.name_of(route.src),
+                self.name_of(route.dst)
+            );
+            return Err(Complaint::new(problem, "name at least one link"));
+        }
+        Ok((from, to))
+    }
+
+    fn links_of(&self, route: &RouteDraft) -> &[LinkId] {
+        &self.route_links[route.links.0 as usize..route.links.1 as usize]
+    }
+
+    /// Of these routes, the bypasses or the others.
+    fn drafted<'s>(&'s self, routes: &'s [u32], bypasses: bool) -> impl Iterator<Item = &'s RouteDraft> {
+        routes.iter().map(|&at| &self.routes[at as usize]).filter(move |route| route.bypass == bypasses)
     }
 
     fn finished_star(&self, zone: &ZoneDraft, mut star: Star) -> Star {
@@ -271,13 +290,12 @@ impl PlatformBuilder {
     fn bypasses(
         &self,
         zone: ZoneId,
-        routes: &[RouteDraft],
+        routes: &[u32],
     ) -> Result<(BTreeMap<(u32, u32), Box<[LinkId]>>, BTreeMap<(ZoneId, ZoneId), ZoneBypass>), Located> {
         let (mut plain, mut between) = (BTreeMap::new(), BTreeMap::new());
-        for route in routes.iter().filter(|route| route.bypass) {
+        for route in self.drafted(routes, true) {
             let located = |complaint| (complaint, route.line);
-            let links: Box<[LinkId]> =
-                self.route_links[route.links.0 as usize..route.links.1 as usize].into();
+            let links: Box<[LinkId]> = self.links_of(route).into();
             let double = if let (Point::Zone(src), Point::Zone(dst)) = (route.src, route.dst) {
                 for (point, inner) in [(route.src, src), (route.dst, dst)] {
                     if !self.is_inside(point, zone) {

@@ -119,8 +119,13 @@ impl PlatformBuilder {
 
     /// A host of one core and one power state, to be refined: `b.host(zone, "a", 1e9).cores(4).id()`.
     pub fn host(&mut self, zone: ZoneId, name: &str, speed: f64) -> HostBuilder<'_> {
+        self.host_of(zone, name, &[speed])
+    }
+
+    /// The same with the speed in each power state.
+    pub(crate) fn host_of(&mut self, zone: ZoneId, name: &str, speeds: &[f64]) -> HostBuilder<'_> {
         self.check_member(zone, "host", name);
-        let id = self.add_host(zone, name, &[speed], 1);
+        let id = self.add_host(zone, name, speeds, 1);
         HostBuilder { builder: self, id }
     }
 
@@ -207,10 +212,16 @@ impl PlatformBuilder {
         }
     }
 
+    /// A property of a host.
+    pub(crate) fn host_property(&mut self, host: HostId, key: &str, value: &str) {
+        let kept = self.things.host_properties.insert(host.0, key, value);
+        self.check_kept(kept);
+    }
+
     /// A property of a link.
     pub fn link_property(&mut self, link: LinkId, key: &str, value: &str) {
-        let properties = self.things.link_properties.entry(link).or_default();
-        properties.insert(key.to_owned(), value.to_owned());
+        let kept = self.things.link_properties.insert(link.0, key, value);
+        self.check_kept(kept);
     }
 
     /// How many flows a link takes at once.
@@ -264,6 +275,16 @@ impl PlatformBuilder {
         if self.failure.is_none() {
             self.failure = Some(complaint.at(&self.name, self.line));
         }
+    }
+
+    /// Keeps this mistake, unless there is one.
+    pub(crate) fn fail_with(&mut self, failure: Error) {
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Forgets the first mistake, which the caller keeps.
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
     }
 
     pub(crate) fn routing_of(&self, zone: ZoneId) -> Option<Routing> {
@@ -407,6 +428,16 @@ impl PlatformBuilder {
                 "shorten the names or declare fewer things",
             ),
         });
+    }
+
+    /// Whether there was room for a property.
+    fn check_kept(&mut self, kept: Result<(), Refusal>) {
+        if kept.is_err() {
+            self.fail(Complaint::new(
+                "the properties of the platform exceed 4 GiB",
+                "shorten them or give fewer things properties",
+            ));
+        }
     }
 
     fn add_member(&mut self, zone: ZoneId, point: Point) -> u32 {

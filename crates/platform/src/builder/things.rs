@@ -25,9 +25,17 @@ impl HostBuilder<'_> {
 
     /// The speed in each power state, and the state it starts in.
     pub fn power_states(self, speeds: &[f64], start: usize) -> Self {
-        let name = match self.builder.things.hosts.get(self.id.index()) {
-            Some(_) => self.builder.things.host_names.get(self.id.index()).to_owned(),
-            None => return self,
+        if self.id.index() >= self.builder.things.hosts.len() {
+            return self;
+        }
+        // Its name is for messages: most hosts need none.
+        let is_odd =
+            start >= speeds.len() || speeds.iter().any(|speed| !(speed.is_finite() && *speed >= 0.0));
+        let is_told = is_odd || speeds.len() > u16::MAX as usize;
+        let name = if is_told {
+            self.builder.things.host_names.get(self.id.index()).to_owned()
+        } else {
+            String::new()
         };
         if start >= speeds.len() {
             self.builder.fail(Complaint::new(
@@ -51,8 +59,7 @@ impl HostBuilder<'_> {
 
     /// A property.
     pub fn property(self, key: &str, value: &str) -> Self {
-        let properties = self.builder.things.host_properties.entry(self.id).or_default();
-        properties.insert(key.to_owned(), value.to_owned());
+        self.builder.host_property(self.id, key, value);
         self
     }
 
@@ -115,8 +122,8 @@ impl DiskBuilder<'_> {
 
     /// A property.
     pub fn property(self, key: &str, value: &str) -> Self {
-        let properties = self.builder.things.disk_properties.entry(self.id).or_default();
-        properties.insert(key.to_owned(), value.to_owned());
+        let kept = self.builder.things.disk_properties.insert(self.id.0, key, value);
+        self.builder.check_kept(kept);
         self
     }
 

@@ -258,18 +258,19 @@ mod tests {
 
     use super::*;
     use crate::ids::{HostId, LinkId, Point};
-    use crate::routing::declared::OneWay;
+    use crate::routing::declared::{Collector, Way};
 
+    /// From, to, and how many links.
     fn routes(members: usize, ways: impl IntoIterator<Item = (u32, u32, u32)>) -> DeclaredRoutes {
-        let links = vec![LinkId(0); 8];
-        let point = Point::Host(HostId(0));
-        let way = |(from, to, length)| OneWay {
-            from,
-            to,
-            links: (0, length),
-            ends: Ends { src: point, dst: point },
-        };
-        DeclaredRoutes::new(members, ways.into_iter().map(way).collect(), &links, false)
+        let ends = Ends { src: Point::Host(HostId(0)), dst: Point::Host(HostId(0)) };
+        let ways: Vec<(u32, u32, u32)> = ways.into_iter().collect();
+        let mut counts = vec![0; members];
+        ways.iter().for_each(|(from, ..)| counts[*from as usize] += 1);
+        let mut collector = Collector::new(&counts, false);
+        for (from, to, length) in ways {
+            collector.add(Way { from, to, ends }, (0..length).map(|_| LinkId(0)));
+        }
+        collector.finish().unwrap_or_else(|double| panic!("{double:?}"))
     }
 
     proptest! {

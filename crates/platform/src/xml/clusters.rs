@@ -19,12 +19,8 @@ enum Shape {
     Dragonfly,
 }
 
-impl<'a, 'input> Reader<'a, 'input> {
-    pub(super) fn cluster(
-        &mut self,
-        parent: Option<ZoneId>,
-        element: Element<'a, 'input>,
-    ) -> Result<(), Error> {
+impl<'t> Reader<'_, 't> {
+    pub(super) fn cluster(&mut self, parent: Option<ZoneId>, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&[
             "id",
             "prefix",
@@ -46,11 +42,12 @@ impl<'a, 'input> Reader<'a, 'input> {
             "router_id",
         ])?;
         let mut properties = Properties::new();
-        for child in element.children() {
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
             if child.tag() != "prop" {
                 return Err(child.unexpected("cluster", &["prop"]));
             }
-            let (key, value) = read_property(child)?;
+            let (key, value) = read_property(&child)?;
             properties.insert(key.to_owned(), value.to_owned());
         }
         // FATPIPE private links act as SHARED ones.
@@ -69,23 +66,23 @@ impl<'a, 'input> Reader<'a, 'input> {
                 "the numbers of its hosts: radical=\"0-15\"",
                 read_radical,
             )?,
-            speeds: read_speeds(&element)?,
-            cores: read_cores(&element)?,
+            speeds: read_speeds(element)?,
+            cores: read_cores(element)?,
             bandwidth: element.parsed_required("bw", "the bandwidth of a link", units::parse_bandwidth)?,
             latency: element.parsed_required("lat", "the latency of a link", units::parse_time)?,
             private: element.choice("sharing_policy", &policies)?.unwrap_or(PrivateLinks::SplitDuplex),
-            backbone: self.cluster_backbone(&element)?,
-            loopback: cluster_loopback(&element)?,
+            backbone: self.cluster_backbone(element)?,
+            loopback: cluster_loopback(element)?,
             limiter: element.parsed("limiter_link", units::parse_bandwidth)?.filter(|limit| *limit > 0.0),
             router: element.filled("router_id").map(str::to_owned),
-            topology: read_topology(&element)?,
+            topology: read_topology(element)?,
             properties,
         };
         self.builder.cluster(parent, spec);
         Ok(())
     }
 
-    fn cluster_backbone(&mut self, element: &Element<'a, 'input>) -> Result<Option<BackboneSpec>, Error> {
+    fn cluster_backbone(&mut self, element: &Element<'t>) -> Result<Option<BackboneSpec>, Error> {
         let sharing = element
             .choice("bb_sharing_policy", &[("SHARED", Sharing::Shared), ("FATPIPE", Sharing::FatPipe)])?
             .unwrap_or(Sharing::Shared);
@@ -93,14 +90,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(pair.map(|(bandwidth, latency)| BackboneSpec { bandwidth, latency, sharing }))
     }
 
-    pub(super) fn cabinet(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    pub(super) fn cabinet(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "prefix", "suffix", "radical", "speed", "bw", "lat", "core"])?;
         let prefix = element.attribute("prefix").unwrap_or("");
         let suffix = element.attribute("suffix").unwrap_or("");
         let radical =
             element.parsed_required("radical", "the numbers of its hosts: radical=\"0-15\"", read_radical)?;
-        let speeds = read_speeds(&element)?;
-        let cores = read_cores(&element)?;
+        let speeds = read_speeds(element)?;
+        let cores = read_cores(element)?;
         let bandwidth = element.parsed_required("bw", "the bandwidth of a link", units::parse_bandwidth)?;
         let latency = element.parsed_required("lat", "the latency of a link", units::parse_time)?;
         for number in radical.into_iter().flatten() {
@@ -108,7 +105,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 break;
             }
             let name = format!("{prefix}{number}{suffix}");
-            let host = self.builder.host(zone, &name, speeds[0]).power_states(&speeds, 0).cores(cores).id();
+            let host = self.builder.host_of(zone, &name, &speeds).power_states(&speeds, 0).cores(cores).id();
             let up = self.builder.link(zone, &format!("link_{name}_UP"), bandwidth, latency).id();
             let down = self.builder.link(zone, &format!("link_{name}_DOWN"), bandwidth, latency).id();
             self.builder.star_up(zone, host, &[up]);
@@ -117,7 +114,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
-    pub(super) fn peer(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    pub(super) fn peer(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&[
             "id",
             "speed",
@@ -129,20 +126,20 @@ impl<'a, 'input> Reader<'a, 'input> {
             "state_file",
         ])?;
         let name = element.required("id", "a name")?;
-        let speeds = read_speeds(&element)?;
+        let speeds = read_speeds(element)?;
         let inwards = element.parsed_required("bw_in", "a bandwidth", units::parse_bandwidth)?;
         let outwards = element.parsed_required("bw_out", "a bandwidth", units::parse_bandwidth)?;
-        let coordinates = read_coordinates(&element)?;
+        let coordinates = read_coordinates(element)?;
         let host =
-            self.builder.host(zone, name, speeds[0]).power_states(&speeds, 0).coordinates(coordinates).id();
+            self.builder.host_of(zone, name, &speeds).power_states(&speeds, 0).coordinates(coordinates).id();
         let up = self.builder.link(zone, &format!("link_{name}_UP"), outwards, 0.0).id();
         let down = self.builder.link(zone, &format!("link_{name}_DOWN"), inwards, 0.0).id();
         self.builder.star_up(zone, host, &[up]);
         self.builder.star_down(zone, host, &[down]);
-        self.host_profiles(host, &element)
+        self.host_profiles(host, element)
     }
 
-    pub(super) fn backbone(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    pub(super) fn backbone(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "bandwidth", "latency"])?;
         let name = element.required("id", "a name")?;
         let bandwidth = element.parsed_required("bandwidth", "a bandwidth", units::parse_bandwidth)?;
@@ -153,14 +150,14 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 }
 
-fn cluster_loopback(element: &Element<'_, '_>) -> Result<Option<LoopbackSpec>, Error> {
+fn cluster_loopback(element: &Element<'_>) -> Result<Option<LoopbackSpec>, Error> {
     let pair = bandwidth_and_latency(element, "loopback_bw", "loopback_lat")?;
     Ok(pair.map(|(bandwidth, latency)| LoopbackSpec { bandwidth, latency }))
 }
 
 /// A link described by two attributes, there if either is; both 0 is none.
 fn bandwidth_and_latency(
-    element: &Element<'_, '_>,
+    element: &Element<'_>,
     bandwidth: &str,
     latency: &str,
 ) -> Result<Option<(f64, f64)>, Error> {
@@ -202,7 +199,7 @@ fn read_radical(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     Ok(ranges)
 }
 
-fn read_topology(element: &Element<'_, '_>) -> Result<Topology, Error> {
+fn read_topology(element: &Element<'_>) -> Result<Topology, Error> {
     let shapes = [
         ("FLAT", Shape::Flat),
         ("TORUS", Shape::Torus),

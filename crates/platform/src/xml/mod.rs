@@ -1,12 +1,22 @@
 //! SimGrid's platform and deployment files, version 4.1, and 4 with its older names.
 //!
+//! `document` gives one element after the other, and checks that all is well-formed: `scanner` reads names and `characters`,
+//! `prolog` what stands before the first element, `references` what stands for something else, `namespaces` prefixes.
 //! `element` reads attributes and says what is wrong with them, `zones` and `clusters` make things, `routes` joins them
-//! once everything has been declared, and `actors` reads deployments.
+//! once what they name has been declared, and `actors` reads deployments.
 
 mod actors;
+mod characters;
 mod clusters;
+mod document;
 mod element;
+mod namespaces;
+mod prolog;
+mod references;
 mod routes;
+mod scanner;
+#[cfg(test)]
+mod tests;
 mod zones;
 
 use std::path::Path;
@@ -14,10 +24,11 @@ use std::path::Path;
 use crate::deployment::ActorDeclaration;
 use crate::error::{Complaint, Error, Place};
 use crate::platform::Platform;
-use element::{Element, LineIndex};
+use document::Document;
+use element::Element;
 
-/// Larger numbers of elements would take more memory than the platform that they describe.
-const ELEMENTS_MAX: u32 = 50_000_000;
+/// More elements and texts between them than any platform has.
+const NODES_MAX: u32 = 50_000_000;
 
 pub(crate) fn platform_from_file(path: &Path) -> Result<Platform, Error> {
     let text = read_text(path)?;
@@ -26,7 +37,7 @@ pub(crate) fn platform_from_file(path: &Path) -> Result<Platform, Error> {
 }
 
 pub(crate) fn platform_from_text(text: &str, name: &str, directory: &Path) -> Result<Platform, Error> {
-    with_root(text, name, |root| zones::Reader::new(name, directory).read(root))
+    with_root(text, name, |document, root| zones::Reader::new(document, name, directory).read(root))
 }
 
 pub(crate) fn deployment_from_file(path: &Path) -> Result<Vec<ActorDeclaration>, Error> {
@@ -47,33 +58,30 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// Parses a document and checks what all of them have in common: a `<platform>` of a known version.
-fn with_root<T>(
-    text: &str,
-    name: &str,
-    read: impl FnOnce(Element<'_, '_>) -> Result<T, Error>,
+/// Reads a document and checks what all of them have in common: a `<platform>` of a known version. What is not well-formed, wherever
+/// it is, is told before what is wrong with the rest.
+fn with_root<'t, T>(
+    text: &'t str,
+    name: &'t str,
+    read: impl FnOnce(&mut Document<'t>, &Element<'t>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let malformed = |line: Option<u32>, complaint: Complaint| Error::Malformed {
-        place: Place { file: name.to_owned(), line },
-        problem: complaint.problem,
-        advice: complaint.advice,
-    };
     if text.trim().is_empty() {
-        return Err(malformed(
-            None,
-            Complaint::new("the file is empty", "write a <platform version=\"4.1\"> with a zone into it"),
-        ));
+        let empty =
+            Complaint::new("the file is empty", "write a <platform version=\"4.1\"> with a zone into it");
+        return Err(Error::Malformed {
+            place: Place { file: name.to_owned(), line: None },
+            problem: empty.problem,
+            advice: empty.advice,
+        });
     }
-    element::check_shape(text).map_err(|(line, complaint)| malformed(Some(line), complaint))?;
-    let options =
-        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS_MAX, ..Default::default() };
-    let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
-        let problem = format!("this is not well-formed XML: {error}");
-        malformed(Some(error.pos().row), Complaint::new(problem, "correct it there or just before"))
-    })?;
-    let lines = LineIndex::new(text);
-    let root = Element::new(document.root_element(), &lines, name);
+    let (mut document, root) = Document::new(text, name, NODES_MAX)?;
+    let result = check_root(&root).and_then(|()| read(&mut document, &root));
+    document.finish()?;
+    result
+}
+
+fn check_root(root: &Element<'_>) -> Result<(), Error> {
     if root.tag() != "platform" {
         return Err(root.error(
             format!("the file holds a <{}>, not a <platform>", root.tag()),
@@ -83,7 +91,7 @@ fn with_root<T>(
     root.allow(&["version"])?;
     let version = root.required("version", "the version of the format: version=\"4.1\"")?;
     match version.trim().parse::<f64>() {
-        Ok(number) if (4.0..4.15).contains(&number) => read(root),
+        Ok(number) if (4.0..4.15).contains(&number) => Ok(()),
         Ok(number) if number >= 4.15 => Err(root
             .error(format!("version {version} of the format is newer than 4.1"), "write it as version 4.1")),
         _ => Err(root.error(

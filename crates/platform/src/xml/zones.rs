@@ -12,7 +12,9 @@ use crate::platform::Platform;
 use crate::profile::{Profile, ProfileTarget};
 use crate::units;
 use crate::xml::actors::{read_actor, read_property};
+use crate::xml::document::{Bookmark, Document};
 use crate::xml::element::Element;
+use crate::xml::routes::Routes;
 use crate::zone::Routing;
 
 const ZONE_CHILDREN: [&str; 17] = [
@@ -35,13 +37,15 @@ const ZONE_CHILDREN: [&str; 17] = [
     "actor",
 ];
 
-/// A platform file being read. Routes wait until everything that they may name has been declared.
-pub(super) struct Reader<'a, 'input> {
+/// A platform file being read.
+pub(super) struct Reader<'d, 't> {
     pub(super) builder: PlatformBuilder,
+    pub(super) document: &'d mut Document<'t>,
     directory: PathBuf,
-    traces: BTreeMap<&'a str, Arc<Profile>>,
-    pub(super) connections: Vec<Element<'a, 'input>>,
-    pub(super) routes: Vec<(ZoneId, Element<'a, 'input>)>,
+    traces: BTreeMap<String, Arc<Profile>>,
+    /// They wait until everything that they may name has been declared.
+    connections: Vec<Bookmark>,
+    pub(super) routes: Routes,
 }
 
 /// How a link of a file is shared.
@@ -53,18 +57,19 @@ enum Policy {
     Wifi,
 }
 
-impl<'a, 'input> Reader<'a, 'input> {
-    pub(super) fn new(name: &str, directory: &Path) -> Self {
+impl<'d, 't> Reader<'d, 't> {
+    pub(super) fn new(document: &'d mut Document<'t>, name: &str, directory: &Path) -> Self {
         Reader {
+            document,
             builder: PlatformBuilder::new(name),
             directory: directory.to_owned(),
             traces: BTreeMap::new(),
             connections: Vec::new(),
-            routes: Vec::new(),
+            routes: Routes::default(),
         }
     }
 
-    pub(super) fn read(mut self, root: Element<'a, 'input>) -> Result<Platform, Error> {
+    pub(super) fn read(mut self, root: &Element<'t>) -> Result<Platform, Error> {
         match self.read_all(root) {
             Ok(()) => self.builder.build(),
             // A mistake that the builder noticed came before the one that the reader stumbled over.
@@ -73,32 +78,34 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    fn read_all(&mut self, root: Element<'a, 'input>) -> Result<(), Error> {
-        for child in root.children() {
-            self.at(child);
+    fn read_all(&mut self, root: &Element<'t>) -> Result<(), Error> {
+        let mut child = Element::default();
+        while self.document.child(root, &mut child)? {
+            self.at(&child);
             match child.tag() {
-                "config" => self.config(child)?,
-                "zone" | "AS" => self.zone(None, child)?,
-                "cluster" => self.cluster(None, child)?,
-                "trace" => self.trace(child)?,
-                "trace_connect" => self.connections.push(child),
-                "actor" | "process" => self.actor(child)?,
+                "config" => self.config(&child)?,
+                "zone" | "AS" => self.zone(None, &child)?,
+                "cluster" => self.cluster(None, &child)?,
+                "trace" => self.trace(&child)?,
+                "trace_connect" => self.connections.push(self.document.bookmark(&child)),
+                "actor" | "process" => self.actor(&child)?,
                 _ => {
                     let expected = ["config", "zone", "cluster", "trace", "trace_connect", "actor"];
                     return Err(child.unexpected("platform", &expected));
                 }
             }
         }
+        self.document.finish()?;
         self.finish_routes()?;
         self.finish_traces()
     }
 
     /// What the builder complains about from here on comes from this element.
-    pub(super) fn at(&mut self, element: Element<'a, 'input>) {
+    pub(super) fn at(&mut self, element: &Element<'t>) {
         self.builder.line = Some(element.line());
     }
 
-    fn zone(&mut self, parent: Option<ZoneId>, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn zone(&mut self, parent: Option<ZoneId>, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "routing"])?;
         let name = element.required("id", "a name")?;
         element.required("routing", "a kind of routing: routing=\"Full\"")?;
@@ -107,36 +114,37 @@ impl<'a, 'input> Reader<'a, 'input> {
             Some(parent) => self.builder.zone_in(parent, name, routing),
             None => self.builder.zone(name, routing),
         };
-        for child in element.children() {
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
             if self.builder.failed() {
                 return Ok(());
             }
-            self.at(child);
+            self.at(&child);
             match child.tag() {
-                "host" => self.host(zone, child)?,
-                "router" => self.router(zone, child)?,
-                "link" => self.link(zone, child)?,
-                "zone" | "AS" => self.zone(Some(zone), child)?,
-                "cluster" => self.cluster(Some(zone), child)?,
-                "cabinet" => self.cabinet(zone, child)?,
-                "peer" => self.peer(zone, child)?,
-                "backbone" => self.backbone(zone, child)?,
+                "host" => self.host(zone, &child)?,
+                "router" => self.router(zone, &child)?,
+                "link" => self.link(zone, &child)?,
+                "zone" | "AS" => self.zone(Some(zone), &child)?,
+                "cluster" => self.cluster(Some(zone), &child)?,
+                "cabinet" => self.cabinet(zone, &child)?,
+                "peer" => self.peer(zone, &child)?,
+                "backbone" => self.backbone(zone, &child)?,
                 "host_link" | "route" | "zoneRoute" | "ASroute" | "bypassRoute" | "bypassZoneRoute"
-                | "bypassASroute" => self.routes.push((zone, child)),
+                | "bypassASroute" => self.route_or_later(zone, &child)?,
                 "prop" => {
-                    let (key, value) = read_property(child)?;
+                    let (key, value) = read_property(&child)?;
                     self.builder.zone_property(zone, key, value);
                 }
-                "trace" => self.trace(child)?,
-                "trace_connect" => self.connections.push(child),
-                "actor" | "process" => self.actor(child)?,
+                "trace" => self.trace(&child)?,
+                "trace_connect" => self.connections.push(self.document.bookmark(&child)),
+                "actor" | "process" => self.actor(&child)?,
                 _ => return Err(child.unexpected(element.tag(), &ZONE_CHILDREN)),
             }
         }
         Ok(())
     }
 
-    fn host(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn host(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&[
             "id",
             "speed",
@@ -148,27 +156,27 @@ impl<'a, 'input> Reader<'a, 'input> {
             "state_file",
         ])?;
         let name = element.required("id", "a name")?;
-        let speeds = read_speeds(&element)?;
+        let speeds = read_speeds(element)?;
         let pstate = element.parsed("pstate", read_count)?.unwrap_or(0);
         let mut host = self
             .builder
-            .host(zone, name, speeds[0])
+            .host_of(zone, name, &speeds)
             .power_states(&speeds, pstate as usize)
-            .cores(read_cores(&element)?);
-        if let Some(coordinates) = element.filled("coordinates").map(|_| read_coordinates(&element)) {
+            .cores(read_cores(element)?);
+        if let Some(coordinates) = element.filled("coordinates").map(|_| read_coordinates(element)) {
             host = host.coordinates(coordinates?);
         }
         let id = host.id();
-        self.host_profiles(id, &element)?;
-        for child in element.children() {
-            self.at(child);
+        self.host_profiles(id, element)?;
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
+            self.at(&child);
             match child.tag() {
                 "prop" => {
-                    let (key, value) = read_property(child)?;
-                    let properties = self.builder.things.host_properties.entry(id).or_default();
-                    properties.insert(key.to_owned(), value.to_owned());
+                    let (key, value) = read_property(&child)?;
+                    self.builder.host_property(id, key, value);
                 }
-                "disk" => self.disk(id, child)?,
+                "disk" => self.disk(id, &child)?,
                 _ => return Err(child.unexpected("host", &["prop", "disk"])),
             }
         }
@@ -176,7 +184,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// The profiles of a host or a peer.
-    pub(super) fn host_profiles(&mut self, host: HostId, element: &Element<'a, 'input>) -> Result<(), Error> {
+    pub(super) fn host_profiles(&mut self, host: HostId, element: &Element<'t>) -> Result<(), Error> {
         for (attribute, target) in [
             ("speed_file", ProfileTarget::HostSpeed(host)),
             ("availability_file", ProfileTarget::HostSpeed(host)),
@@ -189,7 +197,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
-    fn disk(&mut self, host: HostId, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn disk(&mut self, host: HostId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "read_bw", "write_bw", "readwrite_bw"])?;
         let name = element.required("id", "a name")?;
         let read = element.parsed_required("read_bw", "a bandwidth", units::parse_bandwidth)?;
@@ -199,26 +207,27 @@ impl<'a, 'input> Reader<'a, 'input> {
         if let Some(both) = both {
             disk = disk.readwrite(both);
         }
-        for child in element.children() {
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
             if child.tag() != "prop" {
                 return Err(child.unexpected("disk", &["prop"]));
             }
-            let (key, value) = read_property(child)?;
+            let (key, value) = read_property(&child)?;
             disk = disk.property(key, value);
         }
         Ok(())
     }
 
-    fn router(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn router(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "coordinates"])?;
         let router = self.builder.router(zone, element.required("id", "a name")?);
         if element.filled("coordinates").is_some() {
-            self.builder.router_coordinates(router, read_coordinates(&element)?);
+            self.builder.router_coordinates(router, read_coordinates(element)?);
         }
         Ok(())
     }
 
-    fn link(&mut self, zone: ZoneId, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn link(&mut self, zone: ZoneId, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&[
             "id",
             "bandwidth",
@@ -259,17 +268,18 @@ impl<'a, 'input> Reader<'a, 'input> {
             }
             Policy::Wifi => vec![self.builder.wifi_link(zone, name, &bandwidths, latency)],
         };
-        self.link_details(&element, &ids)
+        self.link_details(element, &ids)
     }
 
     /// Profiles, properties and the limit of flows; of both halves of a split link.
-    fn link_details(&mut self, element: &Element<'a, 'input>, ids: &[LinkId]) -> Result<(), Error> {
+    fn link_details(&mut self, element: &Element<'t>, ids: &[LinkId]) -> Result<(), Error> {
         let mut concurrency = element.parsed("concurrency", read_concurrency)?.flatten();
-        for child in element.children() {
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
             if child.tag() != "prop" {
                 return Err(child.unexpected(element.tag(), &["prop"]));
             }
-            let (key, value) = read_property(child)?;
+            let (key, value) = read_property(&child)?;
             if key == "concurrency" {
                 concurrency = child.parsed("value", read_concurrency)?.flatten();
             }
@@ -296,32 +306,33 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
-    fn config(&mut self, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn config(&mut self, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id"])?;
-        for child in element.children() {
+        let mut child = Element::default();
+        while self.document.child(element, &mut child)? {
             if child.tag() != "prop" {
                 return Err(child.unexpected("config", &["prop"]));
             }
-            let (key, value) = read_property(child)?;
+            let (key, value) = read_property(&child)?;
             self.builder.config(key, value);
         }
         Ok(())
     }
 
-    fn actor(&mut self, element: Element<'a, 'input>) -> Result<(), Error> {
-        let actor = read_actor(element)?;
+    fn actor(&mut self, element: &Element<'t>) -> Result<(), Error> {
+        let actor = read_actor(self.document, element)?;
         self.builder.deployment.push(actor);
         Ok(())
     }
 
-    fn trace(&mut self, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn trace(&mut self, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["id", "file", "periodicity"])?;
         let name = element.required("id", "a name")?;
-        let mut profile = match self.profile_file(&element, "file")? {
+        let mut profile = match self.profile_file(element, "file")? {
             Some(profile) => Arc::unwrap_or_clone(profile),
             None => {
-                let (text, line) = element.text();
-                Profile::parse_from_line(text, element.file(), line)?
+                let (text, line) = self.document.text(element)?;
+                Profile::parse_from_line(&text, element.file(), line)?
             }
         };
         let never = |text: &&str| text.trim().parse::<f64>().is_ok_and(|period| period <= 0.0);
@@ -338,7 +349,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 .map_err(|wrong| element.error(wrong.problem, wrong.advice))?;
             profile.repeat = crate::profile::Repeat::Periodic(period);
         }
-        if self.traces.insert(name, Arc::new(profile)).is_some() {
+        if self.traces.insert(name.to_owned(), Arc::new(profile)).is_some() {
             return Err(
                 element.error(format!("trace {name:?} is declared twice"), "give each trace its own name")
             );
@@ -349,7 +360,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     /// The profile in the file that an attribute names, relative to the platform file.
     fn profile_file(
         &mut self,
-        element: &Element<'a, 'input>,
+        element: &Element<'t>,
         attribute: &str,
     ) -> Result<Option<Arc<Profile>>, Error> {
         let Some(file) = element.filled(attribute) else { return Ok(None) };
@@ -363,18 +374,19 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     fn finish_traces(&mut self) -> Result<(), Error> {
-        for element in std::mem::take(&mut self.connections) {
-            self.at(element);
-            self.connect(element)?;
+        for bookmark in std::mem::take(&mut self.connections) {
+            let element = self.document.revisit(bookmark)?;
+            self.at(&element);
+            self.connect(&element)?;
         }
         Ok(())
     }
 
-    fn connect(&mut self, element: Element<'a, 'input>) -> Result<(), Error> {
+    fn connect(&mut self, element: &Element<'t>) -> Result<(), Error> {
         element.allow(&["kind", "trace", "element"])?;
         let name = element.required("trace", "the name of a trace")?;
         let Some(profile) = self.traces.get(name).cloned() else {
-            let hint = crate::suggest::hint(name, self.traces.keys().copied());
+            let hint = crate::suggest::hint(name, self.traces.keys().map(String::as_str));
             return Err(
                 element.error(format!("there is no trace {name:?}{hint}"), "declare it, or correct the name")
             );
@@ -384,10 +396,10 @@ impl<'a, 'input> Reader<'a, 'input> {
         let links =
             |target: fn(LinkId) -> ProfileTarget, ids: Vec<LinkId>| ids.into_iter().map(target).collect();
         let targets: Vec<ProfileTarget> = match kind {
-            "SPEED" => vec![ProfileTarget::HostSpeed(self.traced_host(&element, target)?)],
-            "HOST_AVAIL" => vec![ProfileTarget::HostState(self.traced_host(&element, target)?)],
-            "BANDWIDTH" => links(ProfileTarget::LinkBandwidth, self.traced_links(&element, target)?),
-            "LATENCY" => links(ProfileTarget::LinkLatency, self.traced_links(&element, target)?),
+            "SPEED" => vec![ProfileTarget::HostSpeed(self.traced_host(element, target)?)],
+            "HOST_AVAIL" => vec![ProfileTarget::HostState(self.traced_host(element, target)?)],
+            "BANDWIDTH" => links(ProfileTarget::LinkBandwidth, self.traced_links(element, target)?),
+            "LATENCY" => links(ProfileTarget::LinkLatency, self.traced_links(element, target)?),
             "LINK_AVAIL" => {
                 return Err(
                     element.error("kind=\"LINK_AVAIL\" is not supported", "give the link a state_file")
@@ -408,7 +420,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(())
     }
 
-    fn traced_host(&self, element: &Element<'a, 'input>, name: &str) -> Result<HostId, Error> {
+    fn traced_host(&self, element: &Element<'t>, name: &str) -> Result<HostId, Error> {
         self.builder.host_named(name).ok_or_else(|| {
             let hint = crate::suggest::hint(name, self.builder.things.host_names.iter());
             element.error(format!("there is no host {name:?}{hint}"), "declare it, or correct the name")
@@ -416,7 +428,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// A link, or both halves of one.
-    fn traced_links(&self, element: &Element<'a, 'input>, name: &str) -> Result<Vec<LinkId>, Error> {
+    fn traced_links(&self, element: &Element<'t>, name: &str) -> Result<Vec<LinkId>, Error> {
         if let Some(link) = self.builder.link_named(name) {
             return Ok(vec![link]);
         }
@@ -428,20 +440,20 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 }
 
-pub(super) fn read_speeds(element: &Element<'_, '_>) -> Result<Vec<f64>, Error> {
+pub(super) fn read_speeds(element: &Element<'_>) -> Result<Vec<f64>, Error> {
     element.parsed_required("speed", "a speed such as \"1Gf\"", |text| {
         text.split(',').map(units::parse_speed).collect()
     })
 }
 
-pub(super) fn read_cores(element: &Element<'_, '_>) -> Result<u32, Error> {
+pub(super) fn read_cores(element: &Element<'_>) -> Result<u32, Error> {
     match element.parsed("core", read_count)? {
         Some(0) => Err(element.error("core=\"0\" leaves nothing to compute with", "give at least 1")),
         cores => Ok(cores.unwrap_or(1)),
     }
 }
 
-pub(super) fn read_coordinates(element: &Element<'_, '_>) -> Result<[f64; 3], Error> {
+pub(super) fn read_coordinates(element: &Element<'_>) -> Result<[f64; 3], Error> {
     element.parsed_required("coordinates", "x, y and height in milliseconds", |text| {
         let numbers: Vec<f64> = text
             .split_whitespace()
