@@ -32,11 +32,7 @@ pub enum Network {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unordered => "unordered",
-            Self::Duplicating => "duplicating",
-            Self::Ordered => "ordered",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 

@@ -242,15 +242,7 @@ impl<M: Data> System for Stepping<'_, '_, M> {
     fn enabled(&mut self, into: &mut Vec<Transition>) {
         if self.start.is_none() {
             let what = |start: usize| Move::Loss { envelope: start as u32, after: 0 };
-            into.extend(self.starts.iter().map(|&(start, _)| Transition {
-                step: Step { process: START, what: what(start) },
-                actor: u32::MAX,
-                number: 0,
-                cause: None,
-                is_visible: true,
-                is_told: true,
-                on_all: true,
-            }));
+            into.extend(self.starts.iter().map(|&(start, _)| starting(what(start))));
             return;
         }
         let next = self.successors();
@@ -287,10 +279,8 @@ impl<M: Data> System for Stepping<'_, '_, M> {
         let Step { process, what } = step;
         if process == START {
             let Move::Loss { envelope: start, .. } = what else { unreachable!("a start is written so") };
-            let mut starts = Vec::new();
-            self.enabled(&mut starts);
             self.begin(start as usize);
-            return starts.into_iter().find(|made| made.step == step).expect("it is possible");
+            return starting(what);
         }
         let place = self.flying.iter().position(|flying| flying.process == process);
         let made = self.transition(what, place.map(|at| self.flying[at]));
@@ -365,6 +355,13 @@ impl<M: Data> System for Stepping<'_, '_, M> {
     fn violation(&self, index: usize) -> Decided {
         self.found[index]
     }
+}
+
+/// The choice of a start.
+fn starting(what: Move) -> Transition {
+    let step = Step { process: START, what };
+    let (actor, number, cause) = (u32::MAX, 0, None);
+    Transition { step, actor, number, cause, is_visible: true, is_told: true, on_all: true }
 }
 
 /// Whether a transition sends the message that another is about.

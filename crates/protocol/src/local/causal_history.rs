@@ -13,7 +13,6 @@ pub(crate) type CausalHistory = u64;
 #[derive(Default)]
 pub(crate) struct Causes {
     pub(crate) are_told_apart: bool,
-    actors: usize,
     of_start: Lookup<u32, CausalHistory>,
 }
 
@@ -25,7 +24,7 @@ impl Causes {
             let next = actors + of_start.len();
             of_start.entry(envelope).or_insert(bit(next));
         }
-        Self { are_told_apart: true, actors, of_start }
+        Self { are_told_apart: true, of_start }
     }
 
     /// The causal history of a message that is there at the start.
@@ -35,7 +34,7 @@ impl Causes {
 
     /// What a timeout, a crash or a recovery adds to the causal history of an actor.
     pub(crate) fn of_local_event(&self, actor: u32) -> CausalHistory {
-        if self.are_told_apart { bit(actor as usize % self.actors) } else { 0 }
+        if self.are_told_apart { bit(actor as usize) } else { 0 }
     }
 }
 

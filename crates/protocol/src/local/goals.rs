@@ -32,10 +32,9 @@ pub(crate) struct Goal {
 
 /// All questions that the local states give rise to.
 pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: Mode) -> Vec<Goal> {
-    let (actors, properties, open) =
-        (session.space.actors(), &session.system.properties, session.open.clone());
-    let mut goals = Goals { session, graph, actors, found: Vec::new() };
-    for actor in 0..actors {
+    let (properties, open) = (&session.system.properties, session.open.clone());
+    let mut goals = Goals { session, graph, found: Vec::new() };
+    for actor in 0..graph.actors() {
         let failed = |state: &u32| goals.session.space.facts(actor, *state).health == Health::Failed;
         let failed = graph.seen(actor).iter().filter(failed).collect();
         goals.push(Decided::Panic, [(actor, failed)]);
@@ -58,9 +57,8 @@ pub(crate) fn goals<M: Data>(session: &mut Session<'_, M>, graph: &Graph, mode: 
 /// Whether the boundary panics in a system state: it sees all of it, so all of them have to be made.
 pub(crate) fn of_boundary<M: Data>(session: &mut Session<'_, M>, graph: &Graph) -> Option<Goal> {
     session.system.within.as_ref()?;
-    let actors = session.space.actors();
-    let mut goals = Goals { session, graph, actors, found: Vec::new() };
-    let mut targets = vec![Bits::default(); actors];
+    let mut goals = Goals { session, graph, found: Vec::new() };
+    let mut targets = vec![Bits::default(); graph.actors()];
     goals.system_states(&mut Made::default(), &mut |session, state| {
         session.is_within(state);
         if session.broken_boundary().is_some() {
@@ -81,14 +79,13 @@ const COMBINATIONS_MAX: usize = 32;
 struct Goals<'s, 'a, M> {
     session: &'s mut Session<'a, M>,
     graph: &'s Graph,
-    actors: usize,
     found: Vec<Goal>,
 }
 
 impl<'a, M: Data> Goals<'_, 'a, M> {
     /// Some actors have to be in some states, if there are any.
     fn push(&mut self, decides: Decided, of_actors: impl IntoIterator<Item = (usize, Bits)>) {
-        let mut targets = vec![None; self.actors];
+        let mut targets = vec![None; self.graph.actors()];
         for (actor, states) in of_actors {
             if states.is_empty() {
                 return;
@@ -101,7 +98,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
     /// A condition on one state is decided by each actor alone.
     fn of_one(&mut self, property: usize) {
         let wanted = Some(self.session.evaluator.deciding(property));
-        for actor in 0..self.actors {
+        for actor in 0..self.graph.actors() {
             let Session { evaluator, space, .. } = &mut *self.session;
             let decides = |state: &u32| evaluator.of_one(property, space, (actor, *state)) == wanted;
             let states = self.graph.seen(actor).iter().filter(decides).collect();
@@ -112,7 +109,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
     /// A condition on pairs is decided by each two, if they may be there together.
     fn of_two(&mut self, property: usize) {
         let (graph, wanted) = (self.graph, Some(self.session.evaluator.deciding(property)));
-        for (left, right) in pairs(self.actors) {
+        for (left, right) in pairs(self.graph.actors()) {
             let (mut of_left, mut of_right) = (Bits::default(), Bits::default());
             let everyone: Bits = (0..graph.count(right)).collect();
             for state in 0..graph.count(left) {
@@ -142,7 +139,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
     /// A condition on projections is decided by what they keep of all actors together; where what holds of each two holds of all,
     /// by two that do not, with the others as they like.
     fn of_keys(&mut self, property: usize, pairs: bool) {
-        let mut classes: Vec<Classes> = vec![BTreeMap::new(); self.actors];
+        let mut classes: Vec<Classes> = vec![BTreeMap::new(); self.graph.actors()];
         for (actor, classes) in classes.iter_mut().enumerate() {
             let Session { evaluator, space, .. } = &mut *self.session;
             for state in self.graph.seen(actor).iter() {
@@ -157,7 +154,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
             return self.of_two_keys(property, &classes);
         }
         let mut all = Together { property, classes: &classes, found: Vec::new(), union: Vec::new() };
-        let everyone = (0..self.actors).map(|actor| (0..self.graph.count(actor)).collect()).collect();
+        let everyone = (0..self.graph.actors()).map(|actor| (0..self.graph.count(actor)).collect()).collect();
         self.combine(&mut all, &mut Vec::new(), &mut Vec::new(), everyone);
         for targets in if all.found.len() > COMBINATIONS_MAX { vec![all.union] } else { all.found } {
             self.push(Decided::Property(property), targets.into_iter().enumerate());
@@ -167,9 +164,9 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
     fn of_two_keys(&mut self, property: usize, classes: &[Classes]) {
         let with_key =
             |actor: usize| classes[actor].iter().filter_map(|(key, states)| Some(((*key)?, states)));
-        for left in 0..self.actors {
+        for left in 0..self.graph.actors() {
             for (key, states) in with_key(left) {
-                for right in left + 1..self.actors {
+                for right in left + 1..self.graph.actors() {
                     for (other_key, others) in with_key(right) {
                         if !self.session.evaluator.of_keys(property, &[key, other_key]) {
                             self.session.report.system_states += 1;
@@ -231,7 +228,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
 
     /// Makes all system states whose members may be there together, and looks at the properties in each.
     fn of_all(&mut self, properties: &[usize]) {
-        let mut targets = vec![vec![Bits::default(); self.actors]; properties.len()];
+        let mut targets = vec![vec![Bits::default(); self.graph.actors()]; properties.len()];
         self.system_states(&mut Made::default(), &mut |session, state| {
             session.report.system_states += 1;
             if failed(&session.space, state, None) {
@@ -250,7 +247,7 @@ impl<'a, M: Data> Goals<'_, 'a, M> {
 
     fn system_states(&mut self, made: &mut Made, see: &mut impl FnMut(&mut Session<'a, M>, &[u32])) {
         let (actor, graph) = (made.plain.len(), self.graph);
-        if actor == self.actors {
+        if actor == self.graph.actors() {
             see(self.session, &made.plain);
             self.session.is_over(graph.progress());
             return;
