@@ -233,15 +233,6 @@ impl<'a> Orders<'a> {
         front.iter().zip(&self.lanes).map(|(at, lane)| lane.len() - *at as usize).sum()
     }
 
-    fn next<'f>(&'f self, front: &'f Front) -> impl Iterator<Item = (usize, Front)> + use<'f, 'a> {
-        (0..self.lanes.len()).filter_map(move |lane| {
-            let at = self.run(front, lane)?;
-            let mut next = front.clone();
-            next[lane] = at;
-            Some((lane, next))
-        })
-    }
-
     /// Which actor runs after which, with the fewest runs.
     fn shortest(&self, is_enough: &dyn Fn() -> bool) -> Option<Vec<usize>> {
         // A state is as large as there are actors, and each of these may follow it.
@@ -256,8 +247,12 @@ impl<'a> Orders<'a> {
             }
             let mut next: BTreeMap<Front, (usize, usize)> = BTreeMap::new();
             for (at, front) in beam.iter().enumerate() {
-                for (lane, further) in self.next(front) {
-                    next.entry(further).or_insert((at, lane));
+                for lane in 0..self.lanes.len() {
+                    if let Some(to) = self.run(front, lane) {
+                        let mut further = front.clone();
+                        further[lane] = to;
+                        next.entry(further).or_insert((at, lane));
+                    }
                 }
             }
             let mut kept: Vec<(Front, (usize, usize))> = next.into_iter().collect();

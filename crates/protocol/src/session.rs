@@ -483,12 +483,9 @@ impl StateSpace for Session<'_> {
 }
 
 impl Eventually for Session<'_> {
-    fn holds(&mut self, state: &[u32]) -> bool {
-        self.evaluator.has_come_true(self.eventually.0, &self.space, state)
-    }
-
-    fn broken(&mut self) -> Option<Decided> {
-        self.broken_condition(self.eventually.0)
+    fn holds(&mut self, state: &[u32]) -> Result<bool, Decided> {
+        let holds = self.evaluator.has_come_true(self.eventually.0, &self.space, state);
+        self.broken_condition(self.eventually.0).map_or(Ok(holds), Err)
     }
 
     fn must_happen(step: Move) -> bool {

@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::reduction::{self, Node, Path, Strategy};
+use crate::reduction::{self, Path, Strategy};
 use crate::session::Options;
 use crate::system::System;
 use crate::verdict::Found;
@@ -21,10 +21,7 @@ struct Dpor;
 
 impl<S: System> Strategy<S> for Dpor {
     const SLEEPS: bool = false;
-
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
-        reduction::add_once::<S>(node, other);
-    }
+    const ALTERNATIVES_AT_ONCE: bool = true;
 
     fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         let mut done = None;
@@ -59,10 +56,8 @@ fn backtrack<S: System>(path: &mut Path<'_, '_, S>, first: usize, second: usize)
             path.consider(first, helper);
         }
         None => {
-            let all = path.nodes[first].enabled.clone();
-            for transition in &all {
-                reduction::add_once::<S>(&mut path.nodes[first], transition);
-            }
+            let node = &mut path.nodes[first];
+            (0..node.enabled.len()).for_each(|index| reduction::add_once::<S>(node, index));
         }
     }
     false

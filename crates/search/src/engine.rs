@@ -101,14 +101,6 @@ pub enum Property {
     UnreliableNetwork,
 }
 
-impl Property {
-    /// All of them.
-    pub const ALL: [Property; 5] = {
-        use Property::*;
-        [Assertions, Deadlocks, Invariants, Determinism, UnreliableNetwork]
-    };
-}
-
 impl Engine {
     /// All of them.
     pub const ALL: [Engine; 9] = {
@@ -185,14 +177,18 @@ impl fmt::Display for Property {
 mod tests {
     use super::*;
 
+    const ALL: [Property; 5] = {
+        use Property::*;
+        [Assertions, Deadlocks, Invariants, Determinism, UnreliableNetwork]
+    };
+
     #[test]
     fn what_stands_for_others_is_too_little_for_some_properties() {
         // Invariants, determinism, and networks that lose messages.
         for engine in Engine::ALL {
-            let lost: Vec<_> =
-                Property::ALL.into_iter().filter(|&property| !engine.preserves(property)).collect();
+            let lost: Vec<_> = ALL.into_iter().filter(|&property| !engine.preserves(property)).collect();
             match engine {
-                Engine::Receives => assert_eq!(lost, Property::ALL[2..]),
+                Engine::Receives => assert_eq!(lost, ALL[2..]),
                 Engine::States | Engine::Bfs => assert_eq!(lost, [Property::Determinism]),
                 _ => assert_eq!(lost, []),
             }
@@ -207,8 +203,8 @@ mod tests {
         assert_eq!(Engine::Source.refined(&asked), (Engine::Source, None));
         // What it is refined to is enough for all that was asked.
         for engine in Engine::ALL {
-            let (refined, _) = engine.refined(&Property::ALL);
-            assert!(Property::ALL.into_iter().all(|property| refined.preserves(property)));
+            let (refined, _) = engine.refined(&ALL);
+            assert!(ALL.into_iter().all(|property| refined.preserves(property)));
         }
     }
 }

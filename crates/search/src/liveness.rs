@@ -44,10 +44,10 @@ type Component<Step> = BTreeMap<u32, Member<Step>>;
 /// What is asked to become true, of the states of a space.
 pub trait Eventually: StateSpace {
     /// Whether it is true in a state.
-    fn holds(&mut self, state: &[u32]) -> bool;
-
-    /// What was found when that was asked last, if it cannot be answered.
-    fn broken(&mut self) -> Option<Self::Finding>;
+    ///
+    /// # Errors
+    /// What is found if that cannot be answered.
+    fn holds(&mut self, state: &[u32]) -> Result<bool, Self::Finding>;
 
     /// Whether fairness has anything to say about a step.
     fn must_happen(step: Self::Step) -> bool;
@@ -184,13 +184,13 @@ impl<S: Eventually> Search<'_, S> {
             self.left = true;
             return ControlFlow::Continue(None);
         }
-        if self.space.holds(state) {
+        let holds = self.space.holds(state);
+        if matches!(holds, Ok(true)) {
             return ControlFlow::Continue(None);
         }
-        let broken = self.space.broken();
         let new = self.parents.insert(key, from);
-        match (new, broken) {
-            (Some(number), Some(broken)) => {
+        match (new, holds) {
+            (Some(number), Err(broken)) => {
                 self.parents.tell(self.space, Steps::All, number, broken);
                 return ControlFlow::Break(());
             }

@@ -26,10 +26,8 @@ struct Optimal;
 
 impl<S: System> Strategy<S> for Optimal {
     const SLEEPS: bool = true;
-
-    fn alternative(_: &mut Node<S::Transition>, _: &S::Transition) {
-        // They are taken up with the races, at the end of the execution, when it is known what else it does.
-    }
+    /// They are taken up with the races, at the end of the execution, when it is known what else it does.
+    const ALTERNATIVES_AT_ONCE: bool = false;
 
     fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         // What all new steps happen after: the sequences of its races are prefixes of those that were inserted before.

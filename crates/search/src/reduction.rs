@@ -54,8 +54,8 @@ pub(crate) trait Strategy<S: System> {
     /// Whether it uses sleep sets.
     const SLEEPS: bool;
 
-    /// An alternative to the step that is about to be explored at a state.
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition);
+    /// Whether alternatives to a step are taken up when it is about to be explored.
+    const ALTERNATIVES_AT_ONCE: bool;
 
     /// What is to be done about the races of an execution whose steps before `fresh` were seen before.
     fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()>;
@@ -179,9 +179,8 @@ impl<S: System> Path<'_, '_, S> {
     fn descend<R: Strategy<S>>(&mut self, branch: Branch<S::Transition>) -> ControlFlow<()> {
         let node = self.nodes.last_mut().expect("there is a present state");
         for index in 0..node.enabled.len() {
-            if is_alternative::<S>(&branch.transition, &node.enabled[index]) {
-                let other = node.enabled[index].clone();
-                R::alternative(node, &other);
+            if R::ALTERNATIVES_AT_ONCE && is_alternative::<S>(&branch.transition, &node.enabled[index]) {
+                add_once::<S>(node, index);
             }
         }
         let step = S::step(&branch.transition);
@@ -289,9 +288,10 @@ pub(crate) fn is_alternative<S: System>(taken: &S::Transition, other: &S::Transi
     instead && S::step(other) != S::step(taken)
 }
 
-/// Adds a step to what is to be explored at a state, unless it was already.
-pub(crate) fn add_once<S: System>(node: &mut Node<S::Transition>, other: &S::Transition) {
-    if !node.considered().any(|transition| S::step(transition) == S::step(other)) {
-        node.rest.push_back(other.clone().into());
+/// Adds one of the possible steps to what is to be explored at a state, unless it was already.
+pub(crate) fn add_once<S: System>(node: &mut Node<S::Transition>, index: usize) {
+    let step = S::step(&node.enabled[index]);
+    if !node.considered().any(|transition| S::step(transition) == step) {
+        node.rest.push_back(node.enabled[index].clone().into());
     }
 }

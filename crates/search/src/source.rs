@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use crate::causality::Race;
-use crate::reduction::{self, Node, Path, Strategy};
+use crate::reduction::{self, Path, Strategy};
 use crate::session::Options;
 use crate::system::{Reversal, System};
 use crate::verdict::Found;
@@ -25,10 +25,7 @@ struct Source;
 
 impl<S: System> Strategy<S> for Source {
     const SLEEPS: bool = true;
-
-    fn alternative(node: &mut Node<S::Transition>, other: &S::Transition) {
-        reduction::add_once::<S>(node, other);
-    }
+    const ALTERNATIVES_AT_ONCE: bool = true;
 
     fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         let mut sequence = Vec::new();

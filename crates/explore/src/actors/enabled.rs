@@ -93,9 +93,12 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             // One for each of the set that is over, or may be; and otherwise, if none is for certain, and it may give up.
             Operation::Wait { set, patience } => {
                 let mut some = false;
-                for (index, &id) in set.iter().enumerate().filter(|(_, id)| self.may_be_over(**id)) {
-                    some |= self.is_over(id);
-                    each(index as u32);
+                for (index, &id) in set.iter().enumerate() {
+                    let is_over = self.is_over(id);
+                    some |= is_over;
+                    if is_over || self.is_at_work(id) {
+                        each(index as u32);
+                    }
                 }
                 if !some && patience != Patience::Forever {
                     each(OTHERWISE);
@@ -131,11 +134,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.kernel.activities().get(id).is_some_and(|activity| {
             !matches!(activity.kind, Activity::Comm(_)) && activity.state == State::Running
         })
-    }
-
-    /// Whether whoever looks at an activity may find it over.
-    pub(super) fn may_be_over(&self, id: ActivityId) -> bool {
-        self.is_over(id) || self.is_at_work(id)
     }
 
     /// A communication as it is seen from one end; nothing if it is something else, or was forgotten.
