@@ -226,6 +226,7 @@ impl System for Stepping<'_, '_> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
+    type Snapshot = ();
 
     fn reset(&mut self) {
         self.flying.clear();
@@ -354,6 +355,10 @@ impl System for Stepping<'_, '_> {
 
     fn violation(&self, index: usize) -> Decided {
         self.found[index]
+    }
+
+    fn deadlock(&self) -> Option<Decided> {
+        None
     }
 }
 

@@ -1,4 +1,4 @@
-//! A system as a space of states: a state is known by its key, and come to by the steps that led to it.
+//! A system as a space of states: a state is known by its key, and come to by the steps that led to it, or by a snapshot.
 
 use std::ops::ControlFlow;
 
@@ -7,11 +7,16 @@ use crate::space::{Lasso, Seen, StateSpace, Steps, Successors};
 use crate::system::System;
 use crate::verdict::Found;
 
+/// A state that was come to: from which, by what, and how to come back.
+struct Reached<S: System> {
+    from: Option<(u32, S::Transition)>,
+    snapshot: Option<S::Snapshot>,
+}
+
 /// The states of a system, as the number of what was come to.
 pub(crate) struct Stepped<'x, 's, 'a, S: System> {
     session: &'x mut Session<'s, 'a, S>,
-    /// The states that were come to: each from which, and by what.
-    reached: Vec<Option<(u32, S::Transition)>>,
+    reached: Vec<Reached<S>>,
     /// Which state the system is in, where that is one.
     at: Option<u32>,
     /// The search is over: it was stopped, or something was found, or is to begin anew.
@@ -65,7 +70,7 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
         let system = &mut *self.session.system;
         // Where a system cannot tell, each state is new.
         let key = system.state_key().unwrap_or(u128::from(number) << 64 | u128::from(number));
-        self.reached.push(from);
+        self.reached.push(Reached { from, snapshot: system.snapshot() });
         self.at = Some(number);
         (number, key)
     }
@@ -74,7 +79,7 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
     fn trace(&self, last: u32) -> Vec<S::Transition> {
         let mut steps = Vec::new();
         let mut at = last;
-        while let Some((before, transition)) = &self.reached[at as usize] {
+        while let Some((before, transition)) = &self.reached[at as usize].from {
             steps.push(transition.clone());
             at = *before;
         }
@@ -85,7 +90,10 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
     /// Brings the system to a state.
     fn go_to(&mut self, number: u32, trace: &[S::Transition]) -> ControlFlow<()> {
         if self.at.replace(number) != Some(number) {
-            self.session.replay(trace, &[])?;
+            match &self.reached[number as usize].snapshot {
+                Some(snapshot) => self.session.system.restore(snapshot),
+                None => self.session.replay(trace, &[])?,
+            }
         }
         ControlFlow::Continue(())
     }

@@ -45,6 +45,9 @@ pub trait System {
     /// What may be wrong with an execution.
     type Violation: Finding;
 
+    /// A state to come back to; `()` where a system cannot.
+    type Snapshot;
+
     /// Goes back to the start.
     fn reset(&mut self);
 
@@ -53,6 +56,17 @@ pub trait System {
 
     /// Does an enabled step, and gives it back.
     fn execute(&mut self, step: Self::Step) -> Self::Transition;
+
+    /// The present state, to come back to, where a system can. Otherwise an engine goes back to the start, and repeats.
+    fn snapshot(&mut self) -> Option<Self::Snapshot> {
+        None
+    }
+
+    /// Comes back to a state.
+    fn restore(&mut self, snapshot: &Self::Snapshot) {
+        let _ = snapshot;
+        unreachable!("there are no snapshots")
+    }
 
     /// Whether a step that was taken before, after the same steps, can be taken now. Where a system is not deterministic,
     /// through no fault of its own, this may be false; then [`divergence`](Self::divergence) says why.
@@ -132,10 +146,13 @@ pub trait System {
     /// A violation since the start.
     fn violation(&self, index: usize) -> Self::Violation;
 
-    /// What is wrong with an execution that is complete, and took these steps: a deadlock, for one.
+    /// Whether a state in which nothing may happen is a deadlock.
+    fn deadlock(&self) -> Option<Self::Violation>;
+
+    /// What is wrong with an execution that is complete, and took these steps.
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Self::Step>) -> Vec<Self::Violation> {
         let _ = schedule;
-        Vec::new()
+        self.deadlock().into_iter().collect()
     }
 
     /// A number that equal states share, and different ones hardly ever: states from which the same can happen, and of which

@@ -264,16 +264,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.failures.iter().any(|(failed, _)| is_it(failed))
     }
 
-    /// Who waits for ever, where nothing may happen any more.
-    pub fn deadlock(&self) -> Option<Violation> {
-        let waits = |&actor: &u32| {
-            let actor = ActorId(actor);
-            self.kernel.is_alive(actor) && !self.kernel.is_daemon(actor)
-        };
-        let actors: Vec<u32> = (0..self.count as u32).filter(waits).collect();
-        (!actors.is_empty()).then_some(Violation::Deadlock { actors })
-    }
-
     /// What may arrive before what.
     pub fn network(&self) -> Network {
         self.network
@@ -358,6 +348,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Violation;
+    type Snapshot = ();
 
     fn reset(&mut self) {
         self.let_go();
@@ -483,6 +474,15 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn violation(&self, index: usize) -> Violation {
         self.failures[index].0.clone()
+    }
+
+    fn deadlock(&self) -> Option<Violation> {
+        let waits = |&actor: &u32| {
+            let actor = ActorId(actor);
+            self.kernel.is_alive(actor) && !self.kernel.is_daemon(actor)
+        };
+        let actors: Vec<u32> = (0..self.count as u32).filter(waits).collect();
+        (!actors.is_empty()).then_some(Violation::Deadlock { actors })
     }
 
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {
