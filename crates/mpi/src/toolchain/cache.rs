@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::toolchain::compilers::hashed;
 use crate::toolchain::{Compiler, Error, Language};
 
 /// The library that programs are linked with; its functions are found when Simurgh runs the program.
@@ -112,7 +113,9 @@ impl Files {
     /// # Errors
     /// If it cannot be made.
     pub fn library(&self, compiler: &Compiler) -> Result<PathBuf, Error> {
-        let folder = self.root.join("lib");
+        // It knows by which command a program is started; a copy of the command elsewhere has another.
+        let command = command();
+        let folder = self.root.join(format!("lib-{}", hashed(command.as_bytes())));
         self.made(&folder, |place| {
             let sources =
                 [("libmpi_abi.S", STUB), ("alone.c", ALONE)].map(|(name, text)| (place.join(name), text));
@@ -122,7 +125,7 @@ impl Files {
             let library = place.join("libmpi_abi.so.1");
             let mut call = assembler(compiler).call();
             call.args(["-shared", "-nostdlib", "-fPIC", "-O1", "-w", "-fno-stack-protector"])
-                .arg(format!("-DSIMURGH={:?}", command()))
+                .arg(format!("-DSIMURGH={command:?}"))
                 .args(["-Wl,-soname,libmpi_abi.so.1", "-o"])
                 .arg(&library)
                 .args(sources.iter().map(|(source, _)| source));

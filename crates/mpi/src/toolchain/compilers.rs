@@ -18,6 +18,14 @@ pub struct Compiler {
     path: PathBuf,
 }
 
+/// A short name for what some bytes say (FNV-1a).
+pub(super) fn hashed(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
 impl Compiler {
     /// The one that is named on the command line or in the environment, or a usual one.
     ///
@@ -61,10 +69,7 @@ impl Compiler {
             let changed = metadata.modified().ok().and_then(|date| date.duration_since(UNIX_EPOCH).ok());
             bytes.extend(changed.unwrap_or_default().as_nanos().to_le_bytes());
         }
-        let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        format!("{hash:016x}")
+        hashed(&bytes)
     }
 
     /// A call of it.
