@@ -27,8 +27,11 @@ pub(super) struct Document<'t> {
     namespaces: Namespaces<'t>,
     /// The names of the elements that are open, outermost first.
     open: Vec<&'t str>,
-    /// Where reading goes on after the entities that are being read, and how many elements were open before each.
-    around: Vec<(Scanner<'t>, usize)>,
+    /// Where reading goes on after the entities that are being read, how many elements were open before each, and how far the characters
+    /// behind it have been checked.
+    around: Vec<(Scanner<'t>, usize, usize)>,
+    /// Up to where the characters that are being read have been checked: a run is interrupted by each entity in it.
+    checked: usize,
     /// Elements, comments, processing instructions and runs of characters, so far, and how many there may be.
     nodes: (u32, u32),
     /// Characters were read last: more of them are of the same run.
@@ -83,6 +86,7 @@ impl<'t> Document<'t> {
             namespaces: Namespaces::default(),
             open: Vec::new(),
             around: Vec::new(),
+            checked: 0,
             nodes: (1, nodes_max),
             is_in_run: false,
             run: None,
@@ -156,6 +160,7 @@ impl<'t> Document<'t> {
         self.scanner = Scanner { text, bytes, at: bookmark.start, line: bookmark.line };
         self.open.clear();
         self.around.clear();
+        self.checked = 0;
         // What is counted was counted before.
         self.nodes.0 = 0;
         let mut element = Element::default();
@@ -440,21 +445,17 @@ impl<'t> Document<'t> {
 
     /// Whether the innermost open element was opened outside of the entity that is being read.
     fn closes_outside(&self) -> bool {
-        self.around.last().is_some_and(|(_, open)| *open >= self.open.len())
+        self.around.last().is_some_and(|(_, open, _)| *open >= self.open.len())
     }
 
     /// Characters up to the next tag or entity.
     #[cold]
     fn characters(&mut self) -> Result<()> {
         let (start, first_line) = (self.scanner.at, self.scanner.line);
-        let rest = &self.scanner.bytes[start..];
-        let end = start + rest.iter().position(|byte| *byte == b'<').unwrap_or(rest.len());
-        self.scanner.check_characters(start, end)?;
-        if self.scanner.text[start..end].contains("]]>") {
-            return Err(self
-                .scanner
-                .wrong(end, |place| format!("']]>' at {place} is not allowed inside a character data")));
+        if start >= self.checked {
+            self.check_run(start)?;
         }
+        let end = self.checked;
         self.count_run(true)?;
         while self.scanner.at < end {
             let from = self.scanner.at;
@@ -477,12 +478,26 @@ impl<'t> Document<'t> {
                 }
                 Reference::Entity(name) => {
                     let entity = self.entities.enter(name, from, &self.scanner)?;
-                    self.around.push((self.scanner, self.open.len()));
-                    self.scanner = self.scanner.part(entity.start, entity.end);
+                    self.around.push((self.scanner, self.open.len(), std::mem::take(&mut self.checked)));
+                    self.scanner = self.scanner.part(entity.start, entity.end, entity.line);
                     return Ok(());
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Checks all characters from here to the next tag.
+    fn check_run(&mut self, start: usize) -> Result<()> {
+        let rest = &self.scanner.bytes[start..];
+        let end = start + rest.iter().position(|byte| *byte == b'<').unwrap_or(rest.len());
+        self.scanner.check_characters(start, end)?;
+        if self.scanner.text[start..end].contains("]]>") {
+            return Err(self
+                .scanner
+                .wrong(end, |place| format!("']]>' at {place} is not allowed inside a character data")));
+        }
+        self.checked = end;
         Ok(())
     }
 
@@ -502,13 +517,14 @@ impl<'t> Document<'t> {
     /// Goes on behind the reference to the entity that has been read.
     #[cold]
     fn leave_entity(&mut self) -> Result<()> {
-        let Some((scanner, open)) = self.around.pop() else { return Err(unclosed(&self.open)) };
+        let Some((scanner, open, checked)) = self.around.pop() else { return Err(unclosed(&self.open)) };
         if self.open.len() != open {
             return Err(self.scanner.wrong(self.scanner.at, |place| {
                 format!("an entity ends at {place} before the elements in it")
             }));
         }
         self.entities.leave();
+        self.checked = checked;
         self.scanner = scanner;
         Ok(())
     }

@@ -140,8 +140,9 @@ fn entity<'t>(scanner: &mut Scanner<'t>, entities: &mut Entities<'t>) -> Result<
     scanner.expect_spaces()?;
     match scanner.byte()? {
         b'"' | b'\'' => {
+            let line = scanner.line;
             let (start, end) = quoted(scanner)?;
-            entities.declare(Entity { name, start, end });
+            entities.declare(Entity { name, start, end, line });
         }
         b'S' | b'P' => {
             if !external(scanner)? {

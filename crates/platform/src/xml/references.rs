@@ -22,6 +22,8 @@ pub(super) struct Entity<'t> {
     pub(super) name: &'t str,
     pub(super) start: usize,
     pub(super) end: usize,
+    /// The line of its start.
+    pub(super) line: u32,
 }
 
 /// The entities that a document declares, and how much is being made of them.
@@ -69,7 +71,7 @@ impl<'t> Entities<'t> {
     /// The value of an attribute: references are what they stand for, and spaces of all kinds spaces (section 3.3.3).
     pub(super) fn value(&mut self, scanner: &Scanner<'t>, start: usize, end: usize) -> Result<String> {
         let mut value = String::with_capacity(end - start);
-        self.add_value(scanner.part(start, end), &mut value)?;
+        self.add_value(scanner.part(start, end, scanner.line), &mut value)?;
         Ok(value)
     }
 
@@ -97,7 +99,7 @@ impl<'t> Entities<'t> {
         match reference(scanner)? {
             Reference::Entity(name) => {
                 let entity = self.enter(name, start, scanner)?;
-                self.add_value(scanner.part(entity.start, entity.end), value)?;
+                self.add_value(scanner.part(entity.start, entity.end, entity.line), value)?;
                 self.leave();
             }
             Reference::Character('<') if self.is_inside() => {

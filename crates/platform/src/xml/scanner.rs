@@ -49,9 +49,8 @@ impl<'t> Scanner<'t> {
         Scanner { text, bytes: text.as_bytes(), at: 0, line: 1 }
     }
 
-    /// The same text from one place to another.
-    pub(super) fn part(&self, start: usize, end: usize) -> Self {
-        let line = lines(&self.text.as_bytes()[..start]) + 1;
+    /// The same text from one place, which is in that line, to another.
+    pub(super) fn part(&self, start: usize, end: usize, line: u32) -> Self {
         Scanner { text: self.text, bytes: &self.text.as_bytes()[..end], at: start, line }
     }
 

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use roxmltree::{Node, ParsingOptions};
 
-use super::NODES_MAX;
 use super::document::{Bookmark, Document};
 use super::element::Element;
+use super::{NODES_MAX, platform_from_text};
 use crate::error::Error;
 
 /// All that a reader of platforms can see of an element.
@@ -414,4 +414,20 @@ proptest! {
         let pieces = pieces.concat();
         compare(&if is_inside { format!("{start}<a>{pieces}</a>") } else { start + &pieces });
     }
+}
+
+/// So much must be read in seconds: references, line ends and entities are looked at once, wherever they are.
+#[test]
+fn what_is_not_plain_is_read_in_linear_time() {
+    let limit = std::time::Duration::from_secs(10);
+    let start = std::time::Instant::now();
+    let values = "<prop id=\"a\" value=\"x &amp; y\ttab\"/>\n".repeat(200_000);
+    let text = format!(
+        "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"None\">\n{values}<host speed=\"1Gf\"/></zone></platform>"
+    );
+    let error = platform_from_text(&text, "values.xml", std::path::Path::new(".")).unwrap_err().to_string();
+    assert!(error.starts_with("values.xml:200003: "), "{error}");
+    let declared = format!("<!DOCTYPE a [<!ENTITY e 'x'>{}<!ENTITY f 'y'>]>", "\n".repeat(100_000));
+    compare(&format!("{declared}<a>{}</a>", "&e;&f;".repeat(100_000)));
+    assert!(start.elapsed() < limit, "{:?}", start.elapsed());
 }
