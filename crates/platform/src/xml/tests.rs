@@ -418,6 +418,7 @@ proptest! {
 
 /// So much must be read in seconds: references, line ends and entities are looked at once, wherever they are.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
 fn what_is_not_plain_is_read_in_linear_time() {
     let limit = std::time::Duration::from_secs(10);
     let start = std::time::Instant::now();
