@@ -69,7 +69,8 @@ impl<'a> Checker<'a> {
         self
     }
 
-    /// Goes no further than so many steps from the start.
+    /// Goes no further than so many steps from the start; local search: than so many steps of each actor. Executions that partial order
+    /// reductions cut there stand for others: what lies within the bound may need a larger one to be found.
     pub fn depth_max(mut self, steps: usize) -> Self {
         self.limits.depth_max = steps;
         self
