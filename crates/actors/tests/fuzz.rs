@@ -141,7 +141,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(1000)))]
 
     #[test]
     fn programs_run_alike_and_without_panics(

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use crate::common::generate::seed_of;
 use crate::common::{Op, Played, Program, bodies, observed, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
 use simurgh_explore::receives::parts::explore_ways;
@@ -15,6 +16,7 @@ use simurgh_explore::{Network, Options, Progress, Step, System, Verdict, Violati
 use simurgh_kernel::ids::{BarrierId, MutexId, SemaphoreId};
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Note, SpawnRequest};
+use simurgh_testing::cases;
 
 /// A program as a factory.
 struct Made<'a>(&'a Program);
@@ -93,17 +95,6 @@ fn operation(random: &mut Random, actors: u64, mailboxes: u64) -> Op {
     }
 }
 
-/// How many random programs are tried; `PROPTEST_CASES` asks for more.
-fn cases(default: u64) -> u64 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// The seed: the same in every run, unless `PROPTEST_RNG_SEED` says otherwise.
-fn seed(default: u64) -> u64 {
-    let given = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse::<u64>().ok());
-    given.map_or(default, |given| given.wrapping_mul(0x9E37_79B9).wrapping_add(default))
-}
-
 fn random_program(random: &mut Random) -> Program {
     let actors = 2 + random.below(2);
     let mailboxes = 1 + random.below(2);
@@ -117,7 +108,7 @@ const NETWORKS: [Network; 3] = [Network::Mailbox, Network::Pairwise, Network::Un
 
 #[test]
 fn the_actors_see_what_they_see_in_plain_search() {
-    let mut random = Random::new(seed(2026), 4);
+    let mut random = Random::new(seed_of(2026), 4);
     let mut compared = 0;
     for round in 0..cases(700) {
         let program = random_program(&mut random);
@@ -134,7 +125,7 @@ fn the_actors_see_what_they_see_in_plain_search() {
 
 #[test]
 fn every_counterexample_can_be_replayed_step_by_step() {
-    let mut random = Random::new(seed(5), 12);
+    let mut random = Random::new(seed_of(5), 12);
     let mut replayed = 0;
     for round in 0..cases(700) {
         let program = random_program(&mut random);

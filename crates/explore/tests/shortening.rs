@@ -184,7 +184,7 @@ fn an_order_too_long_to_search_is_still_ordered_well() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: simurgh_testing::cases(512), ..ProptestConfig::default() })]
 
     #[test]
     fn a_shorter_schedule_shows_the_same(program in program(5, 6), network in network()) {

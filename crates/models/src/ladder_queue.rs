@@ -322,7 +322,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: simurgh_testing::cases(200), ..ProptestConfig::default() })]
 
         /// Against a plain list that is sorted: bursts of many, near and far, with equal dates among them.
         #[test]

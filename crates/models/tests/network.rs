@@ -557,7 +557,7 @@ fn one_infiniband_card_slows_its_messages_down() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(300)))]
 
     /// No link carries more than it can, and nobody could go faster: a full link or a bound says why.
     #[test]

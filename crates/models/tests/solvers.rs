@@ -339,7 +339,7 @@ fn flows_of_another_row_get_what_is_theirs() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(400)))]
 
     #[test]
     fn both_solvers_give_the_same_dates(acts in prop::collection::vec(act(), 1..80)) {

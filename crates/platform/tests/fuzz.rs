@@ -86,7 +86,7 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: simurgh_testing::cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn values_replaced(which in prop::collection::vec((0_usize..400, word()), 1..4)) {

@@ -51,7 +51,7 @@ fn build(routing: Routing, hosts: usize, edges: &[Edge]) -> Platform {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: simurgh_testing::cases(150), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn routes_are_shortest(hosts in 2_usize..9, wanted in prop::collection::vec((0_usize..9, 0_usize..9, 1_usize..4), 0..14)) {

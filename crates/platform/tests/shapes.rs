@@ -129,7 +129,7 @@ fn built(hosts: u32, topology: Topology) -> Platform {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: simurgh_testing::cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn fat_trees_route_as_their_graphs_do(levels in prop::collection::vec((1_u32..5, 1_u32..4, 1_u32..4), 1..4)) {

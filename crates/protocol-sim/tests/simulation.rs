@@ -280,8 +280,8 @@ impl Durable for Table {
 /// same states in the end.
 #[test]
 fn a_checker_follows_what_was_simulated() {
-    let mut steps = 0;
-    for seed in 0..400 {
+    let (cases, mut steps) = (simurgh_testing::cases(400), 0);
+    for seed in 0..cases {
         let network = [Network::Unordered, Network::Ordered, Network::Duplicating][seed as usize % 3];
         let tables = [0, 1, 2].map(|place| Table(seed * 3 + place));
         let [one, two, three] = tables;
@@ -310,5 +310,5 @@ fn a_checker_follows_what_was_simulated() {
             assert_eq!(Some(node.state.as_str()), text.split(", timers").next(), "seed {seed}");
         }
     }
-    assert!(steps > 4000, "{steps} steps");
+    assert!(cases < 400 || steps > 4000, "{steps} steps");
 }

@@ -260,10 +260,14 @@ fn agree_on(seeds: std::ops::Range<u64>) -> [usize; 4] {
 
 #[test]
 fn every_search_agrees_on_random_protocols() {
-    let [holds, violated, open, ended] = agree_on(0..4_000);
+    let cases = simurgh_testing::cases(4_000);
+    let [holds, violated, open, ended] = agree_on(0..cases);
     println!(
         "{holds} hold, {violated} are violated, {open} local searches did not end, {ended} executions did"
     );
+    if cases < 4_000 {
+        return;
+    }
     assert!(ended > holds + violated, "{ended} searches through executions came to an end");
     assert!(holds > 500 && violated > 500, "{holds} hold, {violated} are violated: one-sided protocols");
     assert!(open < (holds + violated) / 10, "{open} local searches did not end");
@@ -273,11 +277,4 @@ fn every_search_agrees_on_random_protocols() {
 #[test]
 fn which_of_two_equal_messages_is_lost_is_part_of_the_schedule() {
     assert_eq!(agree_on(9_768..9_769)[..3], [0, 1, 0]);
-}
-
-#[test]
-#[ignore = "takes a few minutes: the same for many more"]
-fn every_search_agrees_on_many_random_protocols() {
-    let [holds, violated, open, ended] = agree_on(4_000..40_000);
-    println!("{holds} hold, {violated} are violated, {open} local searches did not end, {ended} others did");
 }

@@ -201,7 +201,8 @@ fn the_plain_simulation_takes_one_of_the_ways_of_any_program() {
     let platform = star(&["0", "1", "2"]);
     let mut random = Random::new(11, 0);
     let (mut found_again, mut astray, mut broken, mut large, mut refused, mut discarded) = (0, 0, 0, 0, 0, 0);
-    for _ in 0..3000 {
+    let cases = simurgh_testing::cases(3000);
+    for _ in 0..cases {
         let actors: Vec<Vec<Op>> = (0..2 + random.below(2))
             .map(|_| (0..1 + random.below(7)).map(|_| operation(&mut random)).collect())
             .collect();
@@ -273,5 +274,5 @@ fn the_plain_simulation_takes_one_of_the_ways_of_any_program() {
         "{found_again} found among the ways, {broken} broken, {astray} astray, {large} too large, {refused} refused, \
          {discarded} ways discarded"
     );
-    assert!(found_again > 500 && discarded > 100);
+    assert!(cases < 3000 || found_again > 500 && discarded > 100);
 }

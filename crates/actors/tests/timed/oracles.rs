@@ -196,7 +196,8 @@ fn one_receiver_against_all_permutations() {
 fn every_way_against_mailboxes_of_their_own() {
     let mut random = Random::new(4, 0);
     let (mut ways, mut different) = (0, 0);
-    for round in 0..600 {
+    let cases = simurgh_testing::cases(600);
+    for round in 0..cases {
         let platform = platform(&mut random);
         let program = balanced(&mut random, false);
         let network = [Network::Mailbox, Network::Pairwise, Network::Unordered][round % 3];
@@ -209,15 +210,16 @@ fn every_way_against_mailboxes_of_their_own() {
         }
         different += u32::from(found.best.map(|run| run.value) < found.worst.map(|run| run.value));
     }
-    println!("{ways} ways; in {different} of 600 scenarios the order matters");
-    assert!(ways > 800 && different > 150);
+    println!("{ways} ways; in {different} of {cases} scenarios the order matters");
+    assert!(cases < 600 || ways > 800 && different > 150);
 }
 
 #[test]
 fn the_plain_simulation_takes_one_of_the_ways() {
     let mut random = Random::new(5, 0);
     let (mut between, mut strictly) = (0, 0);
-    for _ in 0..800 {
+    let cases = simurgh_testing::cases(800);
+    for _ in 0..cases {
         let platform = platform(&mut random);
         let program = balanced(&mut random, true);
         let (found, runs) = attempts(&program, &platform, Objective::Makespan, Limit::default());
@@ -243,15 +245,16 @@ fn the_plain_simulation_takes_one_of_the_ways() {
         between += 1;
         strictly += u32::from(best < simulated.value && simulated.value < worst);
     }
-    println!("{between} of 800 end well, {strictly} strictly between best and worst");
-    assert!(between > 400 && strictly > 20);
+    println!("{between} of {cases} end well, {strictly} strictly between best and worst");
+    assert!(cases < 800 || between > 400 && strictly > 20);
 }
 
 #[test]
 fn all_measures_agree_with_the_plain_simulation_of_the_same_way() {
     let mut random = Random::new(6, 0);
     let mut values = BTreeMap::new();
-    for _ in 0..100 {
+    let cases = simurgh_testing::cases(100);
+    for _ in 0..cases {
         let platform = platform(&mut random);
         let program = balanced(&mut random, false);
         for run in attempts(&program, &platform, Objective::Bytes, Limit::default()).1.into_iter().flatten() {
@@ -262,5 +265,5 @@ fn all_measures_agree_with_the_plain_simulation_of_the_same_way() {
             *values.entry(report.messages).or_insert(0) += 1;
         }
     }
-    assert!(values.len() > 2, "{values:?}");
+    assert!(cases < 100 || values.len() > 2, "{values:?}");
 }

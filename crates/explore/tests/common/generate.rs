@@ -36,16 +36,9 @@ pub enum Theme {
 const THEMES: [Theme; 5] =
     [Theme::Messages, Theme::Waits, Theme::Synchronisation, Theme::Lives, Theme::Mixed];
 
-/// How many cases a test tries: `PROPTEST_CASES`, if it is set.
-pub fn cases(otherwise: u64) -> u64 {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    asked.and_then(|cases| cases.parse().ok()).unwrap_or(otherwise)
-}
-
-/// The seed of all cases of a test: `PROPTEST_RNG_SEED`, if it is set.
-pub fn seed() -> u64 {
-    let asked = std::env::var("PROPTEST_RNG_SEED").ok();
-    asked.and_then(|seed| seed.parse().ok()).unwrap_or(2026)
+/// The seed of a test that has this one of its own: the same in every run, unless `PROPTEST_RNG_SEED` says otherwise.
+pub fn seed_of(own: u64) -> u64 {
+    simurgh_testing::seed().map_or(own, |given| given.wrapping_mul(0x9E37_79B9).wrapping_add(own))
 }
 
 /// The case of this number, of a seed: of at most so many operations.

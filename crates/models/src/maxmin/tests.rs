@@ -225,7 +225,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(3000)))]
 
     #[test]
     fn incremental_is_obvious_after_any_changes(changes in prop::collection::vec(change(), 1..60)) {
@@ -344,7 +344,7 @@ fn apply_to_crowd(s: &mut System, alive: &mut Vec<VariableId>, ids: &[Constraint
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(3000)))]
 
     #[test]
     fn a_pool_is_obvious_after_any_changes(changes in prop::collection::vec(crowd(), 1..150)) {
@@ -439,7 +439,7 @@ fn busy_star(s: &mut System, flows: u32) -> (Vec<ConstraintId>, Vec<VariableId>)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(simurgh_testing::cases(2000)))]
 
     #[test]
     fn flows_that_meet_others_at_both_ends_are_obvious(all in prop::collection::vec(traffic(), 1..150)) {

@@ -267,7 +267,7 @@ fn random_subarray(random: &mut Random, old: &Known, large: bool) -> crate::erro
 
 #[test]
 fn random_types_are_what_their_typemaps_say() {
-    for seed in 0..3000 {
+    for seed in 0..simurgh_testing::cases(3000) {
         let mut random = Random::new(seed, 0);
         let mut known: Vec<Known> = (0..3).map(|_| random_leaf(&mut random)).collect();
         for _ in 0..5 {
@@ -288,7 +288,7 @@ fn random_types_are_what_their_typemaps_say() {
 fn random_distributed_arrays_are_divided_among_all() {
     let int = Known::basic(abi::INT);
     let odd = Known::basic(abi::SHORT_INT);
-    for seed in 0..2000 {
+    for seed in 0..simurgh_testing::cases(2000) {
         let mut random = Random::new(seed, 1);
         let old = if random.below(2) == 0 { &int } else { &odd };
         let order = random_order(&mut random);

@@ -396,7 +396,7 @@ fn beginning() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: simurgh_testing::cases(4000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn well_formed_or_nearly(start in beginning(), inside in prop::collection::vec(element(), 0..6), cut in prop::option::weighted(0.3, (0.0..1.0_f64, 1..4_usize))) {

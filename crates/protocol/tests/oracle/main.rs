@@ -315,13 +315,9 @@ fn shown(
     Ok(())
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
 #[test]
 fn every_search_says_what_an_obvious_one_says() {
-    let (cases, first) = (number("PROPTEST_CASES", 6_000), number("PROPTEST_RNG_SEED", 0));
+    let (cases, first) = (simurgh_testing::cases(6_000), simurgh_testing::seed().unwrap_or(0));
     let mut counts = Counts::default();
     for seed in first..first + cases {
         let case = Case::random(seed);
