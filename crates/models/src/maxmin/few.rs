@@ -3,7 +3,7 @@
 //! The operations and their order are those of `incremental.rs`, so that the numbers are the same. Who is to be solved has an
 //! infinite level until it is fixed.
 
-use super::incremental::{Scratch, fix, join_in, take_at};
+use super::incremental::{Scratch, fix, join_all, take_all};
 use super::storage::{Element, FixedBy, NONE, Sharing, Variable};
 use super::{ConstraintId, System};
 
@@ -60,10 +60,7 @@ pub(super) fn visit(system: &mut System, index: u32, scratch: &mut Scratch) -> b
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
     for &user in &opened[..count] {
-        let Variable { first, count, .. } = system.variables[user as usize];
-        for element in first..first + count {
-            join_in(system, system.elements.constraint(element), scratch);
-        }
+        join_all(system, user, scratch);
     }
     true
 }
@@ -101,9 +98,7 @@ pub(super) fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut 
         let index = system.elements.variable(number);
         let Variable { first, count, penalty, .. } = system.variables[index as usize];
         fix(system, index, level, level / penalty, FixedBy::Constraint(ConstraintId(full)));
-        for element in (first..first + count).filter(|element| *element != number) {
-            take_at(system, element, level, scratch);
-        }
+        take_all(system, (first, count), full, level, scratch);
     }
     let count = open.len();
     scratch.unfixed = open;
@@ -122,7 +117,7 @@ pub(super) fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: 
         let Variable { first, count, penalty, bound, .. } = system.variables[index as usize];
         if (bound * penalty - lowest).abs() < system.precision {
             fix(system, index, bound * penalty, bound, FixedBy::Bound);
-            (first..first + count).for_each(|element| take_at(system, element, bound * penalty, scratch));
+            take_all(system, (first, count), NONE, bound * penalty, scratch);
             fixed += 1;
         }
     }

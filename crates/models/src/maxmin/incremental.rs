@@ -33,6 +33,8 @@ pub(super) struct Scratch {
     /// Whether there may be quiet constraints, and those that may not be far from full any more.
     may_be_quiet: bool,
     stirred: Vec<u32>,
+    /// By variable: the last solution whose visits were told of its constraints.
+    reached: Vec<u32>,
     /// How many seats of visited constraints are open.
     pub(super) open: usize,
     /// Of those users of a constraint that are to be solved: the constraint of the only other element, or [`NONE`]; where the
@@ -158,6 +160,9 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
             false => mark_constraint(system, index, mark),
         }
     }
+    if scratch.reached.len() < system.variables.len() {
+        scratch.reached.resize(system.variables.len(), 0);
+    }
     scratch.heap.clear();
     scratch.open = 0;
     let mut next = scratch.start;
@@ -176,8 +181,7 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
 /// Levels are compared with this relative margin: they carry rounding errors.
 const MARGIN: f64 = 1e-6;
 
-/// The level below which nothing changes: no constraint that has more users or another capacity can have been
-/// full, or can be, below its lowest capacity shared by all its users.
+/// The level below which nothing changes: that at which the first constraint that has more users or another capacity would be full.
 fn lower_threshold(system: &mut System) {
     for &index in &system.dirty {
         let constraint = &system.constraints[index as usize];
@@ -185,23 +189,47 @@ fn lower_threshold(system: &mut System) {
         if lowest_capacity == f64::INFINITY || stays_slack(constraint) {
             continue;
         }
-        let mut usage: f64 = 0.0;
-        let mut element = constraint.active.head;
-        while element != NONE {
-            let penalty = system.variables[system.elements.variable(element) as usize].penalty;
-            let part = system.elements.weight(element) / penalty;
-            usage = match constraint.sharing {
-                Sharing::Shared => usage + part,
-                Sharing::FatPipe => usage.max(part),
-            };
-            element = system.elements.next(element);
-        }
-        if usage > 0.0 {
-            system.threshold = system.threshold.min(lowest_capacity / usage);
-        }
+        let full = full_from(system, constraint, lowest_capacity, system.threshold);
+        system.threshold = system.threshold.min(full);
     }
     system.threshold *= 1.0 - MARGIN;
 }
+
+/// A level below which a constraint of this capacity is not full, if whoever is fixed below it stays where it was; or any that is not
+/// below `enough`.
+///
+/// If all its users rose together, it would be full at some level. Whoever was fixed below that takes no more than it did: so the others
+/// can rise to a higher level, and so on. Each of these levels is a lower bound; a few of them are close to the last.
+fn full_from(system: &System, constraint: &Constraint, capacity: f64, enough: f64) -> f64 {
+    let mut full = 0.0;
+    for _ in 0..STEPS_TO_FULL {
+        let (mut left, mut usage): (f64, f64) = (capacity, 0.0);
+        let mut number = constraint.active.head;
+        while number != NONE {
+            let &Element { weight, variable, next, .. } = system.elements.at(number);
+            let Variable { penalty, home, level, .. } = system.variables[variable as usize];
+            let level = if home == NONE { level } else { system.clocks.level(home) };
+            let part = weight / penalty;
+            // Who is at this level, but for rounding, may be fixed by this constraint.
+            let is_fixed = level < full * (1.0 - MARGIN);
+            match constraint.sharing {
+                Sharing::Shared if is_fixed => left -= part * level,
+                Sharing::Shared => usage += part,
+                Sharing::FatPipe if is_fixed => {}
+                Sharing::FatPipe => usage = usage.max(part),
+            }
+            number = next;
+        }
+        let before = std::mem::replace(&mut full, if usage > 0.0 { left / usage } else { f64::INFINITY });
+        if full >= enough || full <= before * (1.0 + MARGIN) {
+            return full.max(before);
+        }
+    }
+    full
+}
+
+/// More would hardly be higher.
+const STEPS_TO_FULL: usize = 6;
 
 /// It could not be full at the last solution, and still cannot.
 fn stays_slack(constraint: &Constraint) -> bool {
@@ -319,30 +347,51 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     work.gone = usage <= 0.0 || spent || constraint.slack;
     for position in 0..count {
         match scratch.others[position] {
-            (NONE, variable) => {
-                let Variable { first, count, .. } = system.variables[variable as usize];
-                for element in first..first + count {
-                    join_in(system, system.elements.constraint(element), scratch);
-                }
+            (NONE, variable) => join_all(system, variable, scratch),
+            (other, _) => {
+                let System { constraints, works, touched, .. } = &mut *system;
+                join_in(constraints, works, touched, other, scratch.mark, scratch.may_be_quiet);
             }
-            (other, _) => join_in(system, other, scratch),
         }
+    }
+}
+
+/// All constraints of a user that is to be solved are met, by the first of them that is visited.
+#[inline(always)]
+pub(super) fn join_all(system: &mut System, variable: u32, scratch: &mut Scratch) {
+    if std::mem::replace(&mut scratch.reached[variable as usize], scratch.mark) != scratch.mark {
+        join_each(system, variable, scratch.mark, scratch.may_be_quiet);
+    }
+}
+
+fn join_each(system: &mut System, variable: u32, mark: u32, may_be_quiet: bool) {
+    let System { constraints, works, variables, elements, touched, .. } = system;
+    let Variable { first, count, .. } = variables[variable as usize];
+    for element in elements.block(first, count) {
+        join_in(constraints, works, touched, element.constraint, mark, may_be_quiet);
     }
 }
 
 /// A constraint is met by a user that is to be solved: it is to be visited, unless it is quiet or cannot be full.
 #[inline]
-pub(super) fn join_in(system: &mut System, index: u32, scratch: &Scratch) {
-    let work = &mut system.works[index as usize];
+fn join_in(
+    constraints: &[Constraint],
+    works: &mut [Work],
+    touched: &mut Vec<ConstraintId>,
+    index: u32,
+    mark: u32,
+    may_be_quiet: bool,
+) {
+    let work = &mut works[index as usize];
     // It is to be visited, or passed over.
-    if work.mark | 1 == scratch.mark | 1 {
+    if work.mark | 1 == mark | 1 {
         return;
     }
-    let constraint = &system.constraints[index as usize];
-    let is_passed_over = (scratch.may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
-    work.mark = scratch.mark | u32::from(is_passed_over);
+    let constraint = &constraints[index as usize];
+    let is_passed_over = (may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
+    work.mark = mark | u32::from(is_passed_over);
     if !is_passed_over {
-        system.touched.push(ConstraintId(index));
+        touched.push(ConstraintId(index));
     }
 }
 
@@ -482,11 +531,7 @@ fn fix_at(
             fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
         }
     }
-    for element in first..first + count {
-        if system.elements.constraint(element) != full {
-            take_at(system, element, level, scratch);
-        }
-    }
+    take_all(system, (first, count), full, level, scratch);
 }
 
 /// Fixes the variables of a full constraint whose bound is the lowest. Answers how many.
@@ -501,7 +546,7 @@ fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratc
             let Variable { bound: value, penalty, .. } = system.variables[variable as usize];
             let level = value * penalty;
             fix(system, variable, level, value, FixedBy::Bound);
-            (first..first + count).for_each(|element| take_at(system, element, level, scratch));
+            take_all(system, (first, count), NONE, level, scratch);
             fixed += 1;
         }
     }
@@ -523,48 +568,84 @@ pub(super) fn fix(system: &mut System, index: u32, level: f64, value: f64, cause
     }
 }
 
-/// Takes what a variable just fixed uses off one of its constraints, and closes its seat there.
-#[inline(always)]
-pub(super) fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
+/// Takes what a variable just fixed uses off its constraints, without one of them, and closes its seats there.
+#[inline]
+pub(super) fn take_all(
+    system: &mut System,
+    (first, count): (u32, u32),
+    without: u32,
+    level: f64,
+    scratch: &mut Scratch,
+) {
     let System { elements, constraints, works, rosters, variables, precision, .. } = system;
-    let &Element { constraint: number, seat, weight, variable, .. } = elements.at(element);
-    let (constraint, work) = (&constraints[number as usize], &mut works[number as usize]);
-    let is_visited = work.mark == scratch.mark;
-    if !is_visited && !constraint.is_roster_true {
-        return;
-    }
-    // Whoever gets nothing has the highest level.
-    let takes = |part: f64| if level == f64::MAX { 0.0 } else { part * level };
-    let (part, taken, before);
-    if work.roster == NONE {
-        let variable = &mut variables[variable as usize];
-        variable.level = level;
-        part = weight / variable.penalty;
-        (taken, before) = (takes(part), 0.0);
-    } else {
-        let seat = &mut rosters[work.roster as usize][seat as usize];
-        part = seat.part;
-        taken = takes(part);
-        before = std::mem::replace(&mut seat.taken, taken);
-        seat.level = level;
-    }
-    if !is_visited {
-        let was_far = is_far_from_full(constraint, work) && constraint.sharing == Sharing::Shared;
-        work.remaining += before - taken;
-        if was_far && !is_far_from_full(constraint, work) {
-            scratch.stirred.push(number);
+    let mut taking = Taking { constraints, works, rosters, variables, precision: *precision, level };
+    for element in elements.block(first, count) {
+        if element.constraint != without {
+            taking.take(element, scratch);
         }
-        return;
     }
-    scratch.open -= 1;
-    match constraint.sharing {
-        Sharing::Shared => {
-            work.remaining -= taken;
-            work.usage -= part;
-            let dust = constraint.capacity * *precision;
-            work.gone |= (work.usage < *precision) | (work.remaining < dust);
+}
+
+/// The same, off one of its constraints.
+#[inline]
+fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
+    let System { elements, constraints, works, rosters, variables, precision, .. } = system;
+    let mut taking = Taking { constraints, works, rosters, variables, precision: *precision, level };
+    taking.take(elements.at(element), scratch);
+}
+
+/// What is changed where a variable is fixed at a level.
+struct Taking<'a> {
+    constraints: &'a [Constraint],
+    works: &'a mut [Work],
+    rosters: &'a mut [Vec<Seat>],
+    variables: &'a mut [Variable],
+    precision: f64,
+    level: f64,
+}
+
+impl Taking<'_> {
+    #[inline(always)]
+    fn take(&mut self, element: &Element, scratch: &mut Scratch) {
+        let &Element { constraint: number, seat, weight, variable, .. } = element;
+        let (constraint, work) = (&self.constraints[number as usize], &mut self.works[number as usize]);
+        let is_visited = work.mark == scratch.mark;
+        if !is_visited && !constraint.is_roster_true {
+            return;
         }
-        Sharing::FatPipe => work.stale = true,
+        // Whoever gets nothing has the highest level.
+        let takes = |part: f64| if self.level == f64::MAX { 0.0 } else { part * self.level };
+        let (part, taken, before);
+        if work.roster == NONE {
+            let variable = &mut self.variables[variable as usize];
+            variable.level = self.level;
+            part = weight / variable.penalty;
+            (taken, before) = (takes(part), 0.0);
+        } else {
+            let seat = &mut self.rosters[work.roster as usize][seat as usize];
+            part = seat.part;
+            taken = takes(part);
+            before = std::mem::replace(&mut seat.taken, taken);
+            seat.level = self.level;
+        }
+        if !is_visited {
+            let was_far = is_far_from_full(constraint, work) && constraint.sharing == Sharing::Shared;
+            work.remaining += before - taken;
+            if was_far && !is_far_from_full(constraint, work) {
+                scratch.stirred.push(number);
+            }
+            return;
+        }
+        scratch.open -= 1;
+        match constraint.sharing {
+            Sharing::Shared => {
+                work.remaining -= taken;
+                work.usage -= part;
+                let dust = constraint.capacity * self.precision;
+                work.gone |= (work.usage < self.precision) | (work.remaining < dust);
+            }
+            Sharing::FatPipe => work.stale = true,
+        }
     }
 }
 
@@ -614,6 +695,6 @@ fn settle_unfixed(system: &mut System, index: u32, scratch: &mut Scratch) {
         false => (0.0, f64::MAX, FixedBy::Nothing),
     };
     fix(system, index, level, value, cause);
-    (first..first + count).for_each(|element| take_at(system, element, level, scratch));
+    take_all(system, (first, count), NONE, level, scratch);
     system.variables_solved += 1;
 }
