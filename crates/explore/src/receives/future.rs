@@ -326,6 +326,13 @@ impl Search {
         record.is_none_or(|record| record.stage != Stage::Over || self.current == Some(process))
     }
 
+    /// The last of this kind that a process has posted to a mailbox.
+    fn last_like(&self, process: u32, mailbox: Mailbox, side: Side) -> Option<&Post> {
+        let own = &self.processes.get(process as usize)?.posts;
+        let posts = own.iter().rev().flatten().map(|&post| &self.graph.posts[post as usize]);
+        posts.into_iter().find(|post| post.mailbox == mailbox && post.side == side)
+    }
+
     /// Whose post is in its mailbox from this moment on, if it is in the context of another: order is kept within one alone.
     fn owner(&self, moment: Node, other: &Post) -> Option<u32> {
         let found = self.graph.posts.iter().find(|post| post.arrives == moment)?;
@@ -351,8 +358,7 @@ impl Search {
             if is_late || !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
                 return None;
             }
-            let used =
-                self.graph.last_of(process, mailbox, |other| *other == side).map_or(0, |last| last.number);
+            let used = self.last_like(process, mailbox, side).map_or(0, |last| last.number);
             Some((process, side, traffic.posts.saturating_sub(used))).filter(|(.., posts)| *posts > 0)
         })
     }

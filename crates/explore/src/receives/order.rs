@@ -64,6 +64,13 @@ impl Order {
         if self.nodes == self.words * 64 {
             self.widen();
         }
+        if self.words == 1 {
+            let rows = &self.before;
+            let row = after.iter().fold(0, |row, &other| row | rows[other as usize] | 1 << other);
+            self.before.push(row);
+            self.nodes += 1;
+            return (self.nodes - 1) as Node;
+        }
         let words = self.words;
         let start = self.nodes * words;
         self.nodes += 1;
@@ -80,6 +87,7 @@ impl Order {
     }
 
     /// Whether `a` comes before `b`.
+    #[inline]
     pub fn before(&self, a: Node, b: Node) -> bool {
         self.before[b as usize * self.words + a as usize / 64] >> (a % 64) & 1 == 1
     }
