@@ -11,7 +11,7 @@
 //! - [`causality`], `wakeup`, `reduction`: happens-before, wakeup trees, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
-//! - [`engine`]: which engine needs what of a system, and is sound and complete for what.
+//! - [`engine`]: which engine needs what of a system.
 //!
 //! Two processes count a number up, one by one and by two; nobody minds the order:
 //!
@@ -76,7 +76,7 @@ pub mod verdict;
 pub mod visited;
 mod wakeup;
 
-pub use engine::{Engine, Offer, Property};
+pub use engine::{Engine, Offer};
 pub use session::{Options, Progress};
 pub use space::StateSpace;
 pub use system::{Headway, Reversal, System};
