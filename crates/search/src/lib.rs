@@ -32,7 +32,6 @@
 //!     type Transition = u8;
 //!     type Step = u8;
 //!     type Violation = Wrong;
-//!     type Snapshot = ();
 //!     fn reset(&mut self) { self.done = [0, 0]; }
 //!     fn enabled(&mut self, into: &mut Vec<u8>) {
 //!         into.extend((0..2).filter(|&process| self.done[process as usize] < 3));
@@ -43,7 +42,7 @@
 //!     fn dependent(a: &u8, b: &u8) -> bool { a == b }
 //!     fn violation_count(&self) -> usize { 0 }
 //!     fn violation(&self, _: usize) -> Wrong { Wrong }
-//!     fn deadlock(&self) -> Option<Wrong> { None }
+//!     fn at_end(&mut self, _: &mut dyn Iterator<Item = u8>) -> Vec<Wrong> { Vec::new() }
 //!     fn state_key(&mut self) -> Option<u128> { Some(u128::from(self.done[0] * 4 + self.done[1])) }
 //! }
 //!
