@@ -148,11 +148,11 @@ impl<S: Eventually> Search<'_, S> {
             if let Some((parent, _)) = path.last() {
                 self.lower(*parent, low);
             }
-            if low == at {
-                if let Some(cycle) = fair_cycle(self.component(at), self.fairness) {
-                    self.report(cycle);
-                    return ControlFlow::Break(());
-                }
+            if low == at
+                && let Some(cycle) = fair_cycle(self.component(at), self.fairness)
+            {
+                self.report(cycle);
+                return ControlFlow::Break(());
             }
         }
     }
