@@ -2,7 +2,34 @@
 
 use std::path::Path;
 
-use simurgh_search::engine::table;
+use simurgh_search::engine::{Engine, OTHERS, Offer};
+
+/// A table of all engines, in Markdown: what each needs of a system, and which systems offer that.
+fn table(systems: &[(&str, &[Offer])]) -> String {
+    let names: Vec<&str> = systems.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("| engine | goes through | needs | {} |\n", names.join(" | "));
+    text += &format!("|{}\n", " --- |".repeat(3 + systems.len()));
+    for (name, needs, what) in Engine::ALL.into_iter().map(Engine::facts).chain(OTHERS) {
+        let offered = |(_, offers): &(&str, &[Offer])| {
+            if needs.iter().all(|need| offers.contains(need)) { "yes" } else { "no" }
+        };
+        let offered: Vec<&str> = systems.iter().map(offered).collect();
+        let needs: Vec<&str> = needs.iter().map(in_words).collect();
+        text += &format!("| `{name}` | {what} | {} | {} |\n", needs.join(", "), offered.join(" | "));
+    }
+    text
+}
+
+fn in_words(offer: &Offer) -> &'static str {
+    match offer {
+        Offer::Steps => "steps",
+        Offer::Independence => "independence",
+        Offer::StateKeys => "state fingerprints",
+        Offer::Cycles => "cycles",
+        Offer::ReadsFrom => "reads-from",
+        Offer::LocalStates => "local states",
+    }
+}
 
 #[test]
 fn the_table_of_engines_is_that_of_the_code() {

@@ -39,17 +39,6 @@ pub enum Traffic {
     Receives,
 }
 
-impl Traffic {
-    /// That one of them is not what it was, in words that go on from "its".
-    pub fn varies(self, number: usize) -> String {
-        let what = match self {
-            Traffic::Sends => "send",
-            Traffic::Receives => "receive",
-        };
-        format!("{what} number {} is not the same in all executions", number + 1)
-    }
-}
-
 /// A send or a receive, as far as executions are compared by it.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Exchange {
@@ -69,25 +58,6 @@ pub enum Exchange {
         /// What it got, if it got something: numbered among the sends of its actor.
         message: Option<Post>,
     },
-}
-
-impl Exchange {
-    /// What it is, in words that go on from "the first of them": the names are those that people know.
-    pub fn in_words(&self, mailbox: &dyn Fn(u32) -> String, actor: &dyn Fn(u32) -> String) -> String {
-        match self {
-            Exchange::Sent { mailbox: to, envelope, bytes } => {
-                let tag = if envelope.tag == 0 { String::new() } else { format!(", tag {}", envelope.tag) };
-                format!("goes to {} ({} bytes{tag})", mailbox(*to), f64::from_bits(*bytes))
-            }
-            Exchange::Received { mailbox: from, message: Some(message) } => {
-                let sender = actor(message.actor);
-                format!("gets message {} of {sender} from {}", message.number + 1, mailbox(*from))
-            }
-            Exchange::Received { mailbox: from, message: None } => {
-                format!("gets nothing from {}", mailbox(*from))
-            }
-        }
-    }
 }
 
 /// A send or a receive, and where it took place: that is told, and not compared.
@@ -156,7 +126,7 @@ impl Determinism {
     fn partings(&self, records: &[ActorRecord]) -> impl Iterator<Item = (Violation, Option<Posted>)> {
         let actors = (0..).zip(records.iter().zip(&self.references));
         actors.flat_map(|(actor, (record, references))| {
-            self.traffic().filter_map(move |what| {
+            self.traffic().iter().filter_map(move |&what| {
                 let reference = references[what as usize].as_ref()?;
                 let exchanges = sequence(record, what);
                 let number = parts(exchanges, record.ended, reference)?;
@@ -173,7 +143,7 @@ impl Determinism {
         let traffic = self.traffic();
         let schedule = LazyCell::new(schedule);
         for (record, references) in records.iter().zip(&mut self.references) {
-            for what in traffic.clone() {
+            for &what in traffic {
                 let exchanges = sequence(record, what);
                 let known = &mut references[what as usize];
                 let is_further = known.as_ref().is_none_or(|known| {
@@ -187,13 +157,12 @@ impl Determinism {
         }
     }
 
-    fn traffic(&self) -> impl Iterator<Item = Traffic> + Clone + use<> {
-        let both: &[Traffic] = match self.compared {
+    fn traffic(&self) -> &'static [Traffic] {
+        match self.compared {
             Compared::Sends => &[Traffic::Sends],
             Compared::Receives => &[Traffic::Receives],
             Compared::Both => &[Traffic::Sends, Traffic::Receives],
-        };
-        both.iter().copied()
+        }
     }
 }
 
@@ -209,9 +178,9 @@ fn parts(exchanges: &[Posted], ended: bool, reference: &Reference) -> Option<usi
     let known = &reference.exchanges;
     let common = exchanges.len().min(known.len());
     let different = (0..common).find(|&index| exchanges[index].exchange != known[index].exchange);
-    let longer = || (exchanges.len() > known.len() && reference.ended).then_some(common);
-    let shorter = || (exchanges.len() < known.len() && ended).then_some(common);
-    different.or_else(longer).or_else(shorter)
+    let is_longer = exchanges.len() > known.len() && reference.ended;
+    let is_shorter = exchanges.len() < known.len() && ended;
+    different.or((is_longer || is_shorter).then_some(common))
 }
 
 #[cfg(test)]

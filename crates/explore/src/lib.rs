@@ -60,8 +60,8 @@ mod words;
 
 pub use actors::{Actors, Faults, Network};
 pub use simurgh_search::{
-    Engine, Finding, Offer, Options, Progress, Property, Reversal, STEADY, System, bfs, dfs, dpor,
-    fingerprint, optimal, pct, random, replay, session, source, states,
+    Engine, Finding, Offer, Options, Progress, Reversal, STEADY, System, bfs, dfs, dpor, fingerprint,
+    optimal, pct, random, replay, session, source, states,
 };
 pub use verdict::{Divergence, Exploration, Step, Verdict, Violation};
 

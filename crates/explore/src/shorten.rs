@@ -112,9 +112,8 @@ impl<S: System<Step = Step, Violation = Violation>> Shortening<'_, S> {
         // Arrivals have the highest numbers: what need not arrive need not be sent.
         let processes: BTreeSet<u64> = self.shown.processes.iter().copied().collect();
         for process in processes.into_iter().rev() {
-            let mut keep = 0;
             // All of them first, and then fewer.
-            while keep < self.shown.processes.iter().filter(|&&other| other == process).count() {
+            for keep in 0..self.shown.processes.iter().filter(|&&other| other == process).count() {
                 if (self.is_enough)() {
                     return;
                 }
@@ -128,7 +127,6 @@ impl<S: System<Step = Step, Violation = Violation>> Shortening<'_, S> {
                 if self.try_instead(&kept) {
                     break;
                 }
-                keep += 1;
             }
         }
     }
@@ -152,9 +150,7 @@ impl Shown {
         let followed = follow(system, schedule)?;
         let Some(steps) = followed.came(violation) else { return Ok(None) };
         let mut causality = Causality::default();
-        for taken in 1..=steps {
-            causality.push::<S>(&followed.transitions[..taken]);
-        }
+        (1..=steps).for_each(|taken| causality.push::<S>(&followed.transitions[..taken]));
         let processes = followed.transitions[..steps].iter().map(S::process).collect();
         Ok(Some(Self { schedule: schedule[..steps].to_vec(), processes, causality }))
     }
@@ -238,39 +234,29 @@ impl<'a> Orders<'a> {
         // A state is as large as there are actors, and each of these may follow it.
         let (length, many) = (self.shown.schedule.len().max(1), self.lanes.len().div_ceil(LANES_FEW).max(1));
         let width = (STATES_MAX / length / many).max(BEAM_MIN);
-        let mut beam: Vec<Front> = vec![vec![0; self.lanes.len()]];
-        // Of each state of each length: which of the length before it follows, and who ran.
-        let mut steps: Vec<Vec<(usize, usize)>> = Vec::new();
-        while beam.iter().all(|front| self.left(front) > 0) {
+        // Of each state of one length: who ran until it.
+        let mut beam: Vec<(Front, Vec<usize>)> = vec![(vec![0; self.lanes.len()], Vec::new())];
+        loop {
+            if let Some(at) = beam.iter().position(|(front, _)| self.left(front) == 0) {
+                return Some(beam.swap_remove(at).1);
+            }
             if is_enough() {
                 return None;
             }
-            let mut next: BTreeMap<Front, (usize, usize)> = BTreeMap::new();
-            for (at, front) in beam.iter().enumerate() {
+            let mut next: BTreeMap<Front, Vec<usize>> = BTreeMap::new();
+            for (front, runs) in &beam {
                 for lane in 0..self.lanes.len() {
                     if let Some(to) = self.run(front, lane) {
                         let mut further = front.clone();
                         further[lane] = to;
-                        next.entry(further).or_insert((at, lane));
+                        next.entry(further).or_insert_with(|| [&runs[..], &[lane]].concat());
                     }
                 }
             }
-            let mut kept: Vec<(Front, (usize, usize))> = next.into_iter().collect();
-            kept.sort_by_cached_key(|(front, _)| (self.unfinished(front), self.left(front)));
-            kept.truncate(width);
-            let (fronts, layer) = kept.into_iter().unzip();
-            beam = fronts;
-            steps.push(layer);
+            beam = next.into_iter().collect();
+            beam.sort_by_cached_key(|(front, _)| (self.unfinished(front), self.left(front)));
+            beam.truncate(width);
         }
-        let mut at = beam.iter().position(|front| self.left(front) == 0).expect("one is at the end");
-        let back = |layer: &Vec<(usize, usize)>| {
-            let (before, lane) = layer[at];
-            at = before;
-            lane
-        };
-        let mut runs: Vec<usize> = steps.iter().rev().map(back).collect();
-        runs.reverse();
-        Some(runs)
     }
 
     /// The steps in the order of these runs; arrivals come just before what they are needed for.

@@ -3,7 +3,6 @@
 use simurgh_kernel::ids::ExposedId;
 use simurgh_kernel::operation::{Side, Token};
 use simurgh_kernel::simcall::{Criteria, Envelope};
-use simurgh_search::Headway;
 use smallvec::SmallVec;
 
 use crate::verdict::Step;
@@ -226,20 +225,6 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// What it tells about whether an execution gets anywhere. What is posted, or shown, nobody need ever look at.
-    pub fn headway(&self) -> Headway {
-        match &self.kind {
-            Kind::TakeWait(_, end) | Kind::ConditionWait(_, _, end) | Kind::Join(_, end) if end.timeout => {
-                Headway::InVain
-            }
-            Kind::TakeWait(..) | Kind::ConditionWait(..) | Kind::Join(..) | Kind::Give(_) => Headway::Made,
-            Kind::Wait { outcome: Outcome::Taken, .. } | Kind::BarrierWait(..) => Headway::Made,
-            Kind::Wait { .. } | Kind::Probe(..) | Kind::TryTake(_) | Kind::IsAlive(_) => Headway::InVain,
-            Kind::Spawn(_) => Headway::Creates,
-            _ => Headway::Unclear,
-        }
-    }
-
     /// Whose it is: an actor, a sender, a mailbox and a context (a channel that keeps its order), or a single message
     /// with its copy.
     pub fn process(&self) -> u64 {

@@ -31,9 +31,7 @@ pub trait Actor: Send + Sync + 'static {
     fn on_msg(&self, state: &mut Self::State, from: ActorId, msg: &Self::Msg, out: &mut Out<Self>);
 
     /// Handles a timer that went off; it is no longer set.
-    fn on_timeout(&self, state: &mut Self::State, timer: &Self::Timer, out: &mut Out<Self>) {
-        let _ = (state, timer, out);
-    }
+    fn on_timeout(&self, _state: &mut Self::State, _timer: &Self::Timer, _out: &mut Out<Self>) {}
 
     /// What such an actor is called when a schedule is shown.
     fn name(&self) -> String {
@@ -86,9 +84,8 @@ pub struct Out<A: Actor + ?Sized> {
     me: ActorId,
     pub(crate) commands: Vec<Command<A>>,
     chooser: Chooser,
-    pub(crate) chosen: Vec<usize>,
-    /// How many options each choice had.
-    pub(crate) options: Vec<usize>,
+    /// What was chosen, and out of how many options.
+    pub(crate) chosen: Vec<(usize, usize)>,
 }
 
 /// Who answers [`Out::choose`]: gives a number below the one that it is given.
@@ -97,14 +94,7 @@ pub(crate) type Chooser = Box<dyn FnMut(usize) -> usize + Send>;
 impl<A: Actor + ?Sized> Out<A> {
     /// For those who drive actors themselves: what `me` is about to ask for, with `choose` to answer [`Out::choose`].
     pub fn new(me: ActorId, choose: impl FnMut(usize) -> usize + Send + 'static) -> Self {
-        let chooser = Box::new(choose);
-        Self { me, commands: Vec::new(), chooser, chosen: Vec::new(), options: Vec::new() }
-    }
-
-    /// What a checker uses: the choices are prescribed as far as the script goes, and the first option is taken from there on.
-    pub(crate) fn scripted(me: ActorId, script: Vec<usize>) -> Self {
-        let mut script = script.into_iter();
-        Self::new(me, move |_| script.next().unwrap_or(0))
+        Self { me, commands: Vec::new(), chooser: Box::new(choose), chosen: Vec::new() }
     }
 
     /// Who is asking.
@@ -142,18 +132,16 @@ impl<A: Actor + ?Sized> Out<A> {
         assert!(options > 0, "a choice needs at least one option");
         let which = (self.chooser)(options);
         assert!(which < options, "{which} was chosen out of {options}");
-        self.chosen.push(which);
-        self.options.push(options);
+        self.chosen.push((which, options));
         which
     }
 }
 
-/// The script that comes after one, if there is any: the last choice that can be raised is.
-pub(crate) fn next_script(mut script: Vec<usize>, options: &[usize]) -> Option<Vec<usize>> {
-    while let Some(last) = script.pop() {
-        if last + 1 < options[script.len()] {
-            script.push(last + 1);
-            return Some(script);
+/// What is to be chosen after this was, if there is any: the last choice that can be raised is.
+pub(crate) fn next_script(mut chosen: Vec<(usize, usize)>) -> Option<Vec<usize>> {
+    while let Some((last, options)) = chosen.pop() {
+        if last + 1 < options {
+            return Some(chosen.into_iter().map(|(which, _)| which).chain([last + 1]).collect());
         }
     }
     None

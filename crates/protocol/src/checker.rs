@@ -30,7 +30,6 @@ pub struct Checker<'a> {
     limits: Limits,
     stop: Option<Stop<'a, Seen>>,
     patience: Duration,
-    workers: usize,
     fairness: Fairness,
     local: local::Options,
     executions_max: Option<u64>,
@@ -39,24 +38,19 @@ pub struct Checker<'a> {
 impl<M: Data> System<M> {
     /// Goes on to checking it.
     pub fn checker(&self) -> Checker<'_> {
-        Checker::new(&self.model)
-    }
-}
-
-impl<'a> Checker<'a> {
-    fn new(system: &'a Model) -> Self {
-        Self {
-            system,
-            limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, stop: None },
+        Checker {
+            system: &self.model,
+            limits: Limits { states_max: u64::MAX, depth_max: usize::MAX, workers: 1, stop: None },
             stop: None,
             patience: PATIENCE,
-            workers: 1,
             fairness: Fairness::default(),
             local: local::Options::default(),
             executions_max: None,
         }
     }
+}
 
+impl<'a> Checker<'a> {
     /// Ends the search after so many distinct states.
     pub fn states_max(mut self, states: u64) -> Self {
         self.limits.states_max = states;
@@ -91,7 +85,7 @@ impl<'a> Checker<'a> {
 
     /// Lets breadth-first search use several threads. What it finds is the same for any number.
     pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = workers.max(1);
+        self.limits.workers = workers.max(1);
         self
     }
 
@@ -203,14 +197,13 @@ impl<'a> Checker<'a> {
         if let Some(mistake) = self.system.mistake() {
             return Report::cannot_run(name, mistake);
         }
-        let (system, mut limits, workers) = (self.system.clone(), self.limits, self.workers);
+        let (system, mut limits) = (self.system.clone(), self.limits);
         let names = system.properties.iter().map(|property| property.name.clone()).collect();
         let is_asked = self.stop.is_some();
         let done = apart(self.patience, names, self.stop, move |asker| {
             limits.stop = is_asked.then_some(asker);
             let run = || {
                 let mut session = Session::new(&system, limits, name);
-                session.workers = workers;
                 if session.wants_more() {
                     search(&mut session);
                 }

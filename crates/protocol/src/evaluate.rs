@@ -14,9 +14,16 @@ use crate::property::{Kind, LocalStates, Mode, Predicate, Projection, Property, 
 use crate::space::{Lookup, Space, steadily};
 
 /// A state of a search.
+#[derive(Clone, Copy)]
 pub(crate) struct Found<'a> {
     pub(crate) space: &'a Space,
     pub(crate) state: &'a [u32],
+}
+
+impl Found<'_> {
+    fn at(self, actor: usize) -> At {
+        (actor, self.state[actor])
+    }
 }
 
 impl LocalStates for Found<'_> {
@@ -59,14 +66,14 @@ pub(crate) struct Evaluator<'a> {
     memories: Vec<Memory>,
     /// What a condition said when it panicked, if the last answer is of that kind.
     pub(crate) panic: Option<String>,
-    asked: Asked,
+    pub(crate) asked: Asked,
 }
 
 /// How often conditions were asked, and which of them gave another answer when it was asked once more.
 #[derive(Default)]
-struct Asked {
+pub(crate) struct Asked {
     times: u64,
-    unsteady: Option<usize>,
+    pub(crate) unsteady: Option<usize>,
 }
 
 impl Asked {
@@ -114,11 +121,6 @@ impl<'a> Evaluator<'a> {
         Self { properties, memories, panic: None, asked: Asked::default() }
     }
 
-    /// A property whose condition gave another answer when it was asked once more.
-    pub(crate) fn unsteady(&self) -> Option<usize> {
-        self.asked.unsteady
-    }
-
     /// The answer that decides a property. It is also the answer of a condition that panics.
     pub(crate) fn deciding(&self, property: usize) -> bool {
         self.properties[property].mode == Mode::Sometimes
@@ -136,6 +138,10 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    fn ask(&mut self, property: usize, ask: impl FnMut() -> bool) -> bool {
+        self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
+    }
+
     fn panicked(&mut self, property: usize, why: String) -> bool {
         self.panic = Some(why);
         self.deciding(property)
@@ -144,64 +150,67 @@ impl<'a> Evaluator<'a> {
     /// Whether a state is the one that decides a property: it violates an `always`, or satisfies a `sometimes`.
     ///
     /// If only one actor has changed since a state that was not, only that one needs to be looked at.
-    pub(crate) fn decides(
-        &mut self,
-        property: usize,
-        space: &Space,
-        state: &[u32],
-        changed: Option<usize>,
-    ) -> bool {
+    pub(crate) fn decides(&mut self, property: usize, found: Found<'_>, changed: Option<usize>) -> bool {
         self.panic = None;
         let wanted = self.deciding(property);
-        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
-        let range = changed.map_or(0..actors, |actor| actor..actor + 1);
+        let some = self.some(property, found, changed, wanted);
+        some.unwrap_or_else(|| self.of_all(property, found) == wanted)
+    }
+
+    /// Whether a condition on one state or on pairs gives an answer for some actor or pair, of those that have changed; nothing if it is
+    /// about all actors.
+    fn some(
+        &mut self,
+        property: usize,
+        found: Found<'_>,
+        changed: Option<usize>,
+        answer: bool,
+    ) -> Option<bool> {
+        let (space, actors) = (found.space, found.count());
+        let mut range = changed.map_or(0..actors, |actor| actor..actor + 1);
         match &self.properties[property].condition.kind {
             Kind::Local(_) => {
-                range.into_iter().any(|actor| self.of_one(property, space, at(actor)) == Some(wanted))
+                Some(range.any(|actor| self.of_one(property, space, found.at(actor)) == Some(answer)))
             }
-            Kind::Pairwise(_) => range.into_iter().any(|left| {
+            Kind::Pairwise(_) => Some(range.any(|left| {
                 let mut others = (0..actors).filter(|right| *right != left);
-                others.any(|right| self.of_two(property, space, at(left), at(right)) == Some(wanted))
-            }),
-            _ => self.holds(property, space, state) == wanted,
+                others.any(|right| {
+                    self.of_two(property, space, found.at(left), found.at(right)) == Some(answer)
+                })
+            })),
+            _ => None,
         }
     }
 
     /// Whether an `eventually` has come true: of all actors, so that it does not by one of them being down.
-    pub(crate) fn has_come_true(&mut self, property: usize, space: &Space, state: &[u32]) -> bool {
+    pub(crate) fn has_come_true(&mut self, property: usize, found: Found<'_>) -> bool {
         let of = self.properties[property].condition.of;
-        let is_missing = |actor: usize| space.local(actor, state[actor]).is_missing(of);
-        !(0..space.actors()).any(is_missing) && self.holds(property, space, state)
+        let is_missing = |actor: usize| found.space.local(actor, found.state[actor]).is_missing(of);
+        if (0..found.count()).any(is_missing) {
+            return false;
+        }
+        self.panic = None;
+        // One that panics does not hold.
+        let fails = self.some(property, found, None, false);
+        fails.map_or_else(|| self.of_all(property, found), |fails| !fails)
     }
 
-    /// Whether a condition holds of a state: of all actors, or of all pairs. For an `eventually`, one that panics does not.
-    pub(crate) fn holds(&mut self, property: usize, space: &Space, state: &[u32]) -> bool {
-        self.panic = None;
-        let (actors, at) = (space.actors(), |actor: usize| (actor, state[actor]));
+    /// What a condition on all actors says of a state.
+    fn of_all(&mut self, property: usize, found: Found<'_>) -> bool {
+        let (space, actors) = (found.space, found.count());
         match &self.properties[property].condition.kind {
-            Kind::Local(_) => (0..actors).all(|actor| self.of_one(property, space, at(actor)) != Some(false)),
-            Kind::Pairwise(_) => (0..actors).all(|left| {
-                (left + 1..actors)
-                    .all(|right| self.of_two(property, space, at(left), at(right)) != Some(false))
-            }),
+            Kind::Local(_) | Kind::Pairwise(_) => unreachable!("it is about some"),
             Kind::Projected(..) => {
-                let keys: Vec<u32> =
-                    (0..actors).filter_map(|actor| self.key(property, space, at(actor))).collect();
+                let keys = (0..actors).filter_map(|actor| self.key(property, space, found.at(actor)));
+                let keys: Vec<u32> = keys.collect();
                 self.of_keys(property, &keys)
             }
-            Kind::Global(holds) => {
-                let ask = || holds(&States { nodes: &Found { space, state } });
-                self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
-            }
-            Kind::World(holds) => {
-                let ask = || holds(&Found { space, state });
-                self.asked.ask(property, ask).unwrap_or_else(|why| self.panicked(property, why))
-            }
+            Kind::Global(holds) => self.ask(property, || holds(&States { nodes: &found })),
+            Kind::World(holds) => self.ask(property, || holds(&found)),
             Kind::History(holds) => {
-                let known = self.known(property, at(actors));
-                known.unwrap_or_else(|| {
-                    self.ask_of(property, at(actors), || holds(space.history(state[actors])))
-                })
+                let at = found.at(actors);
+                let known = self.known(property, at);
+                known.unwrap_or_else(|| self.ask_of(property, at, || holds(space.history(at.1))))
             }
         }
     }
@@ -225,7 +234,7 @@ impl<'a> Evaluator<'a> {
         if let Some(known) = self.memories[property].pairs.get(&known) {
             return Some(*known);
         }
-        let answer = self.of_two_anew(property, space, left, right)?;
+        let answer = self.of_two_anew(property, space, [left, right])?;
         if self.panic.is_none() {
             self.memories[property].pairs.insert(known, answer);
         }
@@ -233,18 +242,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The same, without remembering it: for those who ask once for each pair.
-    pub(crate) fn of_two_anew(
-        &mut self,
-        property: usize,
-        space: &Space,
-        left: At,
-        right: At,
-    ) -> Option<bool> {
+    pub(crate) fn of_two_anew(&mut self, property: usize, space: &Space, pair: [At; 2]) -> Option<bool> {
         let Property { mode, condition, .. } = &self.properties[property];
         let Kind::Pairwise(holds) = &condition.kind else { return None };
-        let (left, right) = (subject(space, left, condition)?, subject(space, right, condition)?);
-        let answer = self.asked.ask(property, || of_pair(holds, *mode, left, right));
-        Some(answer.unwrap_or_else(|why| self.panicked(property, why)))
+        let [left, right] = pair.map(|at| subject(space, at, condition));
+        let (left, right) = (left?, right?);
+        Some(self.ask(property, || of_pair(holds, *mode, left, right)))
     }
 
     /// Something that is the same for two local states of an actor only if the property cannot tell them apart.
@@ -288,10 +291,7 @@ impl<'a> Evaluator<'a> {
         }
         let projection = memory.projection.as_ref().expect("projected properties have projections");
         match self.asked.ask(property, || projection.holds(keys)) {
-            Ok(answer) => {
-                memory.combinations.insert(keys.to_vec(), answer);
-                answer
-            }
+            Ok(answer) => *memory.combinations.entry(keys.to_vec()).or_insert(answer),
             Err(why) => self.panicked(property, why),
         }
     }

@@ -6,13 +6,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::local::bits::Bits;
 use crate::network::Network;
 use crate::space::{Move, Space, TIMEOUT};
 
 /// For each message, the states of its receiver from which it may still have an effect; nothing is known by default.
 #[derive(Default)]
 pub(crate) struct Inert {
-    live: BTreeMap<u32, Vec<bool>>,
+    live: BTreeMap<u32, Bits>,
+    /// How many local states of each actor are known.
+    locals: Vec<usize>,
     /// Whether messages are received once, so that those that have no effect can be done with.
     is_known: bool,
 }
@@ -33,24 +36,18 @@ impl Inert {
                     effects.entry(event).or_default().push(local);
                 }
             }
-            for (message, mut queue) in effects {
-                let mut states = vec![false; backwards.len()];
-                while let Some(local) = queue.pop() {
-                    if !std::mem::replace(&mut states[local as usize], true) {
-                        queue.extend(&backwards[local as usize]);
-                    }
-                }
-                live.insert(message, states);
-            }
+            let reaching = |(message, ends)| (message, Bits::reaching(ends, &backwards));
+            live.extend(effects.into_iter().map(reaching));
         }
-        Self { live, is_known: space.network == Network::Unordered }
+        let locals = space.nodes.iter().map(|node| node.len()).collect();
+        Self { live, locals, is_known: space.network == Network::Unordered }
     }
 
     /// Whether a step is the receipt of a message that can never have an effect again.
     pub(crate) fn is_done_with(&self, state: &[u32], step: Move) -> bool {
         let Move::Event { actor, event, .. } = step else { return false };
-        let may_have_effect =
-            |states: &Vec<bool>| states.get(state[actor as usize] as usize).is_none_or(|live| *live);
+        let (actor, local) = (actor as usize, state[actor as usize]);
+        let may_have_effect = |live: &Bits| live.get(local) || local as usize >= self.locals[actor];
         self.is_known && event < TIMEOUT && !self.live.get(&event).is_some_and(may_have_effect)
     }
 }

@@ -82,11 +82,10 @@ impl<O: Object> Calls<O> {
 
 /// Whether the calls from these places on can be put in order.
 fn explained<O: Object>(object: &O, clients: &[OfClient<'_, O>], places: &mut Vec<usize>) -> bool {
-    let all_placed = clients
-        .iter()
-        .zip(places.iter())
-        .all(|((_, calls), place)| calls[*place..].iter().all(|call| call.answer.is_none()));
-    if all_placed {
+    let is_placed = |((_, calls), place): (&OfClient<'_, O>, &usize)| {
+        calls[*place..].iter().all(|call| call.answer.is_none())
+    };
+    if clients.iter().zip(places.iter()).all(is_placed) {
         return true;
     }
     for at in 0..clients.len() {

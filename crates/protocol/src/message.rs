@@ -18,7 +18,6 @@ pub(crate) struct Message(Arc<dyn Typeless>);
 trait Typeless: Any + fmt::Debug + Send + Sync {
     fn equals(&self, other: &dyn Any) -> bool;
     fn hash_into(&self, hasher: &mut dyn Hasher);
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl<M: Data> Typeless for M {
@@ -29,10 +28,6 @@ impl<M: Data> Typeless for M {
     fn hash_into(&self, mut hasher: &mut dyn Hasher) {
         self.hash(&mut hasher);
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl Message {
@@ -42,13 +37,14 @@ impl Message {
 
     /// The message, for who knows its type.
     pub(crate) fn get<M: Data>(&self) -> &M {
-        (*self.0).as_any().downcast_ref().expect("all actors of a system speak one language")
+        let typeless: &dyn Any = &*self.0;
+        typeless.downcast_ref().expect("all actors of a system speak one language")
     }
 }
 
 impl PartialEq for Message {
     fn eq(&self, other: &Self) -> bool {
-        self.0.equals((*other.0).as_any())
+        self.0.equals(&*other.0)
     }
 }
 

@@ -49,16 +49,11 @@ impl FromStr for Network {
 impl Network {
     /// Which of the messages on their way can arrive next, by their places. Equal messages count once.
     pub(crate) fn deliverable(self, flying: &[u32], envelopes: &[Envelope]) -> impl Iterator<Item = usize> {
-        (0..flying.len()).filter(move |&at| {
-            at == 0
-                || match self {
-                    Self::Unordered | Self::Duplicating => flying[at] != flying[at - 1],
-                    Self::Ordered => {
-                        envelopes[flying[at] as usize].channel()
-                            != envelopes[flying[at - 1] as usize].channel()
-                    }
-                }
-        })
+        let queue = move |at: usize| match self {
+            Self::Unordered | Self::Duplicating => u64::from(flying[at]),
+            Self::Ordered => envelopes[flying[at] as usize].channel(),
+        };
+        (0..flying.len()).filter(move |&at| at == 0 || queue(at) != queue(at - 1))
     }
 
     /// Which of them can be lost, by their places.

@@ -24,22 +24,27 @@ pub(crate) struct Outcome {
 
 /// A node whose local states are numbers.
 pub(crate) trait Node: Send + Sync {
-    fn name(&self) -> String;
     fn start(&mut self) -> Vec<Outcome>;
     fn execute(&mut self, local: u32, event: Event<'_, Message>) -> Vec<Outcome>;
     fn local(&self, local: u32) -> &dyn AnyLocal;
+    /// The fingerprint of a local state where it is.
     fn hash(&self, local: u32, permutation: usize) -> u128;
     fn len(&self) -> usize;
 }
 
 /// Makes nodes: a system keeps these, and each search makes nodes of its own.
 pub(crate) trait Kind: Send + Sync {
+    fn name(&self) -> String;
     fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node>;
     /// A node of one execution.
     fn running(&self, me: ActorId, actors: usize) -> Box<dyn RunningNode>;
 }
 
 impl<A: Actor, D: Data> Kind for Arc<Kept<A, D>> {
+    fn name(&self) -> String {
+        self.actor.name()
+    }
+
     fn node(&self, me: ActorId, actors: usize, permutations: Permutations) -> Box<dyn Node> {
         let process = Process { me, actors, kept: Arc::clone(self) };
         Box::new(Interned { process, locals: Interner::new(permutations) })
@@ -73,23 +78,20 @@ impl<A: Actor, D: Data> Interned<A, D> {
         let mut outcomes = Vec::new();
         let mut script = Some(Vec::new());
         while let Some(prescribed) = script {
-            let mut sends = Sends(Vec::new());
-            let out = Out::scripted(self.process.me, prescribed);
+            let (mut sends, mut prescribed) = (Sends(Vec::new()), prescribed.into_iter());
+            // From where the script ends, the first option is taken.
+            let out = Out::new(self.process.me, move |_| prescribed.next().unwrap_or(0));
             let Some(stepped) = self.process.step(local, event, out, &mut sends) else { break };
             let hash = |local: &_| fingerprint(&(fingerprint(local), fingerprint(&self.process.me)));
-            let (local, choices) = (self.locals.intern(stepped.local, hash), stepped.choices);
-            script = next_script(choices.clone(), &stepped.options);
+            let (choices, local) = (stepped.choices(), self.locals.intern(stepped.local, hash));
             outcomes.push(Outcome { local, sends: sends.0, choices });
+            script = next_script(stepped.chosen);
         }
         outcomes
     }
 }
 
 impl<A: Actor, D: Data> Node for Interned<A, D> {
-    fn name(&self) -> String {
-        self.process.name()
-    }
-
     fn start(&mut self) -> Vec<Outcome> {
         self.outcomes(&Local::NotStarted, &Event::Start)
     }

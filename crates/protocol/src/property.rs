@@ -119,15 +119,10 @@ type OfWorld = dyn Fn(&dyn Whole) -> bool + Send + Sync;
 
 /// Something that is true or false of a state. Made by [`local`](fn@local), [`pairwise`], [`agree`], [`projected`], [`global`],
 /// [`history`](fn@history) and [`world`].
+#[derive(Clone)]
 pub struct Condition<M> {
     pub(crate) predicate: Predicate,
     language: PhantomData<fn(M)>,
-}
-
-impl<M> Clone for Condition<M> {
-    fn clone(&self) -> Self {
-        Self { predicate: self.predicate.clone(), language: PhantomData }
-    }
 }
 
 /// A condition, for those who know no types.

@@ -1,11 +1,13 @@
 //! Following a schedule from the start, through the handlers themselves.
 
 use std::fmt;
+use std::sync::Arc;
 
 use simurgh_search::space::Steps;
 
 use crate::actor::Data;
 use crate::model::Model;
+use crate::node::Kind;
 use crate::report::count;
 use crate::schedule::{Schedule, Step};
 use crate::space::Space;
@@ -25,6 +27,7 @@ pub struct ReplayError {
 
 /// A schedule that was followed.
 pub struct Replayed {
+    kinds: Vec<Arc<dyn Kind>>,
     pub(crate) space: Space,
     pub(crate) states: Vec<Vec<u32>>,
 }
@@ -39,8 +42,8 @@ impl Replayed {
 
     /// What the actors are called: their kind and their number.
     pub fn names(&self) -> Vec<String> {
-        let nodes = self.space.nodes.iter().enumerate();
-        nodes.map(|(actor, node)| format!("{}-{actor}", node.name())).collect()
+        let kinds = self.kinds.iter().enumerate();
+        kinds.map(|(actor, kind)| format!("{}-{actor}", kind.name())).collect()
     }
 
     pub(crate) fn last(&self) -> &[u32] {
@@ -76,6 +79,6 @@ impl Model {
             let after = space.after(Steps::All, state, |space, other| Step::of(space, state, other) == *step);
             states.push(after.ok_or_else(|| ReplayError { at: at + 1, step: step.to_string() })?);
         }
-        Ok(Replayed { space, states })
+        Ok(Replayed { kinds: self.kinds.clone(), space, states })
     }
 }

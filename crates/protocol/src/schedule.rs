@@ -115,10 +115,7 @@ impl FromStr for Step {
                 "{line:?} is no step: one is like \"deliver 1 -> 0: Ping\", \"timeout 0: Retry\", \"crash 2\""
             )
         };
-        let (head, text) = match line.split_once(": ") {
-            Some((head, text)) => (head, text.to_owned()),
-            None => (line, String::new()),
-        };
+        let (head, text) = line.split_once(": ").unwrap_or((line, ""));
         let (verb, who) = head.trim().split_once(' ').ok_or_else(wrong)?;
         let (verb, choices) = match verb.split_once('[') {
             None => (verb, Vec::new()),
@@ -134,12 +131,12 @@ impl FromStr for Step {
             Ok((id(from)?, id(to)?))
         };
         match verb {
-            "deliver" => two().map(|(from, to)| Self::Deliver { from, to, msg: text, choices }),
+            "deliver" => two().map(|(from, to)| Self::Deliver { from, to, msg: text.into(), choices }),
             "lose" => {
                 let after = choices.first().copied().unwrap_or(0);
-                two().map(|(from, to)| Self::Lose { from, to, msg: text, after })
+                two().map(|(from, to)| Self::Lose { from, to, msg: text.into(), after })
             }
-            "timeout" => Ok(Self::Timeout { at: id(who)?, timer: text, choices }),
+            "timeout" => Ok(Self::Timeout { at: id(who)?, timer: text.into(), choices }),
             "crash" => Ok(Self::Crash { at: id(who)? }),
             "recover" => Ok(Self::Recover { at: id(who)?, choices }),
             _ => Err(wrong()),

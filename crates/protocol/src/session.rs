@@ -33,6 +33,8 @@ const SAMPLE: u128 = 64;
 pub(crate) struct Limits {
     pub(crate) states_max: u64,
     pub(crate) depth_max: usize,
+    /// How many threads expand states.
+    pub(crate) workers: usize,
     /// Who says that it is to end.
     pub(crate) stop: Option<Asker<Seen>>,
 }
@@ -64,8 +66,6 @@ pub(crate) struct Session<'a> {
     /// How many steps were gone once more with actors exchanged.
     pub(crate) gone_again: usize,
     ticks: u64,
-    /// How many threads expand states.
-    pub(crate) workers: usize,
     /// The steps of the searches before this one.
     transitions_before: u64,
     /// Which `eventually` is looked for, and which messages do not matter to it any more.
@@ -104,7 +104,6 @@ impl<'a> Session<'a> {
             samples: Lookup::default(),
             gone_again: 0,
             ticks: 0,
-            workers: 1,
             transitions_before: 0,
             eventually: (usize::MAX, Inert::default()),
         };
@@ -171,7 +170,7 @@ impl<'a> Session<'a> {
     }
 
     fn decides(&mut self, property: usize, state: &[u32], changed: Option<usize>) -> Option<Decided> {
-        let decides = self.evaluator.decides(property, &self.space, state, changed);
+        let decides = self.evaluator.decides(property, Found { space: &self.space, state }, changed);
         decides.then(|| self.broken_condition(property).unwrap_or(Decided::Property(property)))
     }
 
@@ -260,7 +259,7 @@ impl<'a> Session<'a> {
 
     /// What did something else when the same happened once more.
     fn unsteady(&self) -> Option<Unsteady> {
-        let condition = || self.evaluator.unsteady().map(Code::Condition).map(Unsteady::Code);
+        let condition = || self.evaluator.asked.unsteady.map(Code::Condition).map(Unsteady::Code);
         self.space.unsteady.or_else(condition)
     }
 
@@ -302,17 +301,15 @@ impl<'a> Session<'a> {
         self.report.handlers = self.space.handlers;
         if let Some(unsteady) = self.unsteady() {
             let name = |property: usize| self.system.properties[property].name.as_str();
-            self.fail(match unsteady {
+            let what = match unsteady {
                 Unsteady::Actor(actor) => {
-                    format!(
-                        "actor {actor} did something else when the same happened to it once more: {STEADY}"
-                    )
+                    format!("actor {actor} did something else when the same happened to it once more")
                 }
                 Unsteady::Code(code) => {
-                    let what = code.in_words(name);
-                    format!("not deterministic: {what} gave another answer about the same: {STEADY}")
+                    format!("not deterministic: {} gave another answer about the same", code.in_words(name))
                 }
-            });
+            };
+            self.fail(format!("{what}: {STEADY}"));
         }
         let exhausted = self.cut.is_none() && self.report.verdict == Verdict::Holds;
         for Finding { mode, outcome, .. } in &mut self.report.findings {
@@ -380,10 +377,10 @@ impl StateSpace for Session<'_> {
             }
             unknown
         };
-        let unknown: Vec<usize> = if self.workers == 1 {
+        let unknown: Vec<usize> = if self.limits.workers == 1 {
             one(first, lists)
         } else {
-            let part = lists.len().div_ceil(self.workers);
+            let part = lists.len().div_ceil(self.limits.workers);
             std::thread::scope(|scope| {
                 let parts = lists.chunks_mut(part).enumerate();
                 let threads: Vec<_> =
@@ -399,7 +396,7 @@ impl StateSpace for Session<'_> {
     }
 
     fn workers(&self) -> usize {
-        self.workers
+        self.limits.workers
     }
 
     /// If the boundary panics, it is within, and [`StateSpace::look`] tells.
@@ -428,11 +425,7 @@ impl StateSpace for Session<'_> {
         if failed(&self.space, state, changed) {
             return vec![Decided::Panic];
         }
-        let mut decided = Vec::new();
-        for at in 0..self.open.len() {
-            decided.extend(self.decides(self.open[at], state, changed));
-        }
-        decided
+        (0..self.open.len()).filter_map(|at| self.decides(self.open[at], state, changed)).collect()
     }
 
     fn found(&mut self, decided: Decided, way: Lasso<Move>) {
@@ -484,7 +477,8 @@ impl StateSpace for Session<'_> {
 
 impl Eventually for Session<'_> {
     fn holds(&mut self, state: &[u32]) -> Result<bool, Decided> {
-        let holds = self.evaluator.has_come_true(self.eventually.0, &self.space, state);
+        let found = Found { space: &self.space, state };
+        let holds = self.evaluator.has_come_true(self.eventually.0, found);
         self.broken_condition(self.eventually.0).map_or(Ok(holds), Err)
     }
 
@@ -532,13 +526,12 @@ fn confirm(system: &Model, decided: Decided, schedule: &Schedule) -> Result<Repl
         && match decided {
             Decided::Panic => failed(space, last, None),
             Decided::Property(property) if system.properties[property].mode == Mode::Eventually => {
-                let never =
-                    replayed.states.iter().all(|state| !evaluator.has_come_true(property, space, state));
+                let mut states = replayed.states.iter();
                 let again = schedule.back_to.is_none_or(|at| replayed.states[at] == last);
-                never && again
+                states.all(|state| !evaluator.has_come_true(property, Found { space, state })) && again
             }
             Decided::Property(property) => {
-                !failed(space, last, None) && evaluator.decides(property, space, last, None)
+                !failed(space, last, None) && evaluator.decides(property, Found { space, state: last }, None)
             }
             Decided::Broken(_) => true,
         };

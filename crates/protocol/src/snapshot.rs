@@ -58,11 +58,10 @@ impl<A: Actor> fmt::Display for Snapshot<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, NodeSnapshot { state, timers }) in self.nodes.iter().enumerate() {
             write!(f, "{number}: {state:?}")?;
-            if timers.is_empty() {
-                writeln!(f)?;
-            } else {
-                writeln!(f, ", timers {timers:?}")?;
+            if !timers.is_empty() {
+                write!(f, ", timers {timers:?}")?;
             }
+            writeln!(f)?;
         }
         for (from, to, msg) in &self.in_flight {
             writeln!(f, "in flight {from} -> {to}: {msg:?}")?;
@@ -100,10 +99,10 @@ impl<M: crate::Data> System<M> {
         let actors: Vec<A> = actors.into_iter().collect();
         let found = live.nodes.len();
         assert_eq!(actors.len(), found, "{found} actors were found, and {} are given", actors.len());
-        let mut system = Self::new();
-        for (actor, NodeSnapshot { state, timers }) in actors.into_iter().zip(live.nodes) {
-            system = resume(system, actor, state, timers);
-        }
+        let system = actors
+            .into_iter()
+            .zip(live.nodes)
+            .fold(Self::new(), |system, (actor, found)| resume(system, actor, found.state, found.timers));
         live.in_flight.into_iter().fold(system, |system, (from, to, msg)| system.in_flight(from, to, msg))
     }
 }

@@ -232,19 +232,14 @@ impl Space {
             self.note_facts(actor);
             let mut next = Vec::new();
             for outcome in outcomes {
-                let sent: Vec<u32> = outcome
-                    .sends
-                    .into_iter()
-                    .map(|(to, msg)| self.envelope(ActorId::from(actor), to, msg))
-                    .collect();
+                let sent = outcome.sends.into_iter();
+                let sent = sent.map(|(to, msg)| self.envelope(ActorId::from(actor), to, msg));
+                let sent: Vec<u32> = sent.collect();
                 for (locals, history, flying) in &starts {
-                    let (mut locals, mut history, mut flying) = (locals.clone(), *history, flying.clone());
-                    locals.push(outcome.local);
-                    for &envelope in &sent {
-                        history = self.record(history, envelope, false);
-                    }
-                    flying.extend(&sent);
-                    next.push((locals, history, flying));
+                    let record = |history, sent: &u32| self.record(history, *sent, false);
+                    let history = sent.iter().fold(*history, record);
+                    let locals = [&locals[..], &[outcome.local]].concat();
+                    next.push((locals, history, [&flying[..], &sent].concat()));
                 }
             }
             starts = next;
@@ -393,7 +388,7 @@ impl Space {
         if self.network != Network::Ordered {
             self.sends[start..].sort_unstable();
         }
-        let hashes = self.sends[start..].iter().map(|sent| self.envelope_hash(*sent));
+        let hashes = self.sends[start..].iter().map(|sent| self.envelopes.hash(*sent, 0));
         let sent_hash = hashes.fold(0, u128::wrapping_add);
         if !outcome.choices.is_empty() {
             self.choices.insert(self.reactions.len() as u32, outcome.choices);
@@ -452,31 +447,13 @@ impl Space {
     }
 
     /// The history after a step.
-    pub(crate) fn history_after(
-        &self,
-        mut history: u32,
-        event: u32,
-        reaction: Reaction,
-    ) -> Result<u32, Unknown> {
+    pub(crate) fn history_after(&self, history: u32, event: u32, reaction: Reaction) -> Result<u32, Unknown> {
         if reaction.is_quiet || reaction.is_failed {
             return Ok(history);
         }
-        if event < TIMEOUT {
-            history = self.recorded(history, event, true)?;
-        }
-        for &sent in &self.sends_in_order[reaction.sends.0 as usize..reaction.sends.1 as usize] {
-            history = self.recorded(history, sent, false)?;
-        }
-        Ok(history)
-    }
-
-    /// The fingerprint of a local state where it is.
-    pub(crate) fn local_hash(&self, actor: usize, local: u32) -> u128 {
-        self.nodes[actor].hash(local, 0)
-    }
-
-    pub(crate) fn envelope_hash(&self, envelope: u32) -> u128 {
-        self.envelopes.hash(envelope, 0)
+        let received = if event < TIMEOUT { self.recorded(history, event, true)? } else { history };
+        let mut sends = self.sends_in_order[reaction.sends.0 as usize..reaction.sends.1 as usize].iter();
+        sends.try_fold(received, |history, sent| self.recorded(history, *sent, false))
     }
 
     pub(crate) fn history_hash(&self, history: u32) -> u128 {
@@ -493,10 +470,8 @@ impl Space {
 
     /// The fingerprint of a global state with its actors renamed by one of the permutations; the first renames nobody.
     pub(crate) fn hash_under(&self, state: &[u32], permutation: usize) -> u128 {
-        let mut sum = 0_u128;
-        for (actor, local) in state[..self.nodes.len()].iter().enumerate() {
-            sum = sum.wrapping_add(self.nodes[actor].hash(*local, permutation));
-        }
+        let locals = self.nodes.iter().zip(state).map(|(node, local)| node.hash(*local, permutation));
+        let mut sum = locals.fold(0, u128::wrapping_add);
         if let Some(recorder) = &self.recorder {
             sum = sum.wrapping_add(recorder.hash(state[self.nodes.len()], permutation));
         }

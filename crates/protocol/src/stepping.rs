@@ -7,7 +7,6 @@
 //! that has no effect where it arrives counts as received, or its race with what was done before would not be seen; for conditions it is
 //! still on its way, as in a search over states.
 
-use std::fmt;
 use std::ops::ControlFlow;
 
 use simurgh_search::space::{Lasso, Seen, StateSpace, Steps};
@@ -16,7 +15,7 @@ use simurgh_search::{Options, Progress as Went, Reversal, System};
 
 use crate::model::Model;
 use crate::network::Network;
-use crate::property::{Kind, Mode};
+use crate::property::{Kind, Mode, Property};
 use crate::report::count;
 use crate::session::{Decided, Session};
 use crate::space::{CRASH, Move, TIMEOUT};
@@ -34,12 +33,6 @@ const BEFORE: u32 = (1 << 28) - 1;
 pub(crate) struct Step {
     process: u64,
     what: Move,
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}: {:?}", self.process, self.what)
-    }
 }
 
 /// A step, and all that its dependence on others needs.
@@ -226,7 +219,6 @@ impl System for Stepping<'_, '_> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
-    type Snapshot = ();
 
     fn reset(&mut self) {
         self.flying.clear();
@@ -357,8 +349,8 @@ impl System for Stepping<'_, '_> {
         self.found[index]
     }
 
-    fn deadlock(&self) -> Option<Decided> {
-        None
+    fn at_end(&mut self, _: &mut dyn Iterator<Item = Step>) -> Vec<Decided> {
+        Vec::new()
     }
 }
 
@@ -379,9 +371,8 @@ pub(crate) type Explored = Exploration<Step, Decided>;
 
 /// What cannot be checked in this way, if there is anything.
 fn refusal(system: &Model, is_walk: bool) -> Option<String> {
-    let eventually = system.properties.iter().find(|property| property.mode == Mode::Eventually);
-    if let Some(property) = eventually {
-        let name = &property.name;
+    let is_eventually = |property: &&Property| property.mode == Mode::Eventually;
+    if let Some(Property { name, .. }) = system.properties.iter().find(is_eventually) {
         return Some(format!(
             "\"{name}\" is an eventually, which single executions cannot show: use bfs or dfs"
         ));

@@ -114,11 +114,11 @@ impl Expansion<'_> {
         let hash = match self.base {
             Some(base) => {
                 let mut hash = base
-                    .wrapping_sub(space.local_hash(at, fixed[at]))
-                    .wrapping_add(space.local_hash(at, reaction.local))
+                    .wrapping_sub(space.nodes[at].hash(fixed[at], 0))
+                    .wrapping_add(space.nodes[at].hash(reaction.local, 0))
                     .wrapping_add(reaction.sent_hash);
                 if event < TIMEOUT {
-                    hash = hash.wrapping_sub(space.envelope_hash(event));
+                    hash = hash.wrapping_sub(space.envelopes.hash(event, 0));
                 }
                 if let Some((old, new)) = history.filter(|(old, new)| old != new) {
                     hash = hash.wrapping_sub(space.history_hash(old)).wrapping_add(space.history_hash(new));

@@ -7,7 +7,7 @@
 
 use simurgh_search::space::{StateSpace, Steps};
 
-use crate::evaluate::failed;
+use crate::evaluate::{Found, failed};
 use crate::session::Session;
 use crate::space::Space;
 use crate::successors::Successors;
@@ -85,8 +85,9 @@ fn same(session: &mut Session<'_>, one: &[u32], other: &[u32]) -> Result<(), Str
         return Ok(());
     }
     for (at, property) in session.system.properties.iter().enumerate() {
+        let space = &session.space;
         let [one, other] =
-            [one, other].map(|state| session.evaluator.decides(at, &session.space, state, None));
+            [one, other].map(|state| session.evaluator.decides(at, Found { space, state }, None));
         if one != other && session.evaluator.panic.take().is_none() {
             return Err(format!(
                 "\"{}\" tells actors apart that are exchanged for each other; take symmetric() away, or ask for \

@@ -13,16 +13,11 @@ use crate::property::{Condition, Mode, Property};
 use crate::runtime::node::Kept;
 
 /// Actors that talk to each other over a network, and the properties that are to hold of them.
+#[derive(Clone)]
 #[must_use]
 pub struct System<M> {
     pub(crate) model: Model,
     language: PhantomData<fn(M)>,
-}
-
-impl<M> Clone for System<M> {
-    fn clone(&self) -> Self {
-        Self { model: self.model.clone(), language: PhantomData }
-    }
 }
 
 impl<M: Data> Default for System<M> {

@@ -4,6 +4,8 @@
 //! all that reached them; the immediate ones among them, of other processes, are its races (Abdulla and others, "Source
 //! sets: a foundation for optimal dynamic partial order reduction", 2017, 3.2).
 
+use fixedbitset::FixedBitSet;
+
 use crate::system::{Reversal, System};
 
 /// Two steps of an execution that depend on each other with nothing in between.
@@ -22,10 +24,8 @@ pub struct Race {
 /// The happens-before relation of an execution.
 #[derive(Default)]
 pub struct Causality {
-    rows: Vec<u64>,
-    /// How many words a row has.
-    stride: usize,
-    len: usize,
+    /// For each step, those that happened before it.
+    rows: Vec<FixedBitSet>,
     /// All races, in the order of their second steps; the latest first step of each comes first.
     pub(crate) races: Vec<Race>,
 }
@@ -35,21 +35,15 @@ impl Causality {
     pub fn push<S: System>(&mut self, trace: &[S::Transition]) {
         let (last, earlier) = trace.split_last().expect("a step was taken");
         let second = earlier.len();
-        debug_assert_eq!(self.len, second);
-        if second / 64 >= self.stride {
-            self.widen();
-        }
-        self.rows.resize((second + 1) * self.stride, 0);
-        self.len += 1;
+        debug_assert_eq!(self.rows.len(), second);
         let process = S::process(last);
-        let (above, row) = self.rows.split_at_mut(second * self.stride);
+        let mut row = FixedBitSet::with_capacity(second);
         for (first, other) in earlier.iter().enumerate().rev() {
-            if row[first / 64] >> (first % 64) & 1 == 1 || !S::dependent(other, last) {
+            if row.contains(first) || !S::dependent(other, last) {
                 continue;
             }
-            let before = &above[first * self.stride..][..self.stride];
-            row.iter_mut().zip(before).for_each(|(into, from)| *into |= from);
-            row[first / 64] |= 1 << (first % 64);
+            row.union_with(&self.rows[first]);
+            row.insert(first);
             if S::process(other) != process {
                 match S::reversal(other, last) {
                     Reversal::Never => {}
@@ -57,25 +51,23 @@ impl Causality {
                 }
             }
         }
+        self.rows.push(row);
     }
 
     /// Forgets all but so many steps.
     pub fn truncate(&mut self, len: usize) {
-        self.len = len;
-        self.rows.truncate(len * self.stride);
-        while self.races.last().is_some_and(|race| race.second >= len) {
-            self.races.pop();
-        }
+        self.rows.truncate(len);
+        self.races.truncate(self.races.partition_point(|race| race.second < len));
     }
 
     /// Whether one step happened before another.
     pub fn is_before(&self, first: usize, second: usize) -> bool {
-        self.rows[second * self.stride + first / 64] >> (first % 64) & 1 == 1
+        self.rows[second].contains(first)
     }
 
-    /// The steps that happened before one: one bit each.
-    pub fn row(&self, step: usize) -> &[u64] {
-        &self.rows[step * self.stride..][..self.stride]
+    /// The steps that happened before one.
+    pub fn row(&self, step: usize) -> &FixedBitSet {
+        &self.rows[step]
     }
 
     /// The races whose second step is not before this one.
@@ -84,22 +76,11 @@ impl Causality {
         &self.races[start..]
     }
 
-    /// The steps that happened before all steps from this one on: one bit each.
-    pub fn before_all_since(&self, start: usize) -> Vec<u64> {
-        let mut common = vec![u64::MAX; self.stride];
-        for row in self.rows[start * self.stride..self.len * self.stride].chunks(self.stride.max(1)) {
-            common.iter_mut().zip(row).for_each(|(into, from)| *into &= from);
-        }
+    /// The steps before this one that happened before all from it on.
+    pub fn before_all_since(&self, start: usize) -> FixedBitSet {
+        let mut common = FixedBitSet::with_capacity(start);
+        common.insert_range(..);
+        self.rows[start..].iter().for_each(|row| common.intersect_with(row));
         common
-    }
-
-    fn widen(&mut self) {
-        let (old, new) = (self.stride, (2 * self.stride).max(1));
-        let mut rows = Vec::with_capacity(self.len * new);
-        for index in 0..self.len {
-            rows.extend_from_slice(&self.rows[index * old..][..old]);
-            rows.resize((index + 1) * new, 0);
-        }
-        (self.rows, self.stride) = (rows, new);
     }
 }

@@ -45,20 +45,16 @@ fn backtrack<S: System>(path: &mut Path<'_, '_, S>, first: usize, second: usize)
     }
     // Not possible there: then some process whose step between the two must come before the second.
     let between = (first + 1..second).filter(|&step| path.causality.is_before(step, second));
-    let helpers: Vec<u64> = between.map(|step| S::process(&path.trace[step])).collect();
     let possible = |helper: &u64| path.nodes[first].enabled.iter().any(|t| S::process(t) == *helper);
-    let helpers: Vec<u64> = helpers.into_iter().filter(possible).collect();
+    let helpers: Vec<u64> = between.map(|step| S::process(&path.trace[step])).filter(possible).collect();
     if helpers.iter().any(|&helper| path.is_considered(first, helper)) {
         return false;
     }
-    match helpers.first() {
-        Some(&helper) => {
-            path.consider(first, helper);
-        }
-        None => {
-            let node = &mut path.nodes[first];
-            (0..node.enabled.len()).for_each(|index| reduction::add_once::<S>(node, index));
-        }
+    if let Some(&helper) = helpers.first() {
+        path.consider(first, helper);
+    } else {
+        let node = &mut path.nodes[first];
+        (0..node.enabled.len()).for_each(|index| reduction::add_once::<S>(node, index));
     }
     false
 }

@@ -11,7 +11,7 @@
 //! - [`causality`], `wakeup`, `reduction`: happens-before, wakeup trees, and the loop that the next three share.
 //! - [`dpor`], [`source`], [`optimal`]: partial order reductions, each better than the one before.
 //! - [`random`], [`pct`]: walks, for what is too big to exhaust.
-//! - [`engine`]: which engine needs what of a system, and is sound and complete for what.
+//! - [`engine`]: which engine needs what of a system.
 //!
 //! Two processes count a number up, one by one and by two; nobody minds the order:
 //!
@@ -32,7 +32,6 @@
 //!     type Transition = u8;
 //!     type Step = u8;
 //!     type Violation = Wrong;
-//!     type Snapshot = ();
 //!     fn reset(&mut self) { self.done = [0, 0]; }
 //!     fn enabled(&mut self, into: &mut Vec<u8>) {
 //!         into.extend((0..2).filter(|&process| self.done[process as usize] < 3));
@@ -43,7 +42,7 @@
 //!     fn dependent(a: &u8, b: &u8) -> bool { a == b }
 //!     fn violation_count(&self) -> usize { 0 }
 //!     fn violation(&self, _: usize) -> Wrong { Wrong }
-//!     fn deadlock(&self) -> Option<Wrong> { None }
+//!     fn at_end(&mut self, _: &mut dyn Iterator<Item = u8>) -> Vec<Wrong> { Vec::new() }
 //!     fn state_key(&mut self) -> Option<u128> { Some(u128::from(self.done[0] * 4 + self.done[1])) }
 //! }
 //!
@@ -76,7 +75,7 @@ pub mod verdict;
 pub mod visited;
 mod wakeup;
 
-pub use engine::{Engine, Offer, Property};
+pub use engine::{Engine, Offer};
 pub use session::{Options, Progress};
 pub use space::StateSpace;
 pub use system::{Headway, Reversal, System};

@@ -75,15 +75,8 @@ pub enum Answer {
 
 /// Looks for a way on which something never becomes true.
 pub fn search<S: Eventually>(space: &mut S, fairness: Fairness) -> (Answer, Seen) {
-    let mut search = Search {
-        space,
-        fairness,
-        parents: Parents::default(),
-        low: Vec::new(),
-        waiting: Vec::new(),
-        left: false,
-        seen: Seen::default(),
-    };
+    let (parents, low, waiting, seen) = (Parents::default(), Vec::new(), Vec::new(), Seen::default());
+    let mut search = Search { space, fairness, parents, low, waiting, left: false, seen };
     let ended = search.space.starts().into_iter().try_for_each(|start| search.from(start));
     let answer = match (ended.is_continue(), search.left) {
         (false, _) => Answer::Over,
@@ -155,12 +148,11 @@ impl<S: Eventually> Search<'_, S> {
             if let Some((parent, _)) = path.last() {
                 self.lower(*parent, low);
             }
-            if low == at {
-                let states = self.leave(at);
-                if let Some(cycle) = fair_cycle(self.component(states), self.fairness) {
-                    self.report(cycle);
-                    return ControlFlow::Break(());
-                }
+            if low == at
+                && let Some(cycle) = fair_cycle(self.component(at), self.fairness)
+            {
+                self.report(cycle);
+                return ControlFlow::Break(());
             }
         }
     }
@@ -168,14 +160,6 @@ impl<S: Eventually> Search<'_, S> {
     fn lower(&mut self, number: u32, low: u32) {
         let known = &mut self.low[number as usize];
         *known = low.min(*known);
-    }
-
-    /// A component is known: the states that were found after this one and are waiting.
-    fn leave(&mut self, first: u32) -> Vec<(u32, Vec<u32>)> {
-        let begin = self.waiting.iter().rposition(|(number, _)| *number == first).expect("it is waiting");
-        let states = self.waiting.split_off(begin);
-        states.iter().for_each(|(number, _)| self.low[*number as usize] = DONE);
-        states
     }
 
     /// Notes a state, if the condition is false there; gives its number if it is new.
@@ -205,8 +189,11 @@ impl<S: Eventually> Search<'_, S> {
         ControlFlow::Continue(new)
     }
 
-    /// The states of a component with what can happen in each.
-    fn component(&mut self, states: Vec<(u32, Vec<u32>)>) -> Component<S::Step> {
+    /// A component is known: the states that were found after this one and are waiting, with what can happen in each.
+    fn component(&mut self, first: u32) -> Component<S::Step> {
+        let begin = self.waiting.iter().rposition(|(number, _)| *number == first).expect("it is waiting");
+        let states = self.waiting.split_off(begin);
+        states.iter().for_each(|(number, _)| self.low[*number as usize] = DONE);
         let inside: BTreeSet<u32> = states.iter().map(|(number, _)| *number).collect();
         let mut next = Successors::default();
         states
@@ -281,9 +268,7 @@ fn fair_cycle<Step: Copy>(mut component: Component<Step>, fairness: Fairness) ->
             // A way through all of the component is the fairest: what is possible in all of its states must be done in it.
             let mut members = component.values();
             let mut everywhere = members.next()?.enabled.clone();
-            for member in members {
-                everywhere.retain(|key| member.enabled.contains(key));
-            }
+            members.for_each(|member| everywhere.retain(|key| member.enabled.contains(key)));
             everywhere.is_subset(&taken).then(|| (component, everywhere.into_iter().collect(), fairness))
         }
         Fairness::Strong => {
@@ -346,10 +331,8 @@ fn shortest<Step: Copy>(
     while let Some(at) = queue.pop_front() {
         for &edge in &component[&at].edges {
             if arrived(edge.0, edge.1) {
-                let mut way = vec![(at, edge)];
-                while let Some(before) = came.get(&way[way.len() - 1].0) {
-                    way.push(*before);
-                }
+                let before = |(at, _): &(u32, Edge<Step>)| came.get(at).copied();
+                let mut way: Vec<_> = std::iter::successors(Some((at, edge)), before).collect();
                 way.reverse();
                 return way;
             }

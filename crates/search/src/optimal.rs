@@ -32,11 +32,10 @@ impl<S: System> Strategy<S> for Optimal {
     fn races(path: &mut Path<'_, '_, S>, fresh: usize) -> ControlFlow<()> {
         // What all new steps happen after: the sequences of its races are prefixes of those that were inserted before.
         let common = path.causality.before_all_since(fresh);
-        let is_before_all = |step: usize| step < fresh && common[step / 64] >> (step % 64) & 1 == 1;
         let mut places = Vec::new();
         for index in 0..path.causality.races.len() {
             let race = path.causality.races[index];
-            if race.settled <= fresh || (race.second < fresh && is_before_all(race.first)) {
+            if race.settled <= fresh || (race.second < fresh && common.contains(race.first)) {
                 continue;
             }
             path.not_after(race.first, path.trace.len(), &mut places);
@@ -58,8 +57,8 @@ impl<S: System> Strategy<S> for Optimal {
             }
         }
         for first in 0..path.trace.len() {
-            if !is_before_all(first) && path.nodes[first].enabled.len() > 1 {
-                alternatives(path, first, &mut places)?;
+            if !common.contains(first) && path.nodes[first].enabled.len() > 1 {
+                alternatives(path, first)?;
             }
         }
         ControlFlow::Continue(())
@@ -67,28 +66,23 @@ impl<S: System> Strategy<S> for Optimal {
 }
 
 /// Inserts what was possible in the place of a step, because it is another outcome or may have become impossible.
-fn alternatives<S: System>(
-    path: &mut Path<'_, '_, S>,
-    first: usize,
-    places: &mut Vec<usize>,
-) -> ControlFlow<()> {
-    places.clear();
-    let mut known = false;
+fn alternatives<S: System>(path: &mut Path<'_, '_, S>, first: usize) -> ControlFlow<()> {
+    let (mut places, mut known) = (Vec::new(), false);
     for index in 0..path.nodes[first].enabled.len() {
         if !reduction::is_alternative::<S>(&path.trace[first], &path.nodes[first].enabled[index]) {
             continue;
         }
         if !std::mem::replace(&mut known, true) {
-            path.not_after(first, path.trace.len(), places);
+            path.not_after(first, path.trace.len(), &mut places);
         }
         let other = path.nodes[first].enabled[index].clone();
         if S::stays(&other) || places.is_empty() {
-            let needed = path.needed(places, &other);
+            let needed = path.needed(&mut places, &other);
             let mut sequence: Vec<_> = places.iter().map(|&place| &path.trace[place]).collect();
             sequence.insert(needed, &other);
             insert::<S>(&mut path.nodes[first], &path.trace[first], sequence);
         } else {
-            look(path, first, S::process(&other), places)?;
+            look(path, first, S::process(&other), &places)?;
         }
     }
     ControlFlow::Continue(())

@@ -5,7 +5,6 @@
 //! bug that needs `depth` ordered steps of `n` processes that take `k` steps is met with a probability of at least 1 / (n k^(depth-1)).
 //! Where it departs from the paper: `k` is the length of the longest walk until then, and outcomes of one request are chosen at random.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use simurgh_random::Random;
@@ -33,14 +32,13 @@ struct Draw {
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Options<'_, S>) -> Found<S> {
-    let draw = RefCell::new(Draw::default());
-    let mut begin = |random: &mut Random, longest: usize| {
-        let changes =
-            (1..depth.min(CHANGES_MAX)).map(|_| random.below(longest.max(1) as u64) as usize).collect();
-        *draw.borrow_mut() = Draw { priorities: BTreeMap::new(), changes, lowest: 1 << 32 };
-    };
-    let mut pick = |random: &mut Random, enabled: &[S::Transition], taken: usize| {
-        let draw = &mut *draw.borrow_mut();
+    let mut draw = Draw::default();
+    walks(system, seed, options, |random, enabled, taken, longest| {
+        if taken == 0 {
+            let change = |_| random.below(longest.max(1) as u64) as usize;
+            let changes = (1..depth.min(CHANGES_MAX)).map(change).collect();
+            draw = Draw { priorities: BTreeMap::new(), changes, lowest: 1 << 32 };
+        }
         let highest = |draw: &mut Draw, random: &mut Random| {
             let mut priority = |t: &S::Transition| {
                 *draw.priorities.entry(S::process(t)).or_insert_with(|| (1 << 32) + (random.next_u64() >> 32))
@@ -48,16 +46,15 @@ pub fn explore<S: System>(system: &mut S, seed: u64, depth: u32, options: Option
             let best = enabled.iter().map(&mut priority).max().expect("something is possible");
             enabled.iter().position(|t| priority(t) == best).expect("just seen")
         };
-        let mut first = highest(draw, random);
+        let mut first = highest(&mut draw, random);
         if draw.changes.contains(&taken) {
             draw.lowest -= 1;
             draw.priorities.insert(S::process(&enabled[first]), draw.lowest);
-            first = highest(draw, random);
+            first = highest(&mut draw, random);
         }
         let process = S::process(&enabled[first]);
         let outcomes: Vec<usize> =
             (0..enabled.len()).filter(|&index| S::process(&enabled[index]) == process).collect();
         outcomes[random.below(outcomes.len() as u64) as usize]
-    };
-    walks(system, seed, options, &mut pick, &mut begin)
+    })
 }

@@ -13,22 +13,16 @@ use crate::verdict::Found;
 /// # Panics
 /// If nothing bounds the exploration.
 pub fn explore<S: System>(system: &mut S, seed: u64, options: Options<'_, S>) -> Found<S> {
-    let mut pick = |random: &mut Random, enabled: &[S::Transition], _: usize| {
-        random.below(enabled.len() as u64) as usize
-    };
-    walks(system, seed, options, &mut pick, &mut |_, _| {})
+    walks(system, seed, options, |random, enabled, _, _| random.below(enabled.len() as u64) as usize)
 }
 
-/// Chooses one of the possible steps; also told how many were taken before.
-pub(crate) type Pick<'p, S> = dyn FnMut(&mut Random, &[<S as System>::Transition], usize) -> usize + 'p;
-
-/// Walk after walk; `begin` is called before each, with the length of the longest until then.
+/// Walk after walk. `pick` chooses one of the possible steps; it is told how many were taken before, and how many the longest walk
+/// has until then.
 pub(crate) fn walks<S: System>(
     system: &mut S,
     seed: u64,
     options: Options<'_, S>,
-    pick: &mut Pick<'_, S>,
-    begin: &mut dyn FnMut(&mut Random, usize),
+    mut pick: impl FnMut(&mut Random, &[S::Transition], usize, usize) -> usize,
 ) -> Found<S> {
     assert!(
         options.executions.is_some() || options.watcher.is_some(),
@@ -42,7 +36,6 @@ pub(crate) fn walks<S: System>(
         session.begin()?;
         // Each walk has its own stream, so that one can be repeated without those before it.
         let mut random = Random::new(seed, walk);
-        begin(&mut random, longest);
         session.system.reset();
         trace.clear();
         loop {
@@ -55,7 +48,7 @@ pub(crate) fn walks<S: System>(
             if session.is_cut(&trace) {
                 return ControlFlow::Continue(());
             }
-            let chosen = pick(&mut random, &enabled, trace.len());
+            let chosen = pick(&mut random, &enabled, trace.len(), longest);
             session.execute(S::step(&enabled[chosen]), &mut trace)?;
         }
     };

@@ -11,6 +11,8 @@
 
 use std::ops::ControlFlow;
 
+use fixedbitset::FixedBitSet;
+
 use crate::causality::Causality;
 use crate::session::{Options, Session};
 use crate::system::System;
@@ -46,7 +48,8 @@ pub(crate) struct Path<'s, 'a, S: System> {
     pub(crate) causality: Causality,
     /// Whether it was cut at the present state.
     is_cut: bool,
-    spare: Vec<Node<S::Transition>>,
+    /// The lists of states that were left, to be used again.
+    spare: Vec<[Vec<S::Transition>; 3]>,
 }
 
 /// What an engine does.
@@ -80,7 +83,7 @@ fn search<S: System, R: Strategy<S>>(path: &mut Path<'_, '_, S>) -> ControlFlow<
         }
         if path.is_over()? {
             if path.session.system.learned() {
-                path.spare.append(&mut path.nodes);
+                path.nodes.clear();
                 path.trace.clear();
                 path.causality.truncate(0);
                 path.session.restart();
@@ -162,7 +165,7 @@ impl<S: System> Path<'_, '_, S> {
     /// Goes back to the last state where something is left to be explored, and takes it.
     fn backtrack<R: Strategy<S>>(&mut self) -> Option<Branch<S::Transition>> {
         loop {
-            self.spare.extend(self.nodes.pop());
+            self.spare.extend(self.nodes.pop().map(|node| [node.enabled, node.sleep, node.begun]));
             let explored = self.trace.pop()?;
             self.causality.truncate(self.trace.len());
             let node = self.nodes.last_mut().expect("a state before each step");
@@ -193,17 +196,11 @@ impl<S: System> Path<'_, '_, S> {
 
     /// Comes to a new state.
     fn enter<R: Strategy<S>>(&mut self, rest: WakeupTree<S::Transition>) {
-        let fresh = || Node {
-            enabled: Vec::new(),
-            sleep: Vec::new(),
-            rest: WakeupTree::default(),
-            begun: Vec::new(),
-        };
-        let mut node = self.spare.pop().unwrap_or_else(fresh);
-        node.enabled.clear();
-        node.sleep.clear();
-        node.begun.clear();
-        node.rest = rest;
+        let [mut enabled, mut sleep, mut begun] = self.spare.pop().unwrap_or_default();
+        enabled.clear();
+        sleep.clear();
+        begun.clear();
+        let mut node = Node { enabled, sleep, rest, begun };
         self.session.system.enabled(&mut node.enabled);
         if R::SLEEPS
             && let (Some(parent), Some(taken)) = (self.nodes.last(), self.trace.last())
@@ -265,12 +262,12 @@ impl<S: System> Path<'_, '_, S> {
     /// places.
     pub(crate) fn needed(&self, places: &mut [usize], last: &S::Transition) -> usize {
         places.sort_unstable();
-        let mut before = vec![0; self.causality.row(0).len()];
+        let mut before = FixedBitSet::with_capacity(self.trace.len());
         let mut needed = vec![false; places.len()];
         for (&place, needed) in places.iter().zip(&mut needed).rev() {
-            *needed = before[place / 64] >> (place % 64) & 1 == 1 || S::dependent(&self.trace[place], last);
+            *needed = before.contains(place) || S::dependent(&self.trace[place], last);
             if *needed {
-                before.iter_mut().zip(self.causality.row(place)).for_each(|(into, from)| *into |= from);
+                before.union_with(self.causality.row(place));
             }
         }
         let (first, rest): (Vec<_>, Vec<_>) = places.iter().zip(needed).partition(|(_, needed)| *needed);

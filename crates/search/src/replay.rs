@@ -40,13 +40,11 @@ impl<Step: fmt::Debug + fmt::Display> std::error::Error for Impossible<Step> {}
 impl<Step: fmt::Display> fmt::Display for Impossible<Step> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "step {} ({}) is not possible there", self.taken + 1, self.step)?;
-        match &self.possible[..] {
-            [] => f.write_str("; nothing is"),
-            possible => {
-                let steps: Vec<_> = possible.iter().map(ToString::to_string).collect();
-                write!(f, "; possible are {}", steps.join(", "))
-            }
+        if self.possible.is_empty() {
+            return f.write_str("; nothing is");
         }
+        let steps: Vec<_> = self.possible.iter().map(ToString::to_string).collect();
+        write!(f, "; possible are {}", steps.join(", "))
     }
 }
 

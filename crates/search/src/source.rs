@@ -37,11 +37,7 @@ impl<S: System> Strategy<S> for Source {
                 continue;
             }
             // The last may be a request that has no outcome there.
-            for process in initials {
-                if path.consider(race.first, process) {
-                    break;
-                }
-            }
+            let _ = initials.into_iter().find(|&process| path.consider(race.first, process));
         }
         let may_differ = |race: &&Race| race.reversal == Reversal::Look;
         for race in path.causality.races.iter().filter(may_differ).copied().collect::<Vec<_>>() {

@@ -180,8 +180,7 @@ pub trait StateSpace {
     }
 
     /// Whether a state is within the boundary of what is looked at.
-    fn is_within(&mut self, state: &[u32]) -> bool {
-        let _ = state;
+    fn is_within(&mut self, _state: &[u32]) -> bool {
         true
     }
 
@@ -201,18 +200,13 @@ pub trait StateSpace {
     fn is_cut(&mut self, depth: usize) -> bool;
 
     /// Whether a state is to be compared with others that have the same key, by its number.
-    fn is_sample(&self, number: usize) -> bool {
-        let _ = number;
+    fn is_sample(&self, _number: usize) -> bool {
         false
     }
 
     /// Compares a state with others that have the same key. The last of these states is it; the others lead to it from a start.
-    fn compare(&mut self, number: usize, way: &[&[u32]]) {
-        let _ = (number, way);
-    }
+    fn compare(&mut self, _number: usize, _way: &[&[u32]]) {}
 
     /// Is told of each state that was come to, however often.
-    fn meet(&mut self, state: &[u32], key: u128) {
-        let _ = (state, key);
-    }
+    fn meet(&mut self, _state: &[u32], _key: u128) {}
 }

@@ -1,4 +1,4 @@
-//! A system as a space of states: a state is known by its key, and come to by the steps that led to it, or by a snapshot.
+//! A system as a space of states: a state is known by its key, and come to by the steps that led to it.
 
 use std::ops::ControlFlow;
 
@@ -7,16 +7,11 @@ use crate::space::{Lasso, Seen, StateSpace, Steps, Successors};
 use crate::system::System;
 use crate::verdict::Found;
 
-/// A state that was come to: from which, by what, and how to come back.
-struct Reached<S: System> {
-    from: Option<(u32, S::Transition)>,
-    snapshot: Option<S::Snapshot>,
-}
-
 /// The states of a system, as the number of what was come to.
 pub(crate) struct Stepped<'x, 's, 'a, S: System> {
     session: &'x mut Session<'s, 'a, S>,
-    reached: Vec<Reached<S>>,
+    /// From which state, and by what, each was come to.
+    reached: Vec<Option<(u32, S::Transition)>>,
     /// Which state the system is in, where that is one.
     at: Option<u32>,
     /// The search is over: it was stopped, or something was found, or is to begin anew.
@@ -40,7 +35,10 @@ pub(crate) fn explore<S: System>(
 ) -> Found<S> {
     let mut session = Session::new(system, options);
     loop {
-        let mut space = Stepped::new(&mut session);
+        let (reached, at) = (Vec::new(), None);
+        let (is_over, learned, first, probed) = (false, false, 0, false);
+        let mut space = Stepped { session: &mut session, reached, at, is_over, learned, first, probed };
+        space.first = space.reach(None).1;
         search(&mut space);
         if !space.learned {
             return session.conclude();
@@ -49,40 +47,23 @@ pub(crate) fn explore<S: System>(
     }
 }
 
-impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
-    pub(crate) fn new(session: &'x mut Session<'s, 'a, S>) -> Self {
-        let mut space = Self {
-            session,
-            reached: Vec::new(),
-            at: None,
-            is_over: false,
-            learned: false,
-            first: 0,
-            probed: false,
-        };
-        space.first = space.reach(None).1;
-        space
-    }
-
+impl<S: System> Stepped<'_, '_, '_, S> {
     /// Notes the present state, and gives what it is known by.
     fn reach(&mut self, from: Option<(u32, S::Transition)>) -> (u32, u128) {
         let number = self.reached.len() as u32;
         let system = &mut *self.session.system;
         // Where a system cannot tell, each state is new.
         let key = system.state_key().unwrap_or(u128::from(number) << 64 | u128::from(number));
-        self.reached.push(Reached { from, snapshot: system.snapshot() });
+        self.reached.push(from);
         self.at = Some(number);
         (number, key)
     }
 
     /// The steps from the start to a state.
     fn trace(&self, last: u32) -> Vec<S::Transition> {
-        let mut steps = Vec::new();
-        let mut at = last;
-        while let Some((before, transition)) = &self.reached[at as usize].from {
-            steps.push(transition.clone());
-            at = *before;
-        }
+        let before = |at: u32| self.reached[at as usize].as_ref();
+        let way = std::iter::successors(before(last), |(at, _)| before(*at));
+        let mut steps: Vec<_> = way.map(|(_, transition)| transition.clone()).collect();
         steps.reverse();
         steps
     }
@@ -90,10 +71,7 @@ impl<'x, 's, 'a, S: System> Stepped<'x, 's, 'a, S> {
     /// Brings the system to a state.
     fn go_to(&mut self, number: u32, trace: &[S::Transition]) -> ControlFlow<()> {
         if self.at.replace(number) != Some(number) {
-            match &self.reached[number as usize].snapshot {
-                Some(snapshot) => self.session.system.restore(snapshot),
-                None => self.session.replay(trace, &[])?,
-            }
+            self.session.replay(trace, &[])?;
         }
         ControlFlow::Continue(())
     }

@@ -2,7 +2,7 @@
 //!
 //! The engines see nothing else, so that toy graphs, actors, protocol handlers and compiled programs share them all.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 
 use crate::verdict::{Divergence, Finding};
 
@@ -40,13 +40,10 @@ pub trait System {
     type Transition: Clone + PartialEq + Debug;
 
     /// How a transition is written in a schedule.
-    type Step: Copy + Eq + Ord + Debug + Display;
+    type Step: Copy + Eq + Ord + Debug;
 
     /// What may be wrong with an execution.
     type Violation: Finding;
-
-    /// A state to come back to; `()` where a system cannot.
-    type Snapshot;
 
     /// Goes back to the start.
     fn reset(&mut self);
@@ -57,21 +54,9 @@ pub trait System {
     /// Does an enabled step, and gives it back.
     fn execute(&mut self, step: Self::Step) -> Self::Transition;
 
-    /// The present state, to come back to, where a system can. Otherwise an engine goes back to the start, and repeats.
-    fn snapshot(&mut self) -> Option<Self::Snapshot> {
-        None
-    }
-
-    /// Comes back to a state.
-    fn restore(&mut self, snapshot: &Self::Snapshot) {
-        let _ = snapshot;
-        unreachable!("there are no snapshots")
-    }
-
     /// Whether a step that was taken before, after the same steps, can be taken now. Where a system is not deterministic,
     /// through no fault of its own, this may be false; then [`divergence`](Self::divergence) says why.
-    fn can_repeat(&self, taken: &Self::Transition) -> bool {
-        let _ = taken;
+    fn can_repeat(&self, _taken: &Self::Transition) -> bool {
         true
     }
 
@@ -88,8 +73,7 @@ pub trait System {
     }
 
     /// What a step tells about whether an execution gets anywhere.
-    fn headway(transition: &Self::Transition) -> Headway {
-        let _ = transition;
+    fn headway(_transition: &Self::Transition) -> Headway {
         Headway::Unclear
     }
 
@@ -114,29 +98,25 @@ pub trait System {
     }
 
     /// What may come of a race of two dependent transitions if the second is to go first.
-    fn reversal(first: &Self::Transition, second: &Self::Transition) -> Reversal {
-        let _ = (first, second);
+    fn reversal(_first: &Self::Transition, _second: &Self::Transition) -> Reversal {
         Reversal::Same
     }
 
     /// Whether a transition, where it is one of several outcomes, stays possible while others take place that the outcome
     /// taken in its place does not depend on. An engine looks where it may not.
-    fn stays(transition: &Self::Transition) -> bool {
-        let _ = transition;
+    fn stays(_transition: &Self::Transition) -> bool {
         true
     }
 
     /// Whether a transition may make those of other processes impossible for ever. Then all that is possible in its place is
     /// explored beside it; and it must depend on everything.
-    fn disables(transition: &Self::Transition) -> bool {
-        let _ = transition;
+    fn disables(_transition: &Self::Transition) -> bool {
         false
     }
 
     /// Whether a transition may leave the process of another, which depends on it, with nothing to do: what it could do is
     /// impossible then, and nothing else is possible instead. Then the other is explored beside it.
-    fn blocks(transition: &Self::Transition, other: &Self::Transition) -> bool {
-        let _ = (transition, other);
+    fn blocks(_transition: &Self::Transition, _other: &Self::Transition) -> bool {
         false
     }
 
@@ -146,14 +126,8 @@ pub trait System {
     /// A violation since the start.
     fn violation(&self, index: usize) -> Self::Violation;
 
-    /// Whether a state in which nothing may happen is a deadlock.
-    fn deadlock(&self) -> Option<Self::Violation>;
-
     /// What is wrong with an execution that is complete, and took these steps.
-    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Self::Step>) -> Vec<Self::Violation> {
-        let _ = schedule;
-        self.deadlock().into_iter().collect()
-    }
+    fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Self::Step>) -> Vec<Self::Violation>;
 
     /// A number that equal states share, and different ones hardly ever: states from which the same can happen, and of which
     /// the same is wrong. Nothing where a system cannot tell.

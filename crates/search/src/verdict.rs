@@ -84,11 +84,10 @@ pub enum Divergence {
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Actor { name, asked: Some(asked), before } => {
-                write!(f, "actor {name:?} asked for {asked} where it asked for {before} before: {STEADY}")
-            }
-            Self::Actor { name, asked: None, before } => {
-                write!(f, "actor {name:?} had come to its end where it asked for {before} before: {STEADY}")
+            Self::Actor { name, asked, before } => {
+                let did = asked.as_ref().map(|asked| format!("asked for {asked}"));
+                let did = did.unwrap_or_else(|| "had come to its end".to_owned());
+                write!(f, "actor {name:?} {did} where it asked for {before} before: {STEADY}")
             }
             Self::Condition(what) => {
                 write!(f, "not deterministic: {what} gave another answer about the same state: {STEADY}")

@@ -1,5 +1,8 @@
 //! Which states have been seen: fingerprints, and little else.
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
 /// How many small tables there are; which of them is ten more bits of a fingerprint.
 const SHARDS: usize = 1024;
 
@@ -31,9 +34,7 @@ impl FingerprintSet {
         let shard = &mut self.shards[at];
         if (self.filled[at] as usize + 1) * 8 > shard.len() * 7 {
             let mut larger = vec![0; (shard.len() * 3 / 2).max(8)];
-            for &old in shard.iter().filter(|entry| **entry != 0) {
-                put(&mut larger, old);
-            }
+            shard.iter().filter(|entry| **entry != 0).for_each(|&old| _ = put(&mut larger, old));
             *shard = larger;
         }
         let new = put(shard, entry);
@@ -62,77 +63,48 @@ fn put(shard: &mut [u64], entry: u64) -> bool {
 }
 
 /// Fingerprints in the order in which they came, each with the one it was reached from: 80 bits of each count.
+#[derive(Default)]
 pub struct Parents {
-    hashes: Vec<u64>,
-    more: Vec<u16>,
+    hashes: Vec<Kept>,
     parents: Vec<u32>,
-    /// Half of a fingerprint and the number of a state, so that most others are passed by without looking at them.
-    table: Vec<u64>,
+    /// The numbers of the states, by their fingerprints.
+    table: HashTable<u32>,
 }
 
 /// What marks a state without a parent.
 const NONE: u32 = u32::MAX;
 
-/// What marks a free place in the table.
-const FREE: u64 = u64::MAX;
+/// What is kept of a fingerprint, in one place: its higher half, and two bytes of the other.
+type Kept = [u8; 10];
 
-impl Default for Parents {
-    fn default() -> Self {
-        Self { hashes: Vec::new(), more: Vec::new(), parents: Vec::new(), table: vec![FREE; 64] }
-    }
+fn kept(hash: u128) -> Kept {
+    *hash.rotate_left(64).to_le_bytes().first_chunk().expect("there are sixteen")
+}
+
+/// By what it is found.
+fn half(kept: &Kept) -> u64 {
+    u64::from_le_bytes(*kept.first_chunk().expect("there are ten"))
 }
 
 impl Parents {
     /// Adds a state unless it is there, and gives its number.
     pub fn insert(&mut self, hash: u128, parent: Option<u32>) -> Option<u32> {
-        let Err(at) = self.look_up(hash) else { return None };
-        let (entry, more) = ((hash >> 64) as u64, hash as u16);
-        let number = self.hashes.len() as u32;
+        let (hashes, kept) = (&self.hashes, kept(hash));
+        let is_it = |number: &u32| hashes[*number as usize] == kept;
+        let entry = self.table.entry(half(&kept), is_it, |number| half(&hashes[*number as usize]));
+        let Entry::Vacant(place) = entry else { return None };
+        let number = hashes.len() as u32;
         assert!(number < NONE, "fewer states than four billion");
-        self.table[at] = (entry << 32) | u64::from(number);
-        self.hashes.push(entry);
-        self.more.push(more);
+        place.insert(number);
+        self.hashes.push(kept);
         self.parents.push(parent.unwrap_or(NONE));
-        if self.hashes.len() * 4 > self.table.len() * 3 {
-            self.grow();
-        }
         Some(number)
     }
 
     /// The number of a state that is there.
     pub fn find(&self, hash: u128) -> Option<u32> {
-        self.look_up(hash).ok()
-    }
-
-    /// The number of a state, or the place in the table where it would be.
-    fn look_up(&self, hash: u128) -> Result<u32, usize> {
-        let (entry, more) = ((hash >> 64) as u64, hash as u16);
-        let mut at = place(entry, self.table.len());
-        loop {
-            let here = self.table[at];
-            if here == FREE {
-                return Err(at);
-            }
-            let number = here as u32;
-            let other = number as usize;
-            if here >> 32 == entry & 0xffff_ffff && self.hashes[other] == entry && self.more[other] == more {
-                return Ok(number);
-            }
-            at = if at + 1 == self.table.len() { 0 } else { at + 1 };
-        }
-    }
-
-    fn grow(&mut self) {
-        let size = self.table.len() * 2;
-        self.table.clear();
-        self.table.resize(size, FREE);
-        for (number, &entry) in self.hashes.iter().enumerate() {
-            let mut at = place(entry, size);
-            while self.table[at] != FREE {
-                at = if at + 1 == size { 0 } else { at + 1 };
-            }
-            self.table[at] = (entry << 32) | number as u64;
-        }
+        let kept = kept(hash);
+        self.table.find(half(&kept), |number| self.hashes[*number as usize] == kept).copied()
     }
 
     /// How many there are.
@@ -142,12 +114,8 @@ impl Parents {
 
     /// The states on the way from a start to this one, both included.
     pub fn way(&self, last: u32) -> Vec<u32> {
-        let mut way = vec![last];
-        let mut at = last;
-        while self.parents[at as usize] != NONE {
-            at = self.parents[at as usize];
-            way.push(at);
-        }
+        let before = |at: &u32| Some(self.parents[*at as usize]).filter(|parent| *parent != NONE);
+        let mut way: Vec<u32> = std::iter::successors(Some(last), before).collect();
         way.reverse();
         way
     }

@@ -8,7 +8,7 @@ use simurgh_explore::determinism::{Compared, Traffic};
 use simurgh_explore::replay::follow;
 use simurgh_explore::shorten::{NotShown, shorten};
 use simurgh_explore::{Engine, Faults, Network, Step, Violation};
-use simurgh_trace::counterexample::told::{Counterexample as Told, tell};
+use simurgh_trace::counterexample::told::{Counterexample as Told, tell, varies};
 use simurgh_trace::counterexample::{View, in_columns};
 
 use super::schedule::Schedule;
@@ -255,7 +255,7 @@ fn describe(violation: &Violation, names: &[String]) -> String {
             format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
         }
         Violation::Varies { actor, what, number, .. } => {
-            format!("{} is not deterministic: its {}", name(*actor), what.varies(*number))
+            format!("{} is not deterministic: its {}", name(*actor), varies(*what, *number))
         }
         Violation::Deadlock { actors } => {
             let who: Vec<_> = actors.iter().map(|&actor| name(actor)).collect();

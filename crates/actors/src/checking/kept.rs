@@ -131,8 +131,7 @@ impl Kept {
     }
 
     fn frontier(&self, file: File) -> std::result::Result<Frontier, String> {
-        let picks =
-            |text: &String| text.split_whitespace().map(str::parse::<Pick>).collect::<Result<Vec<_>, _>>();
+        let picks = |text: &String| text.split_whitespace().map(pick).collect::<Result<Vec<_>, _>>();
         let mut found = Vec::new();
         for one in file.found {
             let schedule =
@@ -159,7 +158,7 @@ impl Kept {
 
     /// Keeps what is left.
     pub(super) fn save(&mut self, frontier: &Frontier) -> Result<Left> {
-        let path = |picks: &Vec<Pick>| picks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let path = |picks: &Vec<Pick>| picks.iter().map(in_file).collect::<Vec<_>>().join(" ");
         let found = frontier.found.found.iter().map(|(violation, schedule)| {
             let (actors, message) = match violation {
                 Violation::Failed { actor, message } => (vec![*actor], Some(message.clone())),
@@ -244,5 +243,29 @@ pub(super) fn identity(origin: &Origin, made_of: &[PathBuf]) -> String {
             words.extend(made_of.iter().map(|path| of_file(path)));
             words.join(" ")
         }
+    }
+}
+
+/// How a pick is written in the file.
+fn in_file(pick: &Pick) -> String {
+    match pick {
+        Pick::Meet(post) => format!("m{post}"),
+        Pick::Later => "l".to_owned(),
+        Pick::Member(index) => format!("w{index}"),
+        Pick::None => "n".to_owned(),
+        Pick::Number(number) => format!("c{number}"),
+    }
+}
+
+/// Reads a pick as it is written in the file.
+fn pick(text: &str) -> std::result::Result<Pick, String> {
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
+    match text.split_at_checked(1) {
+        Some(("m", post)) => number(post).map(Pick::Meet),
+        Some(("w", index)) => number(index).map(Pick::Member),
+        Some(("c", chosen)) => number(chosen).map(Pick::Number),
+        Some(("l", "")) => Ok(Pick::Later),
+        Some(("n", "")) => Ok(Pick::None),
+        _ => Err(format!("{text:?} is not a pick: m, w or c with a number, l or n")),
     }
 }

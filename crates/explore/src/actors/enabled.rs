@@ -12,9 +12,6 @@ use super::{Actors, Message, Network, Next};
 use crate::transition::{Awaited, Ending, Kind, Known, Outcome, Post, Posting, Transition};
 use crate::verdict::Step;
 
-/// The choice that stands for a timeout, or for nothing being over.
-pub(super) const OTHERWISE: u32 = Step::OTHERWISE;
-
 impl<F: FnMut(&mut Kernel)> Actors<F> {
     pub(super) fn collect_enabled(&mut self, into: &mut Vec<Transition>) {
         if self.kernel.living_regular() == 0 && self.kernel.living() > 0 {
@@ -68,7 +65,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         match &process.next {
             _ if !process.returns.is_empty() => each(0),
             Next::Queued(_) if process.granted => each(0),
-            Next::Queued(_) if process.timer => each(OTHERWISE),
+            Next::Queued(_) if process.timer => each(Step::OTHERWISE),
             Next::Ask(simcall) => self.outcomes(&simcall.operation(), each),
             Next::Nothing | Next::Queued(_) => {}
         }
@@ -82,7 +79,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
         match &process.next {
             Next::Nothing => None,
-            Next::Queued(wait) => Some(kind_of_wait(wait, process.timed, choice == OTHERWISE)),
+            Next::Queued(wait) => Some(kind_of_wait(wait, process.timed, choice == Step::OTHERWISE)),
             Next::Ask(simcall) => Some(self.kind_of(actor, &simcall.operation(), choice)),
         }
     }
@@ -101,7 +98,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     }
                 }
                 if !some && patience != Patience::Forever {
-                    each(OTHERWISE);
+                    each(Step::OTHERWISE);
                 }
             }
             Operation::Choose(n) => (0..n).for_each(each),
@@ -110,11 +107,11 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 if !alive {
                     each(0);
                 } else if timed {
-                    each(OTHERWISE);
+                    each(Step::OTHERWISE);
                 }
             }
             // It is stopped, or was over before.
-            Operation::Cancel(id) if self.is_at_work(id) => [0, OTHERWISE].into_iter().for_each(each),
+            Operation::Cancel(id) if self.is_at_work(id) => [0, Step::OTHERWISE].into_iter().for_each(each),
             Operation::Post { message: Some(message), .. } => {
                 each(0);
                 self.fates(message).for_each(each);
@@ -192,11 +189,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         }
     }
 
-    /// Whether there are daemons, or were.
-    fn has_daemons(&self) -> bool {
-        (0..self.count).any(|other| self.kernel.is_daemon(ActorId::from_index(other)))
-    }
-
     /// What an operation does with this outcome.
     pub(super) fn kind_of(&self, actor: ActorId, operation: &Operation<'_>, choice: u32) -> Kind {
         let post = Post { actor: actor.0, number: self.processes[actor.index()].posts };
@@ -212,7 +204,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                 awaited: self.awaited_set(set),
                 taken: set.get(choice as usize).and_then(|&id| self.awaited(id)).map(|one| one.post),
                 outcome: match patience {
-                    _ if choice != OTHERWISE => Outcome::Taken,
+                    _ if choice != Step::OTHERWISE => Outcome::Taken,
                     Patience::Now => Outcome::Nothing,
                     _ => Outcome::Timeout,
                 },
@@ -236,14 +228,17 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Operation::Expose(slot, _) => Kind::Expose(slot, self.watched(slot)),
             Operation::Spawn(_) => Kind::Spawn(self.count as u32),
             Operation::Join { target, timed } => {
-                Kind::Join(target.0, Ending { timed, timeout: choice == OTHERWISE })
+                Kind::Join(target.0, Ending { timed, timeout: choice == Step::OTHERWISE })
             }
             Operation::IsAlive(target) => Kind::IsAlive(target.0),
             Operation::Interfere(..) | Operation::BecomeDaemon => Kind::Interfere,
-            Operation::Exit => Kind::Exit {
-                withdrawn: self.left_behind(actor),
-                last: !self.kernel.is_daemon(actor) && (self.spawned_daemons || self.has_daemons()),
-            },
+            Operation::Exit => {
+                // Whether there are daemons, or were.
+                let mut all = (0..self.count).map(ActorId::from_index);
+                let daemons = self.spawned_daemons || all.any(|other| self.kernel.is_daemon(other));
+                let last = !self.kernel.is_daemon(actor) && daemons;
+                Kind::Exit { withdrawn: self.left_behind(actor), last }
+            }
             Operation::Work(_) | Operation::Adjust | Operation::Local => {
                 unreachable!("what is local is never pending")
             }

@@ -7,10 +7,9 @@ use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side, Token};
 use simurgh_kernel::simcall::{Answer, Note, Simcall, SpawnRequest};
 use simurgh_models::SimTime;
-
 use simurgh_search::fingerprint::fingerprint;
 
-use super::enabled::{OTHERWISE, arrival_step, kind_of_return, kind_of_wait, transition};
+use super::enabled::{arrival_step, kind_of_return, kind_of_wait, transition};
 use super::faults::fate_of;
 use super::{Actors, Comm, Message, Network, Next, Process, place_of};
 use crate::determinism::Exchange;
@@ -22,12 +21,8 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     /// A message under way reaches its mailbox. One that was taken back travels too, and nothing comes of it: so taking
     /// back makes no step impossible, and the race of the two is seen whoever is first.
     pub(super) fn arrive(&mut self, step: Step) -> Transition {
-        let index = self
-            .messages
-            .iter()
-            .position(|message| arrival_step(message.post) == step)
-            .expect("a message arrives that is under way");
-        let message = self.messages.remove(index);
+        let index = self.messages.iter().position(|message| arrival_step(message.post) == step);
+        let message = self.messages.remove(index.expect("a message arrives that is under way"));
         self.deliver(&message);
         self.arrival(&message)
     }
@@ -71,7 +66,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
 
     /// An actor goes on with what it queued for, or gives up.
     fn leave_queue(&mut self, actor: ActorId, wait: Kind, choice: u32) -> Transition {
-        let timeout = choice == OTHERWISE;
+        let timeout = choice == Step::OTHERWISE;
         let kind = kind_of_wait(&wait, self.processes[actor.index()].timed, timeout);
         if timeout {
             self.processes[actor.index()].timer = false;
@@ -120,7 +115,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
                     self.let_end(set, choice);
                 }
                 match choice {
-                    OTHERWISE => simcall.wait_no_longer(),
+                    Step::OTHERWISE => simcall.wait_no_longer(),
                     index => simcall.wait_only_for(index),
                 }
                 let served = self.kernel.serve(actor, simcall);
@@ -149,7 +144,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             _ => {
                 match operation {
                     Operation::Exit if self.keeps_posts => self.kernel.disown(actor),
-                    Operation::Cancel(id) if choice == OTHERWISE => {
+                    Operation::Cancel(id) if choice == Step::OTHERWISE => {
                         self.let_end(&[id], 0);
                         let history = &mut self.processes[actor.index()].history;
                         *history = mix(*history, 8);
@@ -184,7 +179,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
             Served::Then(_) | Served::Gone => unreachable!("a wait is answered"),
         };
         if let Some(Answer::Completed { index, .. } | Answer::Failed { index, .. }) = &mut answer
-            && choice != OTHERWISE
+            && choice != Step::OTHERWISE
         {
             *index = choice;
         }
@@ -361,9 +356,7 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let failures = self.see_out(actor, failed);
         self.failures.extend(failures.into_iter().map(|failure| (failure, None)));
         notes.append(&mut self.door.notes);
-        for note in notes {
-            self.kernel.serve_note(actor, note);
-        }
+        notes.into_iter().for_each(|note| self.kernel.serve_note(actor, note));
     }
 
     /// Drops the code of an actor: what went wrong then.

@@ -56,11 +56,6 @@ pub(super) struct Unreliable {
 }
 
 impl Unreliable {
-    pub(super) fn reset(&mut self) {
-        self.lost.clear();
-        self.twice.clear();
-    }
-
     /// How many more may have this fate.
     pub(super) fn left(&self, fate: Fate) -> u32 {
         match fate {

@@ -5,7 +5,6 @@ use std::hash::Hash;
 use simurgh_kernel::ids::{ActorId, MailboxId};
 use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::operation::Side;
-
 use simurgh_search::fingerprint::{StableHasher, fingerprint};
 
 use super::{Actors, Next};
@@ -30,13 +29,10 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         let meetings = self.meetings.iter().map(fingerprint);
         meetings.fold(0, u128::wrapping_add).hash(&mut hasher);
         self.messages.len().hash(&mut hasher);
-        for message in &self.messages {
-            message.post.hash(&mut hasher);
-        }
+        self.messages.iter().for_each(|message| message.post.hash(&mut hasher));
         (&self.unreliable.lost, &self.unreliable.twice).hash(&mut hasher);
-        for mailbox in 0..self.kernel.mailbox_count() {
-            self.fold_mailbox(MailboxId::from_index(mailbox)).hash(&mut hasher);
-        }
+        let mailboxes = (0..self.kernel.mailbox_count()).map(MailboxId::from_index);
+        mailboxes.for_each(|mailbox| self.fold_mailbox(mailbox).hash(&mut hasher));
         self.kernel.hash_synchronisation(&mut hasher);
         self.guarded.hash(&mut hasher);
         self.fold_watched(&mut hasher);

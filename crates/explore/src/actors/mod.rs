@@ -32,12 +32,12 @@ use simurgh_kernel::kernel::Kernel;
 use simurgh_kernel::simcall::{Criteria, Envelope, Note, Simcall};
 
 use self::barriers::Meeting;
-use self::enabled::{OTHERWISE, arrival_step};
+use self::enabled::arrival_step;
 use self::faults::Unreliable;
 use self::invariants::Upheld;
 use self::traffic::Traffic;
 use crate::dependence;
-use crate::transition::{Awaited, Ending, Fate, Kind, MatchKeys, Post, Transition};
+use crate::transition::{Awaited, Ending, Fate, Kind, MatchKeys, Outcome, Post, Transition};
 use crate::verdict::{Divergence, Step, Violation};
 use simurgh_kernel::watchdog::{Pulse, Trait, guarding};
 use simurgh_search::{Headway, Reversal, System};
@@ -295,6 +295,14 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.said.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// Who waits for ever where nothing may happen, if somebody does.
+    pub fn deadlock(&self) -> Option<Violation> {
+        let waits = |&actor: &ActorId| self.kernel.is_alive(actor) && !self.kernel.is_daemon(actor);
+        let actors = (0..self.count).map(ActorId::from_index).filter(waits);
+        let actors: Vec<u32> = actors.map(|actor| actor.0).collect();
+        (!actors.is_empty()).then_some(Violation::Deadlock { actors })
+    }
+
     /// What is known of a communication; nothing if the kernel has forgotten it.
     fn comm(&self, id: ActivityId) -> Option<&Comm> {
         self.comms.get(id.index()).filter(|comm| comm.bits == id.to_bits())
@@ -348,15 +356,13 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Violation;
-    type Snapshot = ();
 
     fn reset(&mut self) {
         self.let_go();
         for process in &mut self.processes[..self.count] {
             process.unclaimed.clear();
-            (process.next, process.place, process.label) = (Next::Nothing, None, None);
-            (process.granted, process.timer, process.timed) = (false, false, false);
-            (process.acted, process.posts, process.history) = (false, 0, 0);
+            let unclaimed = std::mem::take(&mut process.unclaimed);
+            *process = Process { unclaimed, ..Process::default() };
         }
         (self.count, self.first, self.begun) = (0, usize::MAX, 0);
         self.comms.clear();
@@ -367,7 +373,8 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
         self.ready.clear();
         self.said.iter_mut().for_each(Vec::clear);
         self.upheld.broken.fill(false);
-        self.unreliable.reset();
+        self.unreliable.lost.clear();
+        self.unreliable.twice.clear();
         self.barriers.iter_mut().for_each(|meeting| meeting.round = 0);
         self.traffic.iter_mut().for_each(Traffic::reset);
         self.pulse.makes();
@@ -417,7 +424,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
             _ if is_there => self.kernel.actor_name(actor).to_owned(),
             number => format!("number {number}"),
         };
-        let pending = || if is_there { self.kind(actor, OTHERWISE) } else { None };
+        let pending = || if is_there { self.kind(actor, Step::OTHERWISE) } else { None };
         let asked = instead.map(|instead| instead.kind.clone()).or_else(pending);
         Divergence::Actor { name, asked: asked.map(|kind| words(&kind)), before: words(&taken.kind) }
     }
@@ -427,7 +434,17 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     }
 
     fn headway(transition: &Transition) -> Headway {
-        transition.headway()
+        match &transition.kind {
+            Kind::TakeWait(_, end) | Kind::ConditionWait(_, _, end) | Kind::Join(_, end) if end.timeout => {
+                Headway::InVain
+            }
+            Kind::TakeWait(..) | Kind::ConditionWait(..) | Kind::Join(..) | Kind::Give(_) => Headway::Made,
+            Kind::Wait { outcome: Outcome::Taken, .. } | Kind::BarrierWait(..) => Headway::Made,
+            Kind::Wait { .. } | Kind::Probe(..) | Kind::TryTake(_) | Kind::IsAlive(_) => Headway::InVain,
+            Kind::Spawn(_) => Headway::Creates,
+            // What is posted, or shown, nobody need ever look at.
+            _ => Headway::Unclear,
+        }
     }
 
     fn step(transition: &Transition) -> Step {
@@ -474,15 +491,6 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
 
     fn violation(&self, index: usize) -> Violation {
         self.failures[index].0.clone()
-    }
-
-    fn deadlock(&self) -> Option<Violation> {
-        let waits = |&actor: &u32| {
-            let actor = ActorId(actor);
-            self.kernel.is_alive(actor) && !self.kernel.is_daemon(actor)
-        };
-        let actors: Vec<u32> = (0..self.count as u32).filter(waits).collect();
-        (!actors.is_empty()).then_some(Violation::Deadlock { actors })
     }
 
     fn at_end(&mut self, schedule: &mut dyn Iterator<Item = Step>) -> Vec<Violation> {

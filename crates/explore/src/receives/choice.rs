@@ -1,8 +1,5 @@
 //! A choice of an execution: what was picked, and what is left to pick.
 
-use std::fmt;
-use std::str::FromStr;
-
 use smallvec::SmallVec;
 
 use super::graph::PostId;
@@ -20,34 +17,6 @@ pub enum Pick {
     None,
     /// This number is chosen.
     Number(u32),
-}
-
-impl fmt::Display for Pick {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Pick::Meet(post) => write!(f, "m{post}"),
-            Pick::Later => f.write_str("l"),
-            Pick::Member(index) => write!(f, "w{index}"),
-            Pick::None => f.write_str("n"),
-            Pick::Number(number) => write!(f, "c{number}"),
-        }
-    }
-}
-
-impl FromStr for Pick {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
-        match text.split_at_checked(1) {
-            Some(("m", post)) => number(post).map(Pick::Meet),
-            Some(("w", index)) => number(index).map(Pick::Member),
-            Some(("c", chosen)) => number(chosen).map(Pick::Number),
-            Some(("l", "")) => Ok(Pick::Later),
-            Some(("n", "")) => Ok(Pick::None),
-            _ => Err(format!("{text:?} is not a pick: m, w or c with a number, l or n")),
-        }
-    }
 }
 
 /// The first choices of all executions that are meant: a part of the search.

@@ -202,12 +202,7 @@ struct WorkerPool {
 }
 
 /// What a worker has counted and not told.
-#[derive(Default)]
-struct Tally {
-    executions: u64,
-    transitions: u64,
-    depth: u64,
-}
+type Tally = simurgh_search::Progress;
 
 #[derive(Default)]
 struct Shared {
@@ -416,11 +411,11 @@ impl WorkerPool {
 
     /// Adds what a worker has counted for itself: what all write for each execution would be a place where they wait.
     fn add(&self, tally: &mut Tally) {
-        let Tally { executions, transitions, depth } = std::mem::take(tally);
+        let Tally { executions, transitions, depth, .. } = std::mem::take(tally);
         let Frontier { found, depth: deepest, .. } = &mut self.shared().frontier;
         found.executions += executions;
         found.transitions += transitions;
-        *deepest = depth.max(*deepest);
+        *deepest = (depth as u64).max(*deepest);
         self.left.store(self.limits.executions.saturating_sub(found.executions), Ordering::Relaxed);
     }
 
@@ -429,7 +424,7 @@ impl WorkerPool {
             return;
         }
         tally.transitions += search.steps;
-        tally.depth = tally.depth.max(search.steps);
+        tally.depth = tally.depth.max(search.steps as usize);
         match end {
             End::Nowhere | End::Interrupted => {}
             End::TooDeep => {

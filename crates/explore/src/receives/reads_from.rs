@@ -157,9 +157,8 @@ impl FromStr for ReadsFrom {
             }
             let at = |what: String| format!("line {}: {what}", index + 1);
             let expected = way.processes.len();
-            let outcomes = line.strip_prefix(&format!("{expected}:"));
-            let outcomes = outcomes
-                .ok_or_else(|| at(format!("process {expected} is missing; write {expected}: ...")))?;
+            let missing = || at(format!("process {expected} is missing; write {expected}: ..."));
+            let outcomes = line.strip_prefix(&format!("{expected}:")).ok_or_else(missing)?;
             let outcomes: Result<Vec<_>, _> = outcomes.split_whitespace().map(Outcome::from_str).collect();
             way.processes.push(outcomes.map_err(at)?);
         }

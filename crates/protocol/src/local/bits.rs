@@ -6,6 +6,17 @@ use fixedbitset::FixedBitSet;
 pub(crate) struct Bits(FixedBitSet);
 
 impl Bits {
+    /// The numbers from which one of these ends is reached, where each is led to by those in its list.
+    pub(crate) fn reaching(mut ends: Vec<u32>, backwards: &[Vec<u32>]) -> Self {
+        let mut reaching = Self::default();
+        while let Some(at) = ends.pop() {
+            if reaching.set(at) {
+                ends.extend(&backwards[at as usize]);
+            }
+        }
+        reaching
+    }
+
     pub(crate) fn get(&self, at: u32) -> bool {
         self.0.contains(at as usize)
     }

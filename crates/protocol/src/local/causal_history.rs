@@ -12,6 +12,7 @@ pub(crate) type CausalHistory = u64;
 /// Which first causes there are; none by default, where nobody looks at causal histories and all are the same.
 #[derive(Default)]
 pub(crate) struct Causes {
+    /// Whether local states are told apart by their causal histories.
     pub(crate) are_told_apart: bool,
     of_start: Lookup<u32, CausalHistory>,
 }

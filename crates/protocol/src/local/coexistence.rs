@@ -6,14 +6,13 @@
 //! the local states, so it is given up beyond a bound.
 
 use crate::local::bits::Bits;
-use crate::local::graph::{Graph, HistoryEdge};
+use crate::local::graph::{Edge, Graph};
 use crate::space::TIMEOUT;
 
 impl Graph {
     /// Draws all conclusions from a way: which states coexist with its target, and what has been sent there.
     pub(super) fn follow(&mut self, number: u32, is_new: bool) {
-        let way = self.ways[number as usize];
-        let HistoryEdge { node, from, to, event, .. } = way;
+        let Edge { node, from, to, event, does } = self.ways[number as usize];
         let (at, actors) = (node as usize, self.nodes.len());
         let mut news = std::mem::take(&mut self.scratch);
         // What had been sent before has been sent after, unless it is never sent along with what is received.
@@ -21,10 +20,8 @@ impl Graph {
             (self.knows_coexistence() && event < TIMEOUT).then(|| &self.messages[event as usize].along);
         let before = &self.nodes[at].sent[from as usize];
         before.news(along, &self.nodes[at].sent[to as usize], &mut news);
-        for &message in &news {
-            self.sent_with(message, node, to);
-        }
-        let sends = way.sends.0 as usize..way.sends.1 as usize;
+        news.iter().for_each(|&message| self.sent_with(message, node, to));
+        let sends = does.0 as usize..does.1 as usize;
         for place in sends.clone() {
             let message = self.sends[place];
             let twice = (sends.start..place).any(|earlier| self.sends[earlier] == message);
@@ -39,12 +36,8 @@ impl Graph {
                 let along = (event < TIMEOUT).then(|| &self.messages[event as usize].along);
                 let before = &self.nodes[at].sent[from as usize];
                 before.news(along, &self.messages[message as usize].along, &mut news);
-                for &other in &news {
-                    self.sent_along(message, other);
-                }
-                for earlier in sends.start..place {
-                    self.sent_along(message, self.sends[earlier]);
-                }
+                news.extend_from_slice(&self.sends[sends.start..place]);
+                news.iter().for_each(|&other| self.sent_along(message, other));
             }
         }
         if self.knows_coexistence() {
@@ -52,17 +45,13 @@ impl Graph {
                 let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
                 let before = &self.nodes[at].coexistence[other][from as usize];
                 before.news(mask, &self.nodes[at].coexistence[other][to as usize], &mut news);
-                for &state in &news {
-                    self.meet(node, to, other as u32, state);
-                }
+                news.iter().for_each(|&state| self.meet(node, to, other as u32, state));
                 for place in sends.clone() {
                     let message = self.sends[place];
                     let mask = (event < TIMEOUT).then(|| &self.messages[event as usize].with[other]);
                     let before = &self.nodes[at].coexistence[other][from as usize];
                     before.news(mask, &self.messages[message as usize].with[other], &mut news);
-                    for &state in &news {
-                        self.sent_with(message, other as u32, state);
-                    }
+                    news.iter().for_each(|&state| self.sent_with(message, other as u32, state));
                 }
             }
         }
@@ -129,12 +118,8 @@ impl Graph {
 
     pub(super) fn give_up_company(&mut self) {
         self.crowded = true;
-        for local in &mut self.nodes {
-            local.coexistence.iter_mut().for_each(Vec::clear);
-        }
-        for message in &mut self.messages {
-            message.with.clear();
-        }
+        self.nodes.iter_mut().flat_map(|local| &mut local.coexistence).for_each(Vec::clear);
+        self.messages.iter_mut().for_each(|message| message.with.clear());
         // One after the other, and only when there is nothing else to do: there are very many states and messages.
         self.unconsidered = (0..self.messages.len() as u32).rev().collect();
     }

@@ -42,11 +42,8 @@ impl Dovetail {
             // Coexistence is not known any more, which causal histories could refine.
             (self.is_with, self.states_max) = (false, usize::MAX);
         }
-        let states_max = self.states_max;
-        match &mut self.with {
-            Some(with) if self.is_with => (with, states_max),
-            _ => (&mut self.without, states_max),
-        }
+        let graph = self.with.as_mut().filter(|_| self.is_with).unwrap_or(&mut self.without);
+        (graph, self.states_max)
     }
 
     fn current(&self) -> &Graph {

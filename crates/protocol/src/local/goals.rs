@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use simurgh_search::StateSpace;
 use simurgh_watchdog::Code;
 
-use crate::evaluate::{PANICS, failed};
+use crate::evaluate::{Found, PANICS, failed};
 use crate::local::bits::Bits;
 use crate::local::graph::Graph;
 use crate::node::Health;
@@ -121,10 +121,10 @@ impl<'a> Goals<'_, 'a> {
                 for other in coexistence.iter() {
                     let other = graph.plain(right, other);
                     // With causal histories, the same two meet more than once.
-                    if graph.has_pasts() && of_left.get(plain) && of_right.get(other) {
+                    if graph.causes.are_told_apart && of_left.get(plain) && of_right.get(other) {
                         continue;
                     }
-                    if evaluator.of_two_anew(property, space, (left, plain), (right, other)) == wanted {
+                    if evaluator.of_two_anew(property, space, [(left, plain), (right, other)]) == wanted {
                         report.system_states += 1;
                         of_left.set(plain);
                         of_right.set(other);
@@ -152,9 +152,10 @@ impl<'a> Goals<'_, 'a> {
         if pairs && !self.session.evaluator.deciding(property) {
             return self.of_two_keys(property, &classes);
         }
-        let mut all = Together { property, classes: &classes, found: Vec::new(), union: Vec::new() };
+        let (keys, chosen, found, union) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all = Together { property, classes: &classes, keys, chosen, found, union };
         let everyone = (0..self.graph.actors()).map(|actor| (0..self.graph.count(actor)).collect()).collect();
-        self.combine(&mut all, &mut Vec::new(), &mut Vec::new(), everyone);
+        self.combine(&mut all, everyone);
         for targets in if all.found.len() > COMBINATIONS_MAX { vec![all.union] } else { all.found } {
             self.push(Decided::Property(property), targets.into_iter().enumerate());
         }
@@ -179,23 +180,16 @@ impl<'a> Goals<'_, 'a> {
         }
     }
 
-    /// Goes on with the next actor: `keys` and `chosen` states of those before, and which states of all may be there with those.
-    fn combine(
-        &mut self,
-        all: &mut Together<'_>,
-        keys: &mut Vec<Option<u32>>,
-        chosen: &mut Vec<Bits>,
-        possible: Vec<Bits>,
-    ) {
-        let (actor, graph) = (keys.len(), self.graph);
+    /// Goes on with the next actor: which states of all may be there with those that were chosen of the actors before.
+    fn combine(&mut self, all: &mut Together<'_>, possible: Vec<Bits>) {
+        let (actor, graph) = (all.keys.len(), self.graph);
         let Some(classes) = all.classes.get(actor) else {
             self.session.is_over(graph.progress());
-            let present: Vec<u32> = keys.iter().copied().flatten().collect();
-            if self.session.evaluator.of_keys(all.property, &present)
-                == self.session.evaluator.deciding(all.property)
-            {
+            let present: Vec<u32> = all.keys.iter().copied().flatten().collect();
+            let evaluator = &mut self.session.evaluator;
+            if evaluator.of_keys(all.property, &present) == evaluator.deciding(all.property) {
                 self.session.report.system_states += 1;
-                all.take(chosen);
+                all.take();
             }
             return;
         };
@@ -217,11 +211,11 @@ impl<'a> Goals<'_, 'a> {
                     *possible = possible.and(&coexistence);
                 }
             }
-            keys.push(*key);
-            chosen.push(here.iter().map(|state| graph.plain(actor, state)).collect());
-            self.combine(all, keys, chosen, possible);
-            chosen.pop();
-            keys.pop();
+            all.keys.push(*key);
+            all.chosen.push(here.iter().map(|state| graph.plain(actor, state)).collect());
+            self.combine(all, possible);
+            all.chosen.pop();
+            all.keys.pop();
         }
     }
 
@@ -234,7 +228,7 @@ impl<'a> Goals<'_, 'a> {
                 return;
             }
             for (&property, targets) in properties.iter().zip(&mut targets) {
-                if session.evaluator.decides(property, &session.space, state, None) {
+                if session.evaluator.decides(property, Found { space: &session.space, state }, None) {
                     note(targets, state);
                 }
             }
@@ -291,6 +285,9 @@ fn in_company(graph: &Graph, (actor, states): (usize, &Bits), (other, others): (
 struct Together<'a> {
     property: usize,
     classes: &'a [Classes],
+    /// What is kept of the first actors, and their states of which that is kept: the combination that is being made.
+    keys: Vec<Option<u32>>,
+    chosen: Vec<Bits>,
     /// For each combination, the states of each actor.
     found: Vec<Vec<Bits>>,
     /// The same for all combinations at once.
@@ -298,12 +295,12 @@ struct Together<'a> {
 }
 
 impl Together<'_> {
-    fn take(&mut self, chosen: &[Bits]) {
+    fn take(&mut self) {
         if self.found.len() <= COMBINATIONS_MAX {
-            self.found.push(chosen.to_vec());
+            self.found.push(self.chosen.clone());
         }
-        self.union.resize(chosen.len(), Bits::default());
-        self.union.iter_mut().zip(chosen).for_each(|(union, states)| union.add(states));
+        self.union.resize(self.chosen.len(), Bits::default());
+        self.union.iter_mut().zip(&self.chosen).for_each(|(union, states)| union.add(states));
     }
 }
 
@@ -315,7 +312,5 @@ struct Made {
 }
 
 fn note(targets: &mut [Bits], state: &[u32]) {
-    for (states, local) in targets.iter_mut().zip(state) {
-        states.set(*local);
-    }
+    targets.iter_mut().zip(state).for_each(|(states, local)| _ = states.set(*local));
 }

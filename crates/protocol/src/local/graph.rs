@@ -19,30 +19,26 @@ use crate::space::{CRASH, Lookup, RECOVER, Space, TIMEOUT};
 /// A step of one actor from local state to local state, in plain numbers: a predecessor pointer of the paper, seen
 /// from its source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
+pub(crate) struct Edge<Does = u32> {
     pub(crate) node: u32,
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) event: u32,
-    pub(crate) reaction: u32,
+    /// Which reaction it is; with causal histories, which messages it sends.
+    pub(crate) does: Does,
 }
 
 /// The same with causal histories.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HistoryEdge {
-    pub(super) node: u32,
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) event: u32,
-    pub(super) sends: (u32, u32),
-}
+pub(super) type HistoryEdge = Edge<(u32, u32)>;
+
+/// A local state or a message: its plain number and its causal history.
+type WithHistory = (u32, CausalHistory);
 
 /// What is known of the local states of one actor.
 #[derive(Default)]
 pub(super) struct Local {
-    /// For each state, its plain number and its causal history.
-    states: Vec<(u32, CausalHistory)>,
-    numbers: Lookup<(u32, CausalHistory), u32>,
+    states: Vec<WithHistory>,
+    numbers: Lookup<WithHistory, u32>,
     /// The plain states that are there.
     plain: Bits,
     depth: Vec<u32>,
@@ -60,9 +56,8 @@ pub(super) struct Local {
 /// What is known of a message.
 #[derive(Default)]
 pub(super) struct Message {
-    /// Its plain number, sender and receiver.
-    plain: u32,
-    causal_history: CausalHistory,
+    itself: WithHistory,
+    /// Its sender and its receiver.
     pub(super) from: u32,
     pub(super) to: u32,
     /// In which states of each actor it may have been sent.
@@ -88,10 +83,10 @@ pub(crate) struct Graph {
     pub(super) ways: Vec<HistoryEdge>,
     pub(super) sends: Vec<u32>,
     pub(super) messages: Vec<Message>,
-    message_numbers: Lookup<(u32, CausalHistory), u32>,
+    message_numbers: Lookup<WithHistory, u32>,
     /// Which knowledge is used.
     pub(super) options: Options,
-    causes: Causes,
+    pub(super) causes: Causes,
     /// What is to be executed: actor, state, event.
     todo: VecDeque<(u32, u32, u32)>,
     /// The messages of which more is known than when their ways were last followed.
@@ -130,25 +125,21 @@ impl Graph {
             depth_max: session.limits.depth_max,
             ..Self::default()
         };
-        for start in starts {
-            graph.begin(space, start);
-        }
+        starts.iter().for_each(|start| graph.begin(space, start));
         graph
     }
 
     fn begin(&mut self, space: &Space, start: &[u32]) {
         let actors = space.actors() as u32;
         let states: Vec<u32> = (0..actors)
-            .map(|actor| self.enter(space, actor, start[actor as usize], 0, 0, Bits::default()))
+            .map(|actor| self.enter(space, actor, (start[actor as usize], 0), 0, Bits::default()))
             .collect();
-        for left in 0..actors {
-            for right in (0..actors).filter(|right| *right != left) {
-                self.meet(left, states[left as usize], right, states[right as usize]);
-            }
+        for right in 0..actors {
+            (0..right).for_each(|left| self.meet(left, states[left as usize], right, states[right as usize]));
         }
         let flying: Vec<u32> = start[space.header()..]
             .iter()
-            .map(|envelope| self.message(space, *envelope, self.causes.of_start(*envelope)))
+            .map(|envelope| self.message(space, (*envelope, self.causes.of_start(*envelope))))
             .collect();
         for (at, &message) in flying.iter().enumerate() {
             for actor in 0..actors {
@@ -175,9 +166,8 @@ impl Graph {
             } else if let Some((actor, state)) = self.forgetful.pop() {
                 for at in 0..self.nodes[actor as usize].out[state as usize].len() {
                     let way = self.nodes[actor as usize].out[state as usize][at];
-                    let (to, causal_history) =
-                        self.nodes[actor as usize].states[self.ways[way as usize].to as usize];
-                    self.remember(space, way, to, causal_history);
+                    let to = self.ways[way as usize].to;
+                    self.remember(space, way, self.nodes[actor as usize].states[to as usize]);
                 }
             } else if let Some(message) = self.unconsidered.pop() {
                 self.consider_everywhere(message);
@@ -196,7 +186,7 @@ impl Graph {
         }
         let (plain, causal_history) = local.states[state as usize];
         let (plain_event, comes) = match self.messages.get(event as usize).filter(|_| event < TIMEOUT) {
-            Some(message) => (message.plain, message.causal_history),
+            Some(message) => message.itself,
             None => (event, self.causes.of_local_event(actor)),
         };
         let reactions = space.react(actor, plain, plain_event).effective();
@@ -206,14 +196,14 @@ impl Graph {
         for reaction in reactions {
             let to = space.reaction(reaction).local;
             if is_new {
-                self.edges.push(Edge { node: actor, from: plain, to, event: plain_event, reaction });
+                self.edges.push(Edge { node: actor, from: plain, to, event: plain_event, does: reaction });
             }
             let first_send = self.sends.len() as u32;
             // What only takes a message out of a queue is not part of what led to a state.
             let has_effect = to != plain || !space.sends(space.reaction(reaction)).is_empty();
             let causal_history = if has_effect { causal_history | comes } else { causal_history };
             for &envelope in space.sends(space.reaction(reaction)) {
-                let message = self.message(space, envelope, causal_history);
+                let message = self.message(space, (envelope, causal_history));
                 self.sends.push(message);
             }
             let way = self.ways.len() as u32;
@@ -221,9 +211,9 @@ impl Graph {
             if event < TIMEOUT {
                 self.messages[event as usize].ways.push(way);
             }
-            let sends = (first_send, self.sends.len() as u32);
-            self.ways.push(HistoryEdge { node: actor, from: state, to: 0, event, sends });
-            let to = self.remember(space, way, to, causal_history);
+            let does = (first_send, self.sends.len() as u32);
+            self.ways.push(Edge { node: actor, from: state, to: 0, event, does });
+            let to = self.remember(space, way, (to, causal_history));
             self.ways[way as usize].to = to;
             self.follow(way, true);
         }
@@ -235,9 +225,8 @@ impl Graph {
         for message in std::mem::take(&mut self.dirty_messages) {
             self.messages[message as usize].is_dirty = false;
             for at in 0..self.messages[message as usize].ways.len() {
-                let HistoryEdge { node, from, .. } =
-                    self.ways[self.messages[message as usize].ways[at] as usize];
-                self.nodes[node as usize].dirty.set(from);
+                let way = self.ways[self.messages[message as usize].ways[at] as usize];
+                self.nodes[way.node as usize].dirty.set(way.from);
             }
         }
         for actor in 0..self.nodes.len() {
@@ -248,45 +237,35 @@ impl Graph {
     }
 
     /// Notes what has been received on all ways to the target of one, and enters it if it is new.
-    fn remember(&mut self, space: &Space, way: u32, to: u32, causal_history: CausalHistory) -> u32 {
-        let HistoryEdge { node, from, event, .. } = self.ways[way as usize];
+    fn remember(&mut self, space: &Space, way: u32, to: WithHistory) -> u32 {
+        let Edge { node, from, event, .. } = self.ways[way as usize];
         let local = &mut self.nodes[node as usize];
         let mut received = local.received[from as usize].clone();
         if event < TIMEOUT {
             received.set(event);
         }
         let depth = local.depth[from as usize] + 1;
-        let Some(&known) = local.numbers.get(&(to, causal_history)) else {
-            return self.enter(space, node, to, causal_history, depth, received);
+        let Some(&known) = local.numbers.get(&to) else {
+            return self.enter(space, node, to, depth, received);
         };
         let mut fewer = Vec::new();
         local.received[known as usize].intersect(&received, |message| fewer.push(message));
         if !fewer.is_empty() {
             self.forgetful.push((node, known));
         }
-        for message in fewer {
-            self.consider(message, known);
-        }
+        fewer.into_iter().for_each(|message| self.consider(message, known));
         known
     }
 
     /// A local state is there; gives its number.
-    fn enter(
-        &mut self,
-        space: &Space,
-        actor: u32,
-        plain: u32,
-        causal_history: CausalHistory,
-        depth: u32,
-        received: Bits,
-    ) -> u32 {
+    fn enter(&mut self, space: &Space, actor: u32, itself: WithHistory, depth: u32, received: Bits) -> u32 {
         let local = &mut self.nodes[actor as usize];
-        if let Some(&known) = local.numbers.get(&(plain, causal_history)) {
+        if let Some(&known) = local.numbers.get(&itself) {
             return known;
         }
-        let state = local.states.len() as u32;
-        local.numbers.insert((plain, causal_history), state);
-        local.states.push((plain, causal_history));
+        let (state, plain) = (local.states.len() as u32, itself.0);
+        local.numbers.insert(itself, state);
+        local.states.push(itself);
         local.plain.set(plain);
         local.out.push(Vec::new());
         local.depth.push(depth);
@@ -299,9 +278,7 @@ impl Graph {
             self.give_up_company();
         }
         let facts = space.facts(actor as usize, plain);
-        for timer in 0..facts.timers {
-            self.todo.push_back((actor, state, TIMEOUT + timer));
-        }
+        self.todo.extend((0..facts.timers).map(|timer| (actor, state, TIMEOUT + timer)));
         match facts.health {
             Health::Up if space.crashes_max > 0 => self.todo.push_back((actor, state, CRASH)),
             Health::Down => self.todo.push_back((actor, state, RECOVER)),
@@ -318,16 +295,15 @@ impl Graph {
     }
 
     /// The number of a message with its causal history.
-    fn message(&mut self, space: &Space, plain: u32, causal_history: CausalHistory) -> u32 {
-        if let Some(&known) = self.message_numbers.get(&(plain, causal_history)) {
+    fn message(&mut self, space: &Space, itself: WithHistory) -> u32 {
+        if let Some(&known) = self.message_numbers.get(&itself) {
             return known;
         }
         let number = self.messages.len() as u32;
-        let envelope = space.envelopes.get(plain);
-        self.message_numbers.insert((plain, causal_history), number);
+        let envelope = space.envelopes.get(itself.0);
+        self.message_numbers.insert(itself, number);
         self.messages.push(Message {
-            plain,
-            causal_history,
+            itself,
             from: envelope.from,
             to: envelope.to,
             with: vec![Bits::default(); self.nodes.len()],
@@ -341,10 +317,8 @@ impl Graph {
     }
 
     pub(super) fn consider_everywhere(&mut self, message: u32) {
-        let to = self.messages[message as usize].to;
-        for state in 0..self.nodes[to as usize].states.len() as u32 {
-            self.consider(message, state);
-        }
+        let to = self.messages[message as usize].to as usize;
+        (0..self.count(to)).for_each(|state| self.consider(message, state));
     }
 
     /// Lets a message be received in a state, if that may be.
@@ -377,11 +351,6 @@ impl Graph {
     /// The plain number of a local state.
     pub(crate) fn plain(&self, actor: usize, state: u32) -> u32 {
         self.nodes[actor].states[state as usize].0
-    }
-
-    /// Whether local states are told apart by their causal histories.
-    pub(crate) fn has_pasts(&self) -> bool {
-        self.causes.are_told_apart
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -104,11 +104,9 @@ pub(crate) fn search(session: &mut Session<'_>, mut options: Options, mode: Mode
 
 /// What was left out, where all local states are known.
 fn what_is_missing(session: &Session<'_>, graph: &Graph) -> Option<String> {
-    if let Some(depth) = graph.cut_at {
-        return Some(format!("{depth} steps of one actor were the bound"));
-    }
-    (session.unanswered > 0)
-        .then(|| format!("{} suspicions could not be verified in time", session.unanswered))
+    let depth = graph.cut_at.map(|depth| format!("{depth} steps of one actor were the bound"));
+    let unanswered = Some(session.unanswered).filter(|unanswered| *unanswered > 0);
+    depth.or(unanswered.map(|number| format!("{number} suspicions could not be verified in time")))
 }
 
 /// Explores until there is about twice as much as before; whether all local states are known.

@@ -6,7 +6,7 @@
 //! what can come of them count as one (the coarsest bisimulation, by refining colours). All of it looks at the local
 //! graphs alone, so handlers hardly ever run. None of it changes the answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::evaluate::failed;
 use crate::hash::fingerprint;
@@ -92,7 +92,7 @@ impl Contribution {
         };
         if !exact {
             contribution.find_needed(session, graph);
-            let is_useful = |edge: &&Edge| contribution.leads_on(&session.space, edge.node, edge.reaction);
+            let is_useful = |edge: &&Edge| contribution.leads_on(&session.space, edge.node, edge.does);
             let edges: Vec<Edge> = graph.edges.iter().filter(is_useful).copied().collect();
             contribution.find_receivable(session, graph, &edges);
             contribution.colour(session, graph, goal, &edges);
@@ -105,7 +105,7 @@ impl Contribution {
         while !session.over_often(graph.progress()) {
             let mut more = false;
             for edge in graph.edges.iter().rev() {
-                if !self.leads_on(&session.space, edge.node, edge.reaction) {
+                if !self.leads_on(&session.space, edge.node, edge.does) {
                     continue;
                 }
                 if edge.event < TIMEOUT {
@@ -144,26 +144,19 @@ impl Contribution {
             sources.entry(edge.event).or_default().push(edge.from);
         }
         let backwards = backwards(graph, useful);
-        for (message, mut queue) in sources {
+        for (message, states) in sources {
             if session.over_often(graph.progress()) {
                 return;
             }
             let to = session.space.envelopes.get(message).to as usize;
-            let mut states = Bits::default();
-            while let Some(state) = queue.pop() {
-                if states.set(state) {
-                    queue.extend(&backwards[to][state as usize]);
-                }
-            }
-            self.receivable.insert(message, states);
+            self.receivable.insert(message, Bits::reaching(states, &backwards[to]));
         }
     }
 
     /// Refines colours until states of one colour lead to the same colours, by the same events, with the same needed messages.
     fn colour(&mut self, session: &mut Session<'_>, graph: &Graph, goal: &Goal, useful: &[Edge]) {
         let Session { space, evaluator, .. } = &mut *session;
-        let mut colours: Vec<Vec<u128>> = Vec::new();
-        for (actor, far) in self.far.iter().enumerate() {
+        let of_actor = |(actor, far): (usize, &Vec<u32>)| {
             let first = |state: u32| {
                 let is_target = goal.targets[actor].as_ref().is_some_and(|targets| targets.get(state));
                 let shade = match goal.decides {
@@ -175,10 +168,11 @@ impl Contribution {
                 let health = space.facts(actor, state).health as u8;
                 fingerprint(&(is_target, shade, health, actor))
             };
-            colours.push((0..far.len() as u32).map(first).collect());
-        }
+            (0..far.len() as u32).map(first).collect()
+        };
+        let mut colours: Vec<Vec<u128>> = self.far.iter().enumerate().map(of_actor).collect();
         let by_what = |edge: &Edge| {
-            let sends = space.sends(space.reaction(edge.reaction)).iter().copied();
+            let sends = space.sends(space.reaction(edge.does)).iter().copied();
             let needed: Vec<u32> = sends.filter(|sent| self.needed.get(*sent)).collect();
             // Which timer goes off does not matter, only that one does and what comes of it.
             let event = if (TIMEOUT..CRASH).contains(&edge.event) { TIMEOUT } else { edge.event };
@@ -223,14 +217,14 @@ impl Contribution {
             if self.receivable.get(&message).is_some_and(|states| states.get(to)) {
                 state[kept] = message;
                 kept += 1;
-                sum = sum.wrapping_add(space.envelope_hash(message));
+                sum = sum.wrapping_add(space.envelopes.hash(message, 0));
             }
         }
         state.truncate(kept);
         for (actor, colours) in self.colours.iter().enumerate() {
             let local = state[actor] as usize;
             // A state that was not seen when the colours were made keeps its own.
-            let own = || space.local_hash(actor, local as u32);
+            let own = || space.nodes[actor].hash(local as u32, 0);
             sum = sum.wrapping_add(colours.get(local).copied().unwrap_or_else(own));
         }
         sum
@@ -253,18 +247,12 @@ fn count(colours: &[Vec<u128>]) -> usize {
 
 fn distances(backwards: &[Vec<u32>], targets: &Bits) -> Vec<u32> {
     let mut far = vec![FAR; backwards.len()];
-    let mut level: Vec<u32> = targets.iter().collect();
-    let mut distance = 0;
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for state in level {
-            if far[state as usize] == FAR {
-                far[state as usize] = distance;
-                next.extend(&backwards[state as usize]);
-            }
+    let mut queue: VecDeque<(u32, u32)> = targets.iter().map(|state| (state, 0)).collect();
+    while let Some((state, distance)) = queue.pop_front() {
+        if far[state as usize] == FAR {
+            far[state as usize] = distance;
+            queue.extend(backwards[state as usize].iter().map(|before| (*before, distance + 1)));
         }
-        level = next;
-        distance += 1;
     }
     far
 }

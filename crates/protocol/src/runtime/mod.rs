@@ -103,6 +103,7 @@ pub struct Runtime<M> {
 }
 
 /// What is on its way, and what is still to be done.
+#[derive(Default)]
 pub(crate) struct Outbox {
     in_flight: BTreeMap<MessageId, (ActorId, ActorId, Message)>,
     count: u64,
@@ -170,11 +171,9 @@ impl<M: Data> Runtime<M> {
         Ok(Self {
             nodes: nodes.collect(),
             outbox: Outbox {
-                in_flight: BTreeMap::new(),
-                count: 0,
-                requests: Vec::new(),
                 recorder: system.model.recorder.as_ref().map(|make| make(system.model.permutations())),
                 told: true,
+                ..Outbox::default()
             },
             decided: vec![false; system.model.properties.len()],
             news: Vec::new(),
@@ -202,9 +201,8 @@ impl<M: Data> Runtime<M> {
 
     /// Starts all actors, with what was in flight at the start. `dice` makes for each actor what answers its choices.
     pub fn start<D: Dice>(&mut self, mut dice: impl FnMut(ActorId) -> D) -> Vec<Request> {
-        for (from, to, msg) in self.system.model.flying.clone() {
-            self.outbox.send(from, to, msg);
-        }
+        let flying = self.system.model.flying.iter().cloned();
+        flying.for_each(|(from, to, msg)| self.outbox.send(from, to, msg));
         for actor in (0..self.nodes.len()).map(ActorId::from) {
             self.nodes[actor.index()].execute(&Event::Start, Box::new(dice(actor)), &mut self.outbox);
         }
@@ -216,7 +214,7 @@ impl<M: Data> Runtime<M> {
     pub fn deliver(&mut self, message: MessageId, dice: impl Dice) -> Vec<Request> {
         let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) else { return Vec::new() };
         if !self.is_up(to) {
-            self.note_loss(from, to, &msg, 0);
+            self.note_loss((from, to, msg), 0);
             self.look(None);
             return Vec::new();
         }
@@ -239,15 +237,10 @@ impl<M: Data> Runtime<M> {
 
     /// Loses a message.
     pub fn lose(&mut self, message: MessageId) {
-        if let Some((from, to, msg)) = self.outbox.in_flight.remove(&message) {
-            let same =
-                |other: &&(ActorId, ActorId, Message)| (other.0, other.1, &other.2) == (from, to, &msg);
-            let after = if self.is_ordered() {
-                self.outbox.in_flight.range(..message).filter(|(_, other)| same(other)).count()
-            } else {
-                0
-            };
-            self.note_loss(from, to, &msg, after);
+        if let Some(lost) = self.outbox.in_flight.remove(&message) {
+            let before = self.outbox.in_flight.range(..message);
+            let after = before.filter(|(_, other)| self.is_ordered() && **other == lost).count();
+            self.note_loss(lost, after);
             self.look(None);
         }
     }
@@ -289,7 +282,7 @@ impl<M: Data> Runtime<M> {
 
     /// What an actor is called, with its number.
     pub fn name(&self, actor: ActorId) -> String {
-        format!("{}-{actor}", self.nodes[actor.index()].name())
+        format!("{}-{actor}", self.system.model.kinds[actor.index()].name())
     }
 
     /// The state of an actor, as it prints.
@@ -299,10 +292,8 @@ impl<M: Data> Runtime<M> {
 
     /// The actors whose handlers have panicked, and what they said.
     pub fn failures(&self) -> impl Iterator<Item = (ActorId, &str)> {
-        self.nodes
-            .iter()
-            .enumerate()
-            .filter_map(|(at, node)| Some((ActorId::from(at), node.local().failure()?)))
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(|(at, node)| Some((ActorId::from(at), node.local().failure()?)))
     }
 
     /// The properties: what each is called, and when its condition is to hold.
@@ -335,7 +326,7 @@ impl<M: Data> Runtime<M> {
     }
 
     /// Where messages may come any number of times, all that are equal are one, and the loss of one is nothing that happens.
-    fn note_loss(&mut self, from: ActorId, to: ActorId, msg: &Message, after: usize) {
+    fn note_loss(&mut self, (from, to, msg): (ActorId, ActorId, Message), after: usize) {
         if let Some(schedule) = &mut self.schedule
             && self.system.model.network != Network::Duplicating
         {

@@ -30,9 +30,7 @@ pub trait Environment<A: Actor> {
     fn set_timer(&mut self, at: ActorId, timer: &A::Timer, after: After) -> Self::Due;
 
     /// Forgets a timer that was set.
-    fn cancel_timer(&mut self, at: ActorId, timer: &A::Timer) {
-        let _ = (at, timer);
-    }
+    fn cancel_timer(&mut self, _at: ActorId, _timer: &A::Timer) {}
 }
 
 /// A node that is up.
@@ -218,7 +216,7 @@ impl<S, T, D> Local<S, T, D> {
 
 /// An actor, where it starts from if that is not its beginning, and what becomes of it in a crash.
 pub(crate) struct Kept<A: Actor, D> {
-    actor: A,
+    pub(crate) actor: A,
     resumed: Option<(A::State, Vec<A::Timer>)>,
     stored: fn(&A, &A::State) -> D,
     recover: fn(&A, &D, &mut Out<A>) -> A::State,
@@ -248,16 +246,17 @@ pub(crate) struct Process<A: Actor, D> {
 /// What came of an event.
 pub(crate) struct Stepped<L> {
     pub(crate) local: L,
-    pub(crate) choices: Vec<usize>,
-    /// How many options each choice had.
-    pub(crate) options: Vec<usize>,
+    /// What was chosen, and out of how many options.
+    pub(crate) chosen: Vec<(usize, usize)>,
+}
+
+impl<L> Stepped<L> {
+    pub(crate) fn choices(&self) -> Vec<usize> {
+        self.chosen.iter().map(|(which, _)| *which).collect()
+    }
 }
 
 impl<A: Actor, D: Data> Process<A, D> {
-    pub(crate) fn name(&self) -> String {
-        self.kept.actor.name()
-    }
-
     /// Where an event leads from a local state; nothing if it means nothing there. A handler that panics, or sends to an actor
     /// that is not there, leaves a node that has failed: what it asked for does not happen.
     pub(crate) fn step(
@@ -275,7 +274,7 @@ impl<A: Actor, D: Data> Process<A, D> {
             Event::Recover => Some(("on_recover", given(()))),
         };
         let handled = handling(self.me.0, call, || self.handle(local, event, &mut out));
-        let (choices, options) = (mem::take(&mut out.chosen), mem::take(&mut out.options));
+        let chosen = mem::take(&mut out.chosen);
         let stranger = out.commands.iter().find_map(|command| match command {
             Command::Send(to, _) if to.index() >= self.actors => Some(*to),
             _ => None,
@@ -293,7 +292,7 @@ impl<A: Actor, D: Data> Process<A, D> {
         } else if let Local::Up(node) = local {
             node.timers.keys().for_each(|timer| environment.cancel_timer(self.me, timer));
         }
-        Some(Stepped { local: next, choices, options })
+        Some(Stepped { local: next, chosen })
     }
 
     fn handle(

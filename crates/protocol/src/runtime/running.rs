@@ -1,7 +1,7 @@
 //! A node of one execution: its handlers run once for each thing that happens, and what they ask for is carried out by
 //! somebody else. This is where the types of an actor end, as in `node`, but nothing is remembered of the past.
 
-use super::node::{AnyLocal, Environment, Event, LocalOf, Process, Stepped};
+use super::node::{AnyLocal, Environment, Event, LocalOf, Process};
 use super::{Outbox, Request};
 use crate::actor::{Actor, After, Chooser, Data, Out};
 use crate::ids::ActorId;
@@ -16,7 +16,6 @@ pub(crate) struct Ran {
 
 /// A node of one execution.
 pub(crate) trait RunningNode: Send {
-    fn name(&self) -> String;
     /// Lets something happen, if it means anything to the node. A timeout is of the timer with this number.
     fn execute(&mut self, event: &Event<'_, Message>, choose: Chooser, outbox: &mut Outbox) -> Option<Ran>;
     fn local(&self) -> &dyn AnyLocal;
@@ -66,10 +65,6 @@ impl<A: Actor> Environment<A> for Numbered<'_, A::Timer> {
 }
 
 impl<A: Actor, D: Data> RunningNode for TypedNode<A, D> {
-    fn name(&self) -> String {
-        self.process.name()
-    }
-
     fn execute(&mut self, event: &Event<'_, Message>, choose: Chooser, outbox: &mut Outbox) -> Option<Ran> {
         let event = if let Event::Timeout(timer) = event {
             let name = self.timers.get(*timer)?;
@@ -80,9 +75,10 @@ impl<A: Actor, D: Data> RunningNode for TypedNode<A, D> {
         let out = Out::new(self.process.me, choose);
         let sent_before = outbox.count;
         let mut numbered = Numbered { timers: &mut self.timers, outbox };
-        let Stepped { local, choices, .. } = self.process.step(&self.local, &event, out, &mut numbered)?;
-        let effective = outbox.count > sent_before || local != self.local;
-        self.local = local;
+        let stepped = self.process.step(&self.local, &event, out, &mut numbered)?;
+        let choices = stepped.choices();
+        let effective = outbox.count > sent_before || stepped.local != self.local;
+        self.local = stepped.local;
         Some(Ran { choices, effective })
     }
 

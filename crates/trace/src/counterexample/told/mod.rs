@@ -20,6 +20,7 @@ use simurgh_explore::verdict::{Impossible, Step, Violation};
 use words::Teller;
 
 pub use standing::{How, Standing};
+pub use words::varies;
 
 /// An execution, step by step, and what went wrong in it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

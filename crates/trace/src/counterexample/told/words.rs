@@ -9,9 +9,18 @@ use simurgh_kernel::simcall::Wake;
 
 use super::{MailboxNames, Taken};
 use simurgh_explore::actors::Actors;
-use simurgh_explore::determinism::Posted;
+use simurgh_explore::determinism::{Exchange, Posted, Traffic};
 use simurgh_explore::transition::{Awaited, Ending, Fate, Kind, Outcome, Post, Posting};
 use simurgh_explore::verdict::{Step, Violation};
+
+/// That a send or a receive of an actor is not what it was, in words that go on from "its".
+pub fn varies(what: Traffic, number: usize) -> String {
+    let what = match what {
+        Traffic::Sends => "send",
+        Traffic::Receives => "receive",
+    };
+    format!("{what} number {} is not the same in all executions", number + 1)
+}
 
 /// What is known of the execution until now.
 pub(super) struct Teller<'a> {
@@ -91,7 +100,7 @@ impl<'a> Teller<'a> {
                 format!("invariant {name:?} does not hold{message} ({})", values.join(", "))
             }
             Violation::Varies { actor, what, number, .. } => {
-                format!("{} is not deterministic: its {}", self.actor(*actor), what.varies(*number))
+                format!("{} is not deterministic: its {}", self.actor(*actor), varies(*what, *number))
             }
             Violation::Deadlock { actors } => {
                 let who: Vec<&str> = actors.iter().map(|&actor| self.actor(actor)).collect();
@@ -106,10 +115,18 @@ impl<'a> Teller<'a> {
 
     /// A send or a receive in words that go on from "the first of them".
     pub(super) fn exchange(&self, posted: Option<&Posted>) -> String {
-        match posted {
-            Some(posted) => posted
-                .exchange
-                .in_words(&|mailbox| self.mailbox(mailbox), &|actor| self.actor(actor).to_owned()),
+        match posted.map(|posted| posted.exchange) {
+            Some(Exchange::Sent { mailbox, envelope, bytes }) => {
+                let tag = if envelope.tag == 0 { String::new() } else { format!(", tag {}", envelope.tag) };
+                format!("goes to {} ({} bytes{tag})", self.mailbox(mailbox), f64::from_bits(bytes))
+            }
+            Some(Exchange::Received { mailbox, message: Some(message) }) => {
+                let sender = self.actor(message.actor);
+                format!("gets message {} of {sender} from {}", message.number + 1, self.mailbox(mailbox))
+            }
+            Some(Exchange::Received { mailbox, message: None }) => {
+                format!("gets nothing from {}", self.mailbox(mailbox))
+            }
             None => "does not come about".to_owned(),
         }
     }
