@@ -219,6 +219,7 @@ impl System for Stepping<'_, '_> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Decided;
+    type Snapshot = ();
 
     fn reset(&mut self) {
         self.flying.clear();

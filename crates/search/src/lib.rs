@@ -32,6 +32,7 @@
 //!     type Transition = u8;
 //!     type Step = u8;
 //!     type Violation = Wrong;
+//!     type Snapshot = ();
 //!     fn reset(&mut self) { self.done = [0, 0]; }
 //!     fn enabled(&mut self, into: &mut Vec<u8>) {
 //!         into.extend((0..2).filter(|&process| self.done[process as usize] < 3));

@@ -1,4 +1,4 @@
-//! A system as a space of states: a state is known by its key, and come to by the steps that led to it.
+//! A system as a space of states: a state is known by its key, and come to by the steps that led to it, or by a snapshot.
 
 use std::ops::ControlFlow;
 
@@ -12,6 +12,8 @@ pub(crate) struct Stepped<'x, 's, 'a, S: System> {
     session: &'x mut Session<'s, 'a, S>,
     /// From which state, and by what, each was come to.
     reached: Vec<Option<(u32, S::Transition)>>,
+    /// How to come back to each, where the system can.
+    snapshots: Vec<Option<S::Snapshot>>,
     /// Which state the system is in, where that is one.
     at: Option<u32>,
     /// The search is over: it was stopped, or something was found, or is to begin anew.
@@ -35,9 +37,10 @@ pub(crate) fn explore<S: System>(
 ) -> Found<S> {
     let mut session = Session::new(system, options);
     loop {
-        let (reached, at) = (Vec::new(), None);
+        let (reached, snapshots, at) = (Vec::new(), Vec::new(), None);
         let (is_over, learned, first, probed) = (false, false, 0, false);
-        let mut space = Stepped { session: &mut session, reached, at, is_over, learned, first, probed };
+        let mut space =
+            Stepped { session: &mut session, reached, snapshots, at, is_over, learned, first, probed };
         space.first = space.reach(None).1;
         search(&mut space);
         if !space.learned {
@@ -54,6 +57,7 @@ impl<S: System> Stepped<'_, '_, '_, S> {
         let system = &mut *self.session.system;
         // Where a system cannot tell, each state is new.
         let key = system.state_key().unwrap_or(u128::from(number) << 64 | u128::from(number));
+        self.snapshots.push(system.snapshot());
         self.reached.push(from);
         self.at = Some(number);
         (number, key)
@@ -71,7 +75,10 @@ impl<S: System> Stepped<'_, '_, '_, S> {
     /// Brings the system to a state.
     fn go_to(&mut self, number: u32, trace: &[S::Transition]) -> ControlFlow<()> {
         if self.at.replace(number) != Some(number) {
-            self.session.replay(trace, &[])?;
+            match &self.snapshots[number as usize] {
+                Some(snapshot) => self.session.system.restore(snapshot),
+                None => self.session.replay(trace, &[])?,
+            }
         }
         ControlFlow::Continue(())
     }

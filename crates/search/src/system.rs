@@ -45,6 +45,9 @@ pub trait System {
     /// What may be wrong with an execution.
     type Violation: Finding;
 
+    /// A state to come back to; `()` where a system cannot.
+    type Snapshot;
+
     /// Goes back to the start.
     fn reset(&mut self);
 
@@ -53,6 +56,16 @@ pub trait System {
 
     /// Does an enabled step, and gives it back.
     fn execute(&mut self, step: Self::Step) -> Self::Transition;
+
+    /// The present state, to come back to, where a system can. Otherwise an engine goes back to the start, and repeats.
+    fn snapshot(&mut self) -> Option<Self::Snapshot> {
+        None
+    }
+
+    /// Comes back to a state.
+    fn restore(&mut self, _snapshot: &Self::Snapshot) {
+        unreachable!("there are no snapshots")
+    }
 
     /// Whether a step that was taken before, after the same steps, can be taken now. Where a system is not deterministic,
     /// through no fault of its own, this may be false; then [`divergence`](Self::divergence) says why.

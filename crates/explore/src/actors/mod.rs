@@ -356,6 +356,7 @@ impl<F: FnMut(&mut Kernel)> System for Actors<F> {
     type Transition = Transition;
     type Step = Step;
     type Violation = Violation;
+    type Snapshot = ();
 
     fn reset(&mut self) {
         self.let_go();
