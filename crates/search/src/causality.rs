@@ -26,6 +26,8 @@ pub struct Race {
 pub struct Causality {
     /// For each step, those that happened before it.
     rows: Vec<FixedBitSet>,
+    /// Rows that were forgotten, to be used again.
+    spare: Vec<FixedBitSet>,
     /// All races, in the order of their second steps; the latest first step of each comes first.
     pub(crate) races: Vec<Race>,
 }
@@ -37,7 +39,9 @@ impl Causality {
         let second = earlier.len();
         debug_assert_eq!(self.rows.len(), second);
         let process = S::process(last);
-        let mut row = FixedBitSet::with_capacity(second);
+        let mut row = self.spare.pop().unwrap_or_default();
+        row.clear();
+        row.grow(second);
         for (first, other) in earlier.iter().enumerate().rev() {
             if row.contains(first) || !S::dependent(other, last) {
                 continue;
@@ -56,7 +60,7 @@ impl Causality {
 
     /// Forgets all but so many steps.
     pub fn truncate(&mut self, len: usize) {
-        self.rows.truncate(len);
+        self.spare.extend(self.rows.drain(len..));
         self.races.truncate(self.races.partition_point(|race| race.second < len));
     }
 
