@@ -257,3 +257,68 @@ CASE(collective_cancelled) {
     if (WRONG) MPI_Cancel(&request); //!
     MPI_Wait(&request, &status);
 }
+
+// 2: buffer-race
+CASE(attached_buffer_is_stored_to) {
+    static char buffer[4096];
+    int x = 1, bytes;
+    void *gone;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    buffer[1] = 1;
+    if (rank == 0) MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+    if (WRONG) buffer[100] = 1; //!
+    MPI_Buffer_detach(&gone, &bytes);
+    buffer[100] = 1;
+}
+
+// 2: buffer-race
+CASE(attached_buffer_is_loaded) {
+    static char buffer[4096];
+    int x = 1, y = 0, bytes, sum = 0;
+    void *gone;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    if (rank == 0) {
+        MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+        if (WRONG) sum += buffer[100]; //!
+        MPI_Recv(&y, 1, MPI_INT, 1, 0, WORLD, &status);
+        sum += buffer[100];
+    } else {
+        MPI_Recv(&y, 1, MPI_INT, 0, 0, WORLD, &status);
+        MPI_Send(&y, 1, MPI_INT, 0, 0, WORLD);
+    }
+    if (sum > 99) abort();
+    MPI_Buffer_detach(&gone, &bytes);
+}
+
+// 2: buffer-race
+CASE(attached_buffer_is_freed) {
+    char *buffer = malloc(4096);
+    int x = 1, bytes;
+    void *gone;
+    MPI_Request request;
+    MPI_Buffer_attach(buffer, 4096);
+    if (rank == 0) {
+        MPI_Ibsend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        MPI_Wait(&request, &status);
+        if (WRONG) free(buffer); //!
+    } else
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+    MPI_Buffer_detach(&gone, &bytes);
+    if (!WRONG) free(buffer);
+}
+
+// 2: buffer-race
+CASE(attached_buffer_receives) {
+    static char buffer[4096];
+    int x = 1;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    if (rank == 0) {
+        MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+        if (!WRONG) MPI_Buffer_flush();
+        MPI_Recv(buffer, 1, MPI_INT, 1, 0, WORLD, &status); //!
+    } else {
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+    }
+}
