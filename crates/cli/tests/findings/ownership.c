@@ -322,3 +322,30 @@ CASE(attached_buffer_receives) {
         MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
     }
 }
+
+// 2: buffer-race
+CASE(matched_message_is_loaded_early) {
+    int x[4] = {0}, sum = 0;
+    MPI_Message message;
+    MPI_Request request;
+    if (rank == 0) MPI_Send(x, 4, MPI_INT, 1, 0, WORLD);
+    else {
+        MPI_Mprobe(0, 0, WORLD, &message, &status);
+        MPI_Imrecv(x, 4, MPI_INT, &message, &request);
+        if (WRONG) sum += x[1]; //!
+        MPI_Wait(&request, &status);
+        sum += x[1];
+    }
+    if (sum > 99) abort();
+}
+
+// 2: buffer-race
+CASE(matched_message_into_what_is_sent) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_Message message;
+    MPI_Request request;
+    MPI_Isend(x, 4, MPI_INT, 1 - rank, 0, WORLD, &request);
+    MPI_Mprobe(1 - rank, 0, WORLD, &message, &status);
+    MPI_Mrecv(WRONG ? x : y, 4, MPI_INT, &message, &status); //!
+    MPI_Wait(&request, &status);
+}

@@ -188,6 +188,9 @@ pub fn mrecv(
     let request = receive_found(me, buf, count, datatype, message)?;
     me.wait_for(&request);
     super::p2p::told(request.outcome.into_inner().map_err(|wrong| *wrong), status)
+    if let Work::Receive(landing) = &*request.work.borrow() {
+        me.check_uses(|| vec![landing.uses()]);
+    }
 }
 
 pub fn imrecv(
@@ -201,6 +204,9 @@ pub fn imrecv(
     let pending = receive_found(me, buf, count, datatype, message)?;
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
+    if let Work::Receive(landing) = &*pending.work.borrow() {
+        me.owns(&pending, || vec![landing.uses()]);
+    }
     Ok(())
 }
 
