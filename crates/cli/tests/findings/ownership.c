@@ -349,3 +349,79 @@ CASE(matched_message_into_what_is_sent) {
     MPI_Mrecv(WRONG ? x : y, 4, MPI_INT, &message, &status); //!
     MPI_Wait(&request, &status);
 }
+
+static MPI_File opened(void) {
+    MPI_File file;
+    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File_open(WORLD, "numbers", mode, MPI_INFO_NULL, &file);
+    return file;
+}
+
+// 2: call-order
+CASE(split_collective_begun_twice) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_read_all_begin(file, x, 4, MPI_INT);
+    if (!WRONG) MPI_File_read_all_end(file, x, &status);
+    MPI_File_read_all_begin(file, y, 4, MPI_INT); //!
+    MPI_File_read_all_end(file, y, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_ended_as_another) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_at_all_begin(file, 16 * rank, x, 4, MPI_INT);
+    if (WRONG) MPI_File_write_all_end(file, x, &status); //!
+    else MPI_File_write_at_all_end(file, x, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_ended_without_a_begin) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    if (!WRONG) MPI_File_write_ordered_begin(file, x, 4, MPI_INT);
+    MPI_File_write_ordered_end(file, x, &status); //!
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_never_ended) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_all_begin(file, x, 4, MPI_INT);
+    if (!WRONG) MPI_File_write_all_end(file, x, &status);
+    MPI_File_close(&file); //!
+}
+
+// 2: call-order
+CASE(collective_within_a_split_one) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_at_all_begin(file, 16 * rank, x, 4, MPI_INT);
+    if (WRONG) MPI_File_write_at_all(file, 64 + 16 * rank, y, 4, MPI_INT, &status); //!
+    else MPI_File_write_at(file, 64 + 16 * rank, y, 4, MPI_INT, &status);
+    MPI_File_write_at_all_end(file, x, &status);
+    MPI_File_close(&file);
+}
+
+// 2: invalid-argument
+CASE(split_collective_ended_with_another_buffer) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_read_at_all_begin(file, 0, x, 4, MPI_INT);
+    MPI_File_read_at_all_end(file, WRONG ? y : x, &status); //!
+    MPI_File_close(&file);
+}
+
+// 1: invalid-argument
+CASE(read_what_is_opened_to_be_written) {
+    int x[4] = {0};
+    int mode = MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE | (WRONG ? MPI_MODE_WRONLY : MPI_MODE_RDWR);
+    MPI_File file;
+    MPI_File_open(WORLD, "numbers", mode, MPI_INFO_NULL, &file);
+    MPI_File_read(file, x, 4, MPI_INT, &status); //!
+    MPI_File_close(&file);
+}
