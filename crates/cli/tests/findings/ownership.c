@@ -416,6 +416,27 @@ CASE(split_collective_ended_with_another_buffer) {
     MPI_File_close(&file);
 }
 
+// 2: request
+CASE(cancelled_and_left) {
+    int x = 0;
+    MPI_Request request;
+    MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 0, WORLD, &request);
+    MPI_Cancel(&request);
+    if (!WRONG) MPI_Wait(&request, &status);
+}
+
+// 2: request
+CASE(freed_and_not_cancelled) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        if (!WRONG) MPI_Cancel(&request);
+        MPI_Request_free(&request); //!
+        x = 1;
+    }
+}
+
 // 1: invalid-argument
 CASE(read_what_is_opened_to_be_written) {
     int x[4] = {0};

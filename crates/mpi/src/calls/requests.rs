@@ -493,6 +493,7 @@ pub fn request_free(me: &Rank, request: *mut Request) -> Result {
     me.requests.borrow_mut().remove(handle.0);
     if found.active.get() && !found.is_complete() {
         // What is under way goes on; a receive is still put into its place.
+    me.ends_cancelled(&found);
         me.orphans.borrow_mut().push(found);
     }
     // SAFETY: as above.
