@@ -425,6 +425,24 @@ CASE(cancelled_and_left) {
     if (!WRONG) MPI_Wait(&request, &status);
 }
 
+// 2: deadlock
+CASE(partitions_of_both_sides) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_Request out, in;
+    MPI_Psend_init(x, 2, 2, MPI_INT, 1 - rank, 0, WORLD, MPI_INFO_NULL, &out);
+    MPI_Precv_init(y, 2, 2, MPI_INT, 1 - rank, 0, WORLD, MPI_INFO_NULL, &in);
+    for (int i = 0; i < 2; i++) {
+        if (!WRONG) MPI_Start(&in);
+        MPI_Start(&out);
+        MPI_Pready_range(0, 1, out);
+        MPI_Wait(&out, &status);
+        if (WRONG) MPI_Start(&in);
+        MPI_Wait(&in, &status);
+    }
+    MPI_Request_free(&in);
+    MPI_Request_free(&out);
+}
+
 // 2: request
 CASE(freed_and_not_cancelled) {
     int x = 0;

@@ -79,7 +79,7 @@ impl Rank {
                 }
                 self.owns(request, || receive.uses());
             }
-            Persistent::PartitionedSend(send) => send.begin(request),
+            Persistent::PartitionedSend(send) => send.begin(self, request)?,
             Persistent::PartitionedReceive(receive) => receive.begin(self, request)?,
             Persistent::Other(begin) => {
                 let (activities, work) = begin.begin(self)?;
