@@ -66,7 +66,7 @@ impl Rank {
     }
 
     /// A poll will answer here. What an earlier one has answered here is no part of the state in which this one is made.
-    pub fn answers_anew(&self, place: *mut i32) {
+    pub(crate) fn answers_anew(&self, place: *mut i32) {
         if self.world.explored && !place.is_null() {
             // SAFETY: the program wants the answer there.
             unsafe { place.write(0) };
