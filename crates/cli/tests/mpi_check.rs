@@ -90,7 +90,7 @@ const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 -
  MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
 
 /// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
-const POLL: [(&str, &str, &str, &str); 7] = [
+const POLL: [(&str, &str, &str, &str); 8] = [
     (
         "receive",
         "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
@@ -135,6 +135,22 @@ const POLL: [(&str, &str, &str, &str); 7] = [
          if (rank == 0) { MPI_Pready(0, request); MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status); MPI_Pready(1, request); }
          else { while (!y) MPI_Parrived(request, 0, &y); MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }
          MPI_Wait(&request, &status); MPI_Request_free(&request);",
+        "2",
+        "holds: ",
+    ),
+    (
+        // A test of a partition looks for that one alone: each is there at once or waited for, and the word of what is sent in the first round
+        // comes once.
+        "rounds_of_partitions",
+        "if (rank == 0) MPI_Psend_init(all, 2, 2, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         else MPI_Precv_init(all, 2, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+         for (int round = 0; round < 2; round++) {
+           MPI_Start(&request);
+           if (rank == 0) MPI_Pready_range(0, 1, request);
+           else for (int part = 0; part < 2; part++) { y = 0; while (!y) MPI_Parrived(request, part, &y); }
+           MPI_Wait(&request, &status);
+         }
+         MPI_Request_free(&request);",
         "2",
         "holds: ",
     ),

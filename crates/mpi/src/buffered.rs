@@ -19,6 +19,8 @@ use crate::rank::Rank;
 pub struct Buffered {
     attached: Cell<Option<(*mut c_void, i64)>>,
     messages: RefCell<Vec<(ActivityId, i64)>>,
+    /// The number of what its messages own, if any.
+    owns: Cell<u64>,
 }
 
 impl Buffered {
@@ -43,14 +45,13 @@ impl Buffered {
     }
 }
 
-impl Buffered {
-    /// The messages that are in it; they are somebody else's to wait for.
-    pub fn under_way(&self) -> Vec<ActivityId> {
-        self.messages.borrow_mut().drain(..).map(|(activity, _)| activity).collect()
-    }
-}
-
 impl Rank {
+    /// The messages that are in a buffer; they are somebody else's to wait for.
+    pub fn under_way(&self, buffered: &Buffered) -> Vec<ActivityId> {
+        self.owns_until_now(buffered.owns.take());
+        buffered.messages.borrow_mut().drain(..).map(|(activity, _)| activity).collect()
+    }
+
     /// What each message takes beside its data. Programs add `MPI_BSEND_OVERHEAD`, which is more; where executions are explored it is
     /// as much as any library in use needs, and not what a program may rely on that adds nothing to a large buffer.
     fn overhead(&self) -> i64 {
@@ -94,6 +95,11 @@ impl Rank {
     /// A message is in the buffer until it has arrived.
     pub fn is_buffered(&self, buffered: &Buffered, activity: ActivityId, bytes: usize) {
         buffered.messages.borrow_mut().push((activity, bytes as i64 + self.overhead()));
+        if let Some((buffer, size)) = buffered.attached.get()
+            && buffer as usize != abi::BUFFER_AUTOMATIC
+        {
+            self.lies_in((buffer as usize, buffer as usize + size as usize), &buffered.owns);
+        }
     }
 
     /// A message is in no buffer any more.
@@ -108,7 +114,10 @@ impl Rank {
     /// None so far.
     pub fn flush_buffer(&self, buffered: &Buffered) -> Result {
         loop {
-            let Some((activity, _)) = buffered.messages.borrow_mut().pop() else { return Ok(()) };
+            let Some((activity, _)) = buffered.messages.borrow_mut().pop() else {
+                self.owns_until_now(buffered.owns.take());
+                return Ok(());
+            };
             let wait = Simcall::WaitAny {
                 activities: [activity].into_iter().collect(),
                 timeout: None,

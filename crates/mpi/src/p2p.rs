@@ -227,7 +227,8 @@ impl Rank {
         let mut sent = self.sending.take().or_else(|| self.stamp(None));
         if let Some(sent) = sent.as_mut() {
             self.is_of_mode(sent, mode, process);
-            sent.is_immediate = manner == Manner::Immediate && context == Context::User;
+            let is_later = manner == Manner::Immediate || mode == Mode::Buffered;
+            sent.is_immediate = is_later && context == Context::User;
         }
         let costs = &self.world.costs;
         let bytes = data.len() as u64;

@@ -56,7 +56,7 @@ impl Divided {
 /// What a send tells its receiver before anything else.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Announcement {
-    /// The tag of the messages that follow.
+    /// The tag of the first partition.
     tag: i32,
     /// How many there are in a round.
     partitions: usize,
@@ -90,8 +90,10 @@ pub struct PartitionedSend {
     memory: Divided,
     destination: i32,
     comm: Rc<Communicator>,
-    /// The tag of its messages.
+    /// The tag of its first partition; the others follow.
     tag: i32,
+    /// The tag of what tells that a round begins.
+    round: i32,
     /// Which partitions are ready in this round.
     ready: RefCell<Vec<bool>>,
     /// How many are not.
@@ -109,13 +111,29 @@ pub struct PartitionedReceive {
     announcement: Cell<Option<ActivityId>>,
     /// What it said.
     known: Cell<Option<Announcement>>,
+    /// The receive of what tells that this round has begun at the other side, until it is waited for.
+    round: Cell<Option<ActivityId>>,
     /// Which messages of this round have come.
     arrived: RefCell<Vec<bool>>,
     /// How many have not.
     left: Cell<usize>,
 }
 
+/// The tag of messages that tell that a round begins, for a tag of the program: below wildcards, above those of partitions.
+fn tag_of_rounds(tag: i32) -> i32 {
+    -16 - (tag & (i32::MAX >> 2))
+}
+
+/// The number of such a message.
+const ROUND: i32 = -1;
+
 impl Rank {
+    /// Whether the end of a round waits for its begin at the other side, as that of a standard send may. The partitions themselves wait
+    /// for nobody then: once both sides have begun they come, whatever the receiver waits for first (4.2).
+    fn rounds_meet(&self) -> bool {
+        self.world.explored && self.eager_limit() == 0
+    }
+
     /// A message of partitioned communication. What it is about is told apart by the tag on the envelope; the number in it is
     /// that of the partition.
     fn send_partition(
@@ -129,7 +147,8 @@ impl Rank {
     ) -> Result<Posted> {
         let Some(process) = comm.destination(to)? else { return Ok(Posted::Done) };
         let bytes = data.len() as u64;
-        let detached = bytes < self.eager_limit();
+        let is_partition = self.world.explored && number != ROUND;
+        let detached = is_partition || bytes < self.eager_limit();
         self.sleep(self.world.costs.immediate_send.of(bytes));
         self.traffic.sends(bytes);
         let source = comm.rank;
@@ -171,14 +190,15 @@ impl Rank {
     ) -> Result<PartitionedSend> {
         // Tags of programs are not negative, and wildcards are just below 0: those of partitions are far below.
         let number = self.channels.get();
-        self.channels.set((number + 1) & (i32::MAX >> 1));
+        let next = number.wrapping_add(memory.partitions.clamp(1, i32::MAX as usize) as i32);
+        self.channels.set(next & (i32::MAX >> 1));
         let own = i32::MIN + number;
         let told = Announcement { tag: own, partitions: memory.partitions, part: memory.part() };
         let typed = self.typed(memory.partitions * memory.count, &memory.datatype);
         self.send_partition(&comm, destination, tag, tag, told.to_data(), typed)?;
         let ready = RefCell::new(vec![false; memory.partitions]);
         let left = Cell::new(memory.partitions);
-        Ok(PartitionedSend { memory, destination, comm, tag: own, ready, left })
+        Ok(PartitionedSend { memory, destination, comm, tag: own, round: tag_of_rounds(tag), ready, left })
     }
 
     /// Makes a receive of partitions.
@@ -200,6 +220,7 @@ impl Rank {
             comm,
             announcement,
             known: Cell::new(None),
+            round: Cell::new(None),
             arrived: RefCell::default(),
             left: Cell::new(0),
         })
@@ -208,12 +229,24 @@ impl Rank {
 
 impl PartitionedSend {
     /// A round begins: no partition is ready.
-    pub fn begin(&self, request: &Pending) {
+    ///
+    /// # Errors
+    /// If there is no such rank.
+    pub fn begin(&self, me: &Rank, request: &Pending) -> Result {
         self.ready.borrow_mut().fill(false);
         self.left.set(self.memory.partitions);
-        request.begins([], Work::Nothing, Status::empty());
         let somebody = self.destination != abi::PROC_NULL;
+        let met = if somebody && me.rounds_meet() {
+            match me.send_partition(&self.comm, self.destination, self.round, ROUND, Data::new(), None)? {
+                Posted::Done => None,
+                Posted::UnderWay(activity) => Some(activity),
+            }
+        } else {
+            None
+        };
+        request.begins(met, Work::Nothing, Status::empty());
         request.open.set(somebody && self.memory.partitions > 0);
+        Ok(())
     }
 
     /// A partition is ready.
@@ -238,7 +271,7 @@ impl PartitionedSend {
             }
             data
         });
-        match me.send_partition(&self.comm, self.destination, self.tag, partition, data, None)? {
+        match me.send_partition(&self.comm, self.destination, self.tag + partition, partition, data, None)? {
             Posted::Done => {}
             Posted::UnderWay(activity) => request.adds(activity),
         }
@@ -270,6 +303,11 @@ impl PartitionedReceive {
             return Ok(());
         }
         self.arrived.borrow_mut().clear();
+        if me.rounds_meet() {
+            let round =
+                me.post_receive(&self.comm, Context::Partitioned, self.source, tag_of_rounds(self.tag))?;
+            self.round.set(round);
+        }
         let first = match (self.known.get(), self.announcement.get()) {
             // Whether it has come makes no difference to the program: that is no choice to be explored.
             (None, Some(activity)) if me.world.explored => Some(activity),
@@ -319,14 +357,18 @@ impl PartitionedReceive {
         *self.arrived.borrow_mut() = vec![false; partitions];
         self.left.set(partitions);
         let mut posted = Vec::with_capacity(partitions);
-        for _ in 0..partitions {
-            posted.extend(me.post_receive(&self.comm, Context::Partitioned, self.source, tag)?);
+        for partition in 0..partitions as i32 {
+            posted.extend(me.post_receive(&self.comm, Context::Partitioned, self.source, tag + partition)?);
         }
+        posted.extend(self.round.take());
         Ok(posted)
     }
 
-    /// A partition of the sender has come.
+    /// A partition of the sender has come, or word that its round has begun.
     fn put(&self, content: &Content) {
+        if content.tag == ROUND {
+            return;
+        }
         let number = content.tag as usize;
         let from = number * self.known().part;
         let room = self.memory.total().saturating_sub(from).min(content.data.len());
@@ -338,16 +380,36 @@ impl PartitionedReceive {
 
     /// Whether all of a partition of the receiver is there: whatever the sender's partitions have of it.
     fn has(&self, number: usize) -> bool {
-        let (Some(told), part) = (self.known.get(), self.memory.part()) else { return false };
-        let arrived = self.arrived.borrow();
-        if arrived.len() != told.partitions {
-            return false;
-        }
+        self.is_posted() && self.missing(number).is_none()
+    }
+
+    /// Whether this round waits for partitions, and not for what tells of them.
+    fn is_posted(&self) -> bool {
+        self.known.get().is_some_and(|told| self.arrived.borrow().len() == told.partitions)
+    }
+
+    /// The first partition of the sender that a partition of the receiver lacks.
+    fn missing(&self, number: usize) -> Option<usize> {
+        let (told, part) = (self.known(), self.memory.part());
         let (from, to) = (number * part, (number + 1) * part);
-        if part == 0 || told.part == 0 || from >= told.part * told.partitions {
-            return self.left.get() == 0;
+        let mut sent = if part == 0 || told.part == 0 || from >= told.part * told.partitions {
+            0..told.partitions
+        } else {
+            from / told.part..to.div_ceil(told.part).min(told.partitions)
+        };
+        let arrived = self.arrived.borrow();
+        sent.find(|sent| !arrived[*sent])
+    }
+
+    /// Tests what a partition lacks, and nothing else: each answer is one more way in which an execution goes on.
+    fn tests(&self, me: &Rank, request: &Pending, number: usize) {
+        loop {
+            let lacks = if self.is_posted() { self.missing(number) } else { Some(0) };
+            match lacks {
+                Some(message) if me.test_message(request, message as u32) => {}
+                _ => return,
+            }
         }
-        (from / told.part..to.div_ceil(told.part).min(told.partitions)).all(|sent| arrived[sent])
     }
 
     /// Looks whether a partition has come, at the cost of a test if it has not.
@@ -365,7 +427,11 @@ impl PartitionedReceive {
         }
         let polls = &me.world.polls.test;
         me.sleep(f64::from(polls.get()) * me.world.costs.test);
-        me.test(request);
+        if me.world.explored {
+            self.tests(me, request, number);
+        } else {
+            me.test(request);
+        }
         let found = self.has(number);
         if found {
             me.owns_less(request, || self.memory.uses(number, true));

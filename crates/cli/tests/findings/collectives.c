@@ -203,3 +203,24 @@ CASE(reduced_in_place) {
     MPI_Iallreduce(MPI_IN_PLACE, x, 4, MPI_INT, MPI_SUM, WORLD, &request);
     MPI_Wait(&request, &status);
 }
+
+// 3: collective-mismatch
+CASE(types_of_neighbours) {
+    int x[4] = {0}, y[8] = {0}, sizes[1] = {size}, periods[1] = {1};
+    MPI_Comm ring;
+    MPI_Datatype type = WRONG && rank == 1 ? MPI_FLOAT : MPI_INT;
+    MPI_Cart_create(WORLD, 1, sizes, periods, 0, &ring);
+    MPI_Neighbor_allgather(x, 4, type, y, 4, type, ring); //!
+    MPI_Comm_free(&ring);
+}
+
+// 2: collective-mismatch
+CASE(counts_of_neighbours) {
+    int x[8] = {0}, y[8] = {0}, sizes[1] = {size}, periods[1] = {1};
+    MPI_Comm ring;
+    MPI_Request request;
+    MPI_Cart_create(WORLD, 1, sizes, periods, 0, &ring);
+    MPI_Ineighbor_alltoall(x, WRONG && rank ? 1 : 2, MPI_INT, y, WRONG && rank ? 1 : 2, MPI_INT, ring, &request); //!
+    MPI_Wait(&request, &status);
+    MPI_Comm_free(&ring);
+}

@@ -257,3 +257,210 @@ CASE(collective_cancelled) {
     if (WRONG) MPI_Cancel(&request); //!
     MPI_Wait(&request, &status);
 }
+
+// 2: buffer-race
+CASE(attached_buffer_is_stored_to) {
+    static char buffer[4096];
+    int x = 1, bytes;
+    void *gone;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    buffer[1] = 1;
+    if (rank == 0) MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+    else MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+    if (WRONG) buffer[100] = 1; //!
+    MPI_Buffer_detach(&gone, &bytes);
+    buffer[100] = 1;
+}
+
+// 2: buffer-race
+CASE(attached_buffer_is_loaded) {
+    static char buffer[4096];
+    int x = 1, y = 0, bytes, sum = 0;
+    void *gone;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    if (rank == 0) {
+        MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+        if (WRONG) sum += buffer[100]; //!
+        MPI_Recv(&y, 1, MPI_INT, 1, 0, WORLD, &status);
+        sum += buffer[100];
+    } else {
+        MPI_Recv(&y, 1, MPI_INT, 0, 0, WORLD, &status);
+        MPI_Send(&y, 1, MPI_INT, 0, 0, WORLD);
+    }
+    if (sum > 99) abort();
+    MPI_Buffer_detach(&gone, &bytes);
+}
+
+// 2: buffer-race
+CASE(attached_buffer_is_freed) {
+    char *buffer = malloc(4096);
+    int x = 1, bytes;
+    void *gone;
+    MPI_Request request;
+    MPI_Buffer_attach(buffer, 4096);
+    if (rank == 0) {
+        MPI_Ibsend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        MPI_Wait(&request, &status);
+        if (WRONG) free(buffer); //!
+    } else
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+    MPI_Buffer_detach(&gone, &bytes);
+    if (!WRONG) free(buffer);
+}
+
+// 2: buffer-race
+CASE(attached_buffer_receives) {
+    static char buffer[4096];
+    int x = 1;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    if (rank == 0) {
+        MPI_Bsend(&x, 1, MPI_INT, 1, 0, WORLD);
+        if (!WRONG) MPI_Buffer_flush();
+        MPI_Recv(buffer, 1, MPI_INT, 1, 0, WORLD, &status); //!
+    } else {
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+    }
+}
+
+// 2: buffer-race
+CASE(matched_message_is_loaded_early) {
+    int x[4] = {0}, sum = 0;
+    MPI_Message message;
+    MPI_Request request;
+    if (rank == 0) MPI_Send(x, 4, MPI_INT, 1, 0, WORLD);
+    else {
+        MPI_Mprobe(0, 0, WORLD, &message, &status);
+        MPI_Imrecv(x, 4, MPI_INT, &message, &request);
+        if (WRONG) sum += x[1]; //!
+        MPI_Wait(&request, &status);
+        sum += x[1];
+    }
+    if (sum > 99) abort();
+}
+
+// 2: buffer-race
+CASE(matched_message_into_what_is_sent) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_Message message;
+    MPI_Request request;
+    MPI_Isend(x, 4, MPI_INT, 1 - rank, 0, WORLD, &request);
+    MPI_Mprobe(1 - rank, 0, WORLD, &message, &status);
+    MPI_Mrecv(WRONG ? x : y, 4, MPI_INT, &message, &status); //!
+    MPI_Wait(&request, &status);
+}
+
+static MPI_File opened(void) {
+    MPI_File file;
+    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File_open(WORLD, "numbers", mode, MPI_INFO_NULL, &file);
+    return file;
+}
+
+// 2: call-order
+CASE(split_collective_begun_twice) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_read_all_begin(file, x, 4, MPI_INT);
+    if (!WRONG) MPI_File_read_all_end(file, x, &status);
+    MPI_File_read_all_begin(file, y, 4, MPI_INT); //!
+    MPI_File_read_all_end(file, y, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_ended_as_another) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_at_all_begin(file, 16 * rank, x, 4, MPI_INT);
+    if (WRONG) MPI_File_write_all_end(file, x, &status); //!
+    else MPI_File_write_at_all_end(file, x, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_ended_without_a_begin) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    if (!WRONG) MPI_File_write_ordered_begin(file, x, 4, MPI_INT);
+    MPI_File_write_ordered_end(file, x, &status); //!
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(split_collective_never_ended) {
+    int x[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_all_begin(file, x, 4, MPI_INT);
+    if (!WRONG) MPI_File_write_all_end(file, x, &status);
+    MPI_File_close(&file); //!
+}
+
+// 2: call-order
+CASE(collective_within_a_split_one) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_write_at_all_begin(file, 16 * rank, x, 4, MPI_INT);
+    if (WRONG) MPI_File_write_at_all(file, 64 + 16 * rank, y, 4, MPI_INT, &status); //!
+    else MPI_File_write_at(file, 64 + 16 * rank, y, 4, MPI_INT, &status);
+    MPI_File_write_at_all_end(file, x, &status);
+    MPI_File_close(&file);
+}
+
+// 2: invalid-argument
+CASE(split_collective_ended_with_another_buffer) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_File file = opened();
+    MPI_File_read_at_all_begin(file, 0, x, 4, MPI_INT);
+    MPI_File_read_at_all_end(file, WRONG ? y : x, &status); //!
+    MPI_File_close(&file);
+}
+
+// 2: request
+CASE(cancelled_and_left) {
+    int x = 0;
+    MPI_Request request;
+    MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 0, WORLD, &request);
+    MPI_Cancel(&request);
+    if (!WRONG) MPI_Wait(&request, &status);
+}
+
+// 2: deadlock
+CASE(partitions_of_both_sides) {
+    int x[4] = {0}, y[4] = {0};
+    MPI_Request out, in;
+    MPI_Psend_init(x, 2, 2, MPI_INT, 1 - rank, 0, WORLD, MPI_INFO_NULL, &out);
+    MPI_Precv_init(y, 2, 2, MPI_INT, 1 - rank, 0, WORLD, MPI_INFO_NULL, &in);
+    for (int i = 0; i < 2; i++) {
+        if (!WRONG) MPI_Start(&in);
+        MPI_Start(&out);
+        MPI_Pready_range(0, 1, out);
+        MPI_Wait(&out, &status);
+        if (WRONG) MPI_Start(&in);
+        MPI_Wait(&in, &status);
+    }
+    MPI_Request_free(&in);
+    MPI_Request_free(&out);
+}
+
+// 2: request
+CASE(freed_and_not_cancelled) {
+    int x = 0;
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, 1, 0, WORLD, &request);
+        if (!WRONG) MPI_Cancel(&request);
+        MPI_Request_free(&request); //!
+        x = 1;
+    }
+}
+
+// 1: invalid-argument
+CASE(read_what_is_opened_to_be_written) {
+    int x[4] = {0};
+    int mode = MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE | (WRONG ? MPI_MODE_WRONLY : MPI_MODE_RDWR);
+    MPI_File file;
+    MPI_File_open(WORLD, "numbers", mode, MPI_INFO_NULL, &file);
+    MPI_File_read(file, x, 4, MPI_INT, &status); //!
+    MPI_File_close(&file);
+}

@@ -72,7 +72,7 @@ pub fn file_delete(me: &Rank, filename: *const c_char, info: Info) -> Result {
 
 fn sized(me: &Rank, fh: File, size: i64, only_longer: bool) -> Result {
     let file = me.file(fh)?;
-    file.may(Direction::Write)?;
+    me.check_direction(&file, Direction::Write)?;
     file.is_not_sequential()?;
     match u64::try_from(size) {
         Ok(size) => me.set_size(&file, size, only_longer),
@@ -390,8 +390,8 @@ pub fn file_read_all_begin(me: &Rank, fh: File, buf: *mut c_void, count: i64, da
 }
 
 pub fn file_read_all_end(me: &Rank, fh: File, buf: *mut c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::ReadAll)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::ReadAll, buf)?)
 }
 
 pub fn file_read_at_all_begin(
@@ -409,8 +409,8 @@ pub fn file_read_at_all_begin(
 }
 
 pub fn file_read_at_all_end(me: &Rank, fh: File, buf: *mut c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::ReadAtAll)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::ReadAtAll, buf)?)
 }
 
 pub fn file_read_ordered_begin(
@@ -427,8 +427,8 @@ pub fn file_read_ordered_begin(
 }
 
 pub fn file_read_ordered_end(me: &Rank, fh: File, buf: *mut c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::ReadOrdered)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::ReadOrdered, buf)?)
 }
 
 pub fn file_write(
@@ -581,8 +581,8 @@ pub fn file_write_all_begin(
 }
 
 pub fn file_write_all_end(me: &Rank, fh: File, buf: *const c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::WriteAll)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::WriteAll, buf)?)
 }
 
 pub fn file_write_at_all_begin(
@@ -600,8 +600,8 @@ pub fn file_write_at_all_begin(
 }
 
 pub fn file_write_at_all_end(me: &Rank, fh: File, buf: *const c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::WriteAtAll)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::WriteAtAll, buf)?)
 }
 
 pub fn file_write_ordered_begin(
@@ -618,6 +618,6 @@ pub fn file_write_ordered_begin(
 }
 
 pub fn file_write_ordered_end(me: &Rank, fh: File, buf: *const c_void, status: *mut Status) -> Result {
-    let (file, _) = (me.file(fh)?, buf);
-    tell_status(status, me.end_split(&file, Split::WriteOrdered)?)
+    let file = me.file(fh)?;
+    tell_status(status, me.end_split(&file, Split::WriteOrdered, buf)?)
 }

@@ -218,7 +218,7 @@ pub fn isendrecv_replace(
 }
 
 pub fn buffer_iflush(me: &Rank, request: *mut Request) -> Result {
-    let pending = Pending::new(me.buffered.under_way(), Work::Nothing, None);
+    let pending = Pending::new(me.under_way(&me.buffered), Work::Nothing, None);
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())

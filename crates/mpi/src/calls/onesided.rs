@@ -428,6 +428,7 @@ pub fn win_wait(me: &Rank, win: Win) -> Result {
 
 pub fn win_test(me: &Rank, win: Win, flag: *mut i32) -> Result {
     let window = me.window(win)?;
+    me.answers_anew(flag);
     tell(flag, i32::from(me.test_access(&window)?))
 }
 

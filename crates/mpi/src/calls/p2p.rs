@@ -297,7 +297,7 @@ pub fn comm_flush_buffer(me: &Rank, comm: Comm) -> Result {
 
 pub fn comm_iflush_buffer(me: &Rank, comm: Comm, request: *mut abi::Request) -> Result {
     let comm = me.comm(comm)?;
-    let pending = Pending::new(comm.buffered.under_way(), Work::Nothing, Some(Rc::clone(&comm)));
+    let pending = Pending::new(me.under_way(&comm.buffered), Work::Nothing, Some(Rc::clone(&comm)));
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())

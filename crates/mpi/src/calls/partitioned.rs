@@ -122,6 +122,7 @@ pub fn pready_list(me: &Rank, length: i32, array_of_partitions: *const i32, requ
 
 pub fn parrived(me: &Rank, request: Request, partition: i32, flag: *mut i32) -> Result {
     check_place(flag)?;
+    me.answers_anew(flag);
     // What is not under way has arrived (4.2.2).
     let Some(found) = me.request(request)? else { return give(flag, 1) };
     let receive: Rc<PartitionedReceive> = match found.persistent.as_deref() {

@@ -101,6 +101,7 @@ pub fn probe(me: &Rank, source: i32, tag: i32, comm: Comm, status: *mut Status) 
 
 pub fn iprobe(me: &Rank, source: i32, tag: i32, comm: Comm, flag: *mut i32, status: *mut Status) -> Result {
     let comm = me.comm(comm)?;
+    me.answers_anew(flag);
     let found = me.probes(&comm, source, tag, false)?;
     // SAFETY: the program wants the answers there.
     unsafe {
@@ -143,6 +144,7 @@ pub fn improbe(
     status: *mut Status,
 ) -> Result {
     let comm = me.comm(comm)?;
+    me.answers_anew(flag);
     let found = me.probes(&comm, source, tag, false)?;
     // SAFETY: the program wants the answers there.
     unsafe {
@@ -186,6 +188,9 @@ pub fn mrecv(
     status: *mut Status,
 ) -> Result {
     let request = receive_found(me, buf, count, datatype, message)?;
+    if let Work::Receive(landing) = &*request.work.borrow() {
+        me.check_uses(|| vec![landing.uses()]);
+    }
     me.wait_for(&request);
     super::p2p::told(request.outcome.into_inner().map_err(|wrong| *wrong), status)
 }
@@ -199,6 +204,9 @@ pub fn imrecv(
     request: *mut Request,
 ) -> Result {
     let pending = receive_found(me, buf, count, datatype, message)?;
+    if let Work::Receive(landing) = &*pending.work.borrow() {
+        me.owns(&pending, || vec![landing.uses()]);
+    }
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::rank::Rank;
 
 pub fn request_get_status(me: &Rank, request: Request, flag: *mut i32, status: *mut Status) -> Result {
+    me.answers_anew(flag);
     let found = me.request(request)?.filter(|found| found.active.get());
     let Some(found) = found else {
         // SAFETY: the program wants the answer there.

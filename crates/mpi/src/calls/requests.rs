@@ -79,7 +79,7 @@ impl Rank {
                 }
                 self.owns(request, || receive.uses());
             }
-            Persistent::PartitionedSend(send) => send.begin(request),
+            Persistent::PartitionedSend(send) => send.begin(self, request)?,
             Persistent::PartitionedReceive(receive) => receive.begin(self, request)?,
             Persistent::Other(begin) => {
                 let (activities, work) = begin.begin(self)?;
@@ -377,6 +377,7 @@ impl Rank {
 }
 
 pub fn test(me: &Rank, request: *mut Request, flag: *mut i32, status: *mut Status) -> Result {
+    me.answers_anew(flag);
     // SAFETY: the program gives its request, and wants the answer there.
     let found = me.request(unsafe { *request })?.filter(|found| found.active.get());
     let Some(found) = found else {
@@ -399,6 +400,8 @@ pub fn testany(
     flag: *mut i32,
     status: *mut Status,
 ) -> Result {
+    me.answers_anew(flag);
+    me.answers_anew(index);
     let requests = active(me, count, array_of_requests)?;
     if requests.is_empty() {
         // SAFETY: the program wants the answers there.
@@ -439,6 +442,7 @@ pub fn testall(
     flag: *mut i32,
     array_of_statuses: *mut Status,
 ) -> Result {
+    me.answers_anew(flag);
     let requests = active(me, count, array_of_requests)?;
     let mut all = true;
     for (_, request) in &requests {
@@ -471,6 +475,7 @@ pub fn testsome(
     array_of_indices: *mut i32,
     array_of_statuses: *mut Status,
 ) -> Result {
+    me.answers_anew(outcount);
     let requests = active(me, incount, array_of_requests)?;
     if requests.is_empty() {
         // SAFETY: the program wants the number there.
@@ -488,6 +493,7 @@ pub fn request_free(me: &Rank, request: *mut Request) -> Result {
         return fail(abi::ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     };
     found.is_freed(me)?;
+    me.ends_cancelled(&found);
     me.check_freed(&found);
     me.owns_unless_received(&found);
     me.requests.borrow_mut().remove(handle.0);

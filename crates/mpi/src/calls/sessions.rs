@@ -159,5 +159,5 @@ pub fn session_flush_buffer(me: &Rank, session: Session) -> Result {
 pub fn session_iflush_buffer(me: &Rank, session: Session, request: *mut Request) -> Result {
     let found = me.session(session)?;
     check_place(request)?;
-    give(request, me.keep(Pending::new(found.buffered.under_way(), Work::Nothing, None)))
+    give(request, me.keep(Pending::new(me.under_way(&found.buffered), Work::Nothing, None)))
 }

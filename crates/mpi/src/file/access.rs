@@ -246,7 +246,7 @@ impl Rank {
         place: Place,
         elements: &Elements,
     ) -> Result<Status> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
         let offset = self.place(file, place, elements)?;
         let done = file.transfer(direction, offset, elements)?;
         self.wait_for_disk(direction, done)?;
@@ -264,7 +264,7 @@ impl Rank {
         place: Place,
         elements: &Elements,
     ) -> Result<Pending> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
         let offset = self.place(file, place, elements)?;
         self.begin_at(file, direction, offset, elements)
     }

@@ -1,11 +1,14 @@
 //! What processes of a file do together: views, sizes, and reading and writing as one (MPI 5.0, 14.2 to 14.4).
 
+use std::ffi::c_void;
+
 use super::access::status_of;
 use super::{Direction, Elements, OpenFile, Place, View};
 use crate::abi::{self, Status};
 use crate::collectives::{allgather, team::Team};
 use crate::error::{Result, fail};
 use crate::rank::Rank;
+use crate::verify::Kind;
 
 /// Which call begins a collective that another ends.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -22,6 +25,30 @@ pub enum Split {
     ReadOrdered,
     /// `MPI_File_write_ordered_begin`.
     WriteOrdered,
+}
+
+impl Split {
+    /// The call that begins it.
+    fn name(self) -> &'static str {
+        match self {
+            Split::ReadAll => "MPI_File_read_all_begin",
+            Split::WriteAll => "MPI_File_write_all_begin",
+            Split::ReadAtAll => "MPI_File_read_at_all_begin",
+            Split::WriteAtAll => "MPI_File_write_at_all_begin",
+            Split::ReadOrdered => "MPI_File_read_ordered_begin",
+            Split::WriteOrdered => "MPI_File_write_ordered_begin",
+        }
+    }
+}
+
+/// A collective that is begun and not ended.
+#[derive(Debug)]
+pub(super) struct Begun {
+    split: Split,
+    /// What it came to.
+    status: Status,
+    /// Where its memory begins.
+    buffer: usize,
 }
 
 impl Rank {
@@ -76,7 +103,8 @@ impl Rank {
         place: Place,
         elements: &Elements,
     ) -> Result<Status> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
+        self.no_split_is_open(file)?;
         let offset = self.place(file, place, elements)?;
         self.all_transfer(file, direction, offset, elements).map(status_of)
     }
@@ -92,14 +120,9 @@ impl Rank {
         elements: &Elements,
         run: impl FnOnce() -> Result<Status>,
     ) -> Result {
-        if file.split.borrow().is_some() {
-            return fail(
-                abi::ERR_IO,
-                format!("{}: a split collective is begun, and another is not ended", file.path),
-            );
-        }
+        self.no_split_is_open(file)?;
         let status = run()?;
-        *file.split.borrow_mut() = Some((split, status));
+        *file.split.borrow_mut() = Some(Begun { split, status, buffer: elements.buffer as usize });
         let direction = match split {
             Split::ReadAll | Split::ReadAtAll | Split::ReadOrdered => Direction::Read,
             Split::WriteAll | Split::WriteAtAll | Split::WriteOrdered => Direction::Write,
@@ -112,17 +135,55 @@ impl Rank {
     ///
     /// # Errors
     /// If it was not.
-    pub fn end_split(&self, file: &OpenFile, split: Split) -> Result<Status> {
-        let begun = file.split.borrow().map(|begun| begun.0);
-        if begun != Some(split) {
-            return fail(
-                abi::ERR_IO,
-                format!("{}: a split collective is ended that was not begun", file.path),
-            );
+    pub fn end_split(&self, file: &OpenFile, split: Split, buffer: *const c_void) -> Result<Status> {
+        let Some(begun) = file.split.take() else {
+            return self.wrong_split(file, "a split collective is ended, and none is begun");
+        };
+        if begun.split != split {
+            let message = format!("a split collective is ended that was begun by {}", begun.split.name());
+            file.split.replace(Some(begun));
+            return self.wrong_split(file, &message);
         }
-        let (_, status) = file.split.take().expect("it was begun");
+        if self.world.explored && !self.is_fortran() && begun.buffer != buffer as usize {
+            let message =
+                format!("{}: the buffer is another one than {} has", self.call_name(), split.name());
+            self.finding(Kind::InvalidArgument, &message);
+        }
         self.owns_until_now(file.owned.take());
-        Ok(status)
+        Ok(begun.status)
+    }
+
+    /// Other collectives on a file wait for the end of a split one (14.4.5).
+    ///
+    /// # Errors
+    /// If one is begun.
+    pub(super) fn no_split_is_open(&self, file: &OpenFile) -> Result {
+        let begun = file.split.borrow().as_ref().map(|begun| begun.split);
+        match begun {
+            Some(split) => self.wrong_split(file, &format!("{} is not ended", split.name())),
+            None => Ok(()),
+        }
+    }
+
+    fn wrong_split<T>(&self, file: &OpenFile, message: &str) -> Result<T> {
+        let message = format!("{}: {message}", file.path);
+        self.is_mistaken(Kind::CallOrder, &message);
+        fail(abi::ERR_IO, message)
+    }
+
+    /// Errors of files come back by default, which hides a mistake of the program.
+    fn is_mistaken(&self, kind: Kind, message: &str) {
+        if self.world.explored && !self.files_are_handled.get() {
+            self.finding(kind, &format!("{}: {message}", self.call_name()));
+        }
+    }
+
+    /// Checks that a file was opened for what is done with it.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub fn check_direction(&self, file: &OpenFile, direction: Direction) -> Result {
+        file.may(direction).inspect_err(|error| self.is_mistaken(Kind::InvalidArgument, &error.message))
     }
 
     /// `MPI_File_set_view`.

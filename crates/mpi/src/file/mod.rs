@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use simurgh_kernel::ids::MutexId;
 
-use crate::abi::{self, Errhandler, File, Status};
+use crate::abi::{self, Errhandler, File};
 use crate::communicator::Communicator;
 use crate::error::{Error, On, Result};
 use crate::os;
@@ -53,8 +53,8 @@ pub struct OpenFile {
     pub atomic: Cell<bool>,
     /// Where this process reads and writes next, in elements of the view.
     pub position: Cell<i64>,
-    /// The collective that is begun, and what it came to.
-    split: RefCell<Option<(Split, Status)>>,
+    /// The collective that is begun.
+    split: RefCell<Option<collective::Begun>>,
     /// Which memory that owns.
     owned: Cell<u64>,
     file: Opened,

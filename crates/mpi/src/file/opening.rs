@@ -193,9 +193,7 @@ impl Rank {
     /// # Errors
     /// If a message is lost, or the file cannot be deleted.
     pub fn close(&self, file: &OpenFile) -> Result {
-        if file.split.borrow().is_some() {
-            return fail(abi::ERR_IO, format!("{}: a split collective is not ended", file.path));
-        }
+        self.no_split_is_open(file)?;
         self.meet_at_file(file)?;
         // That of the window that the reference has for each file.
         self.meet_at_file(file)?;

@@ -55,7 +55,7 @@ impl Rank {
         direction: Direction,
         elements: &Elements,
     ) -> Result<Status> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
         let units = file.units(elements)?;
         self.with_pointer(file, units, |offset| {
             let done = file.transfer(direction, offset, elements)?;
@@ -74,7 +74,7 @@ impl Rank {
         direction: Direction,
         elements: &Elements,
     ) -> Result<Pending> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
         let units = file.units(elements)?;
         self.with_pointer(file, units, |offset| self.begin_at(file, direction, offset, elements))
     }
@@ -89,7 +89,8 @@ impl Rank {
         direction: Direction,
         elements: &Elements,
     ) -> Result<Status> {
-        file.may(direction)?;
+        self.check_direction(file, direction)?;
+        self.no_split_is_open(file)?;
         let units = file.units(elements)?;
         // Nobody moves it before all have looked: who is last knows that all have come.
         let start = file.common().pointer.get();

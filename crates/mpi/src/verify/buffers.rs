@@ -11,7 +11,7 @@ use crate::request::Pending;
 use crate::world::Aborted;
 
 use super::Kind;
-use super::used::{BLOCKS_MAX, Used};
+use super::used::{BLOCKS_MAX, Role, Used};
 
 /// What communications of a process own.
 #[derive(Debug, Default)]
@@ -87,14 +87,13 @@ impl Rank {
             owned
                 .iter()
                 .find(wrong)
-                .map(|owned| (owned.used.in_words(), owned.call, owned.at, owned.used.writes))
+                .map(|owned| (owned.used.in_words(), owned.call, owned.at, owned.used.owner_does()))
         };
-        let Some((what, call, at, writes)) = found else { return };
+        let Some((what, call, at, does)) = found else { return };
         let message = format!(
-            "{}: its buffer overlaps with {what} of {call}{}, which {} it until it is completed",
+            "{}: its buffer overlaps with {what} of {call}{}, which {does}",
             self.call_name(),
             self.line_of(at),
-            if writes { "writes" } else { "reads" }
         );
         self.finding(Kind::BufferRace, &message);
     }
@@ -148,6 +147,32 @@ impl Rank {
         self.buffers.owned.borrow_mut().extend(owned);
         self.watches();
         number
+    }
+
+    /// A message was just sent that lies in an attached buffer: nobody touches that until the message is known to be received, or the
+    /// buffer is empty (3.6).
+    pub fn lies_in(&self, buffer: (usize, usize), owns: &Cell<u64>) {
+        /// So many messages of one buffer are remembered: the last ones.
+        const MESSAGES_MAX: usize = 64;
+        if !self.world.explored || buffer.0 >= buffer.1 {
+            return;
+        }
+        if owns.get() == 0 {
+            self.buffers.next.set(self.buffers.next.get() + 1);
+            owns.set(self.buffers.next.get());
+        }
+        let number = owns.get();
+        let used = Used { role: Role::Attached, ..Used::bytes(buffer.0, buffer.1, true) };
+        let (call, at, sent) = (self.call_name(), self.caller.get(), Some(self.moment_of_send()));
+        {
+            let mut owned = self.buffers.owned.borrow_mut();
+            if owned.iter().filter(|owned| owned.number == number).count() == MESSAGES_MAX {
+                let oldest = owned.iter().position(|owned| owned.number == number);
+                oldest.map(|oldest| owned.remove(oldest));
+            }
+            owned.push(Owned { number, used, call, at, sent, sum: None });
+        }
+        self.watches();
     }
 
     /// A request that is under way owns more.
@@ -272,16 +297,18 @@ impl Rank {
                 let conflicts = owned.used.writes || touch.writes;
                 conflicts && owned.used.meets(start, end) && !self.is_over(owned)
             };
-            owned.iter().find(wrong).map(|owned| (owned.used.in_words(), owned.call, owned.at))
+            owned
+                .iter()
+                .find(wrong)
+                .map(|owned| (owned.used.in_words(), owned.call, owned.at, owned.used.why()))
         };
-        let Some((place, call, at)) = found else { return self.touches_window(touch) };
+        let Some((place, call, at, why)) = found else { return self.touches_window(touch) };
         let what = match (touch.frees, touch.writes) {
             (true, _) => "free of",
             (false, true) => "a store to",
             (false, false) => "a load from",
         };
-        let message =
-            format!("{what} {place} of {call}{}, which is not completed", self.world.lines.in_words(at));
+        let message = format!("{what} {place} of {call}{}, which {why}", self.world.lines.in_words(at));
         self.found(Kind::BufferRace, message, touch.at + 1);
         true
     }

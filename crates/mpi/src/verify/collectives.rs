@@ -55,7 +55,12 @@ struct Called {
     /// What it sends to each rank, and receives from each; nothing where that is not said.
     gives: Vec<Option<Signature>>,
     takes: Vec<Option<Signature>>,
+    /// What it sends to its neighbours, and receives from them.
+    around: Option<(Vec<Along>, Vec<Along>)>,
 }
+
+/// What goes to a neighbour or comes from one: its rank, the lane, and what it is.
+type Along = (i32, i32, Signature);
 
 impl Called {
     fn new(me: &Rank, comm: &Communicator, procedure: Procedure) -> Self {
@@ -77,6 +82,7 @@ impl Called {
             is_high: None,
             gives: Vec::new(),
             takes: Vec::new(),
+            around: None,
         }
     }
 
@@ -91,7 +97,13 @@ impl Called {
             all
         };
         match what {
-            What::Barrier | What::Neighbors { .. } => {}
+            What::Barrier => {}
+            What::Neighbors { out, into } => {
+                let told = |pieces: &[(i32, Piece, i32)]| -> Vec<Along> {
+                    pieces.iter().map(|(rank, piece, lane)| (*rank, *lane, signature(piece))).collect()
+                };
+                self.around = Some((told(out), told(into)));
+            }
             What::Bcast { data, root } => {
                 self.root = Some(*root);
                 self.all = (*root != Root::Elsewhere).then(|| signature(data));
@@ -184,6 +196,9 @@ impl Called {
         {
             return Some(format!(": {}", amounts(mine, theirs, "here", "there")));
         }
+        if let Some(around) = self.neighbors_differ(other) {
+            return Some(around);
+        }
         let pairs = [
             (self, other, "is sent here", "is received there"),
             (other, self, "is sent there", "is received here"),
@@ -224,6 +239,33 @@ impl Called {
             Root::Elsewhere => "MPI_PROC_NULL".to_owned(),
         };
         (!fit).then(|| format!(": the root is {} here and {} there", in_words(mine), in_words(theirs)))
+    }
+
+    /// Between which neighbours something else is sent than received (8.6).
+    fn neighbors_differ(&self, other: &Called) -> Option<String> {
+        let pairs = [
+            (self, other, "is sent here", "is received there"),
+            (other, self, "is sent there", "is received here"),
+        ];
+        for (from, to, sent, received) in pairs {
+            let (out, into) = (&from.around.as_ref()?.0, &to.around.as_ref()?.1);
+            let out = out.iter().filter(|(rank, ..)| *rank == to.rank as i32);
+            let into: Vec<&Along> = into.iter().filter(|(rank, ..)| *rank == from.rank as i32).collect();
+            for (place, (_, lane, given)) in out.clone().enumerate() {
+                // The first on a lane meets the first on it, and so on.
+                let before = out.clone().take(place).filter(|(_, other, _)| other == lane).count();
+                let taken = into.iter().filter(|(_, other, _)| other == lane).nth(before);
+                if let Some((_, _, taken)) = taken
+                    && !fit(*given, *taken)
+                {
+                    return Some(format!(
+                        ": what {sent} and what {received} differ: {}",
+                        amounts(*given, *taken, "sent", "received")
+                    ));
+                }
+            }
+        }
+        None
     }
 
     /// Which edges of a distributed graph one of its two ends alone names (8.5.4).

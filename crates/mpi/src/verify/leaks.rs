@@ -110,6 +110,16 @@ impl Rank {
         }
     }
 
+    /// A request is freed that was cancelled, which ends it as a wait does (3.8.4): its message is taken back or there by now.
+    pub fn ends_cancelled(&self, request: &Pending) {
+        let is_receive = matches!(&*request.work.borrow(), Work::Receive(_));
+        if self.world.explored && request.cancelled.get() && request.active.get() && is_receive {
+            self.wait_for(request);
+            request.active.set(false);
+            self.owns_no_longer(request);
+        }
+    }
+
     /// A request is freed: what is under way then is never known to be complete.
     pub fn check_freed(&self, request: &Pending) {
         if !self.world.explored || !request.active.get() {

@@ -4,10 +4,22 @@ use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
 use crate::datatype::Type;
 use crate::p2p::{Incoming, Outgoing};
+use crate::request::Landing;
 use crate::window::Operation;
 
 /// More blocks than these are not listed: they are taken as one.
 pub(super) const BLOCKS_MAX: usize = 10_000;
+
+/// What memory is to the call that uses it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// What is communicated.
+    Data,
+    /// It says what is communicated.
+    Argument,
+    /// Messages wait in it: it was attached (3.6).
+    Attached,
+}
 
 /// Memory that a call uses.
 #[derive(Debug)]
@@ -16,8 +28,8 @@ pub struct Used {
     pub(super) blocks: Vec<(usize, usize)>,
     /// Whether it is written.
     pub(super) writes: bool,
-    /// Whether it says what is communicated, and is not that itself.
-    pub(super) is_argument: bool,
+    /// What it is to the call.
+    pub(super) role: Role,
 }
 
 impl Used {
@@ -40,7 +52,7 @@ impl Used {
                 _ => blocks.push((start, start + length)),
             }
         });
-        Self { blocks, writes, is_argument: false }
+        Self { blocks, writes, role: Role::Data }
     }
 
     fn piece(piece: &Piece, writes: bool) -> Self {
@@ -56,7 +68,7 @@ impl Used {
 
     /// From one byte to another.
     pub(super) fn bytes(start: usize, end: usize, writes: bool) -> Self {
-        Self { blocks: vec![(start, end)], writes, is_argument: false }
+        Self { blocks: vec![(start, end)], writes, role: Role::Data }
     }
 
     /// More of the same.
@@ -107,7 +119,30 @@ impl Used {
 
     /// What it is to the call that uses it.
     pub(super) fn in_words(&self) -> &'static str {
-        if self.is_argument { "an array of arguments" } else { "the buffer" }
+        match self.role {
+            Role::Data => "the buffer",
+            Role::Argument => "an array of arguments",
+            Role::Attached => "the attached buffer",
+        }
+    }
+
+    /// What is done with it by the call that owns it.
+    pub(super) fn owner_does(&self) -> &'static str {
+        match (self.role, self.writes) {
+            (Role::Attached, _) => self.why(),
+            (_, true) => "writes it until it is completed",
+            (_, false) => "reads it until it is completed",
+        }
+    }
+
+    /// Why it is not the program's.
+    pub(super) fn why(&self) -> &'static str {
+        match self.role {
+            Role::Attached => {
+                "may hold its message until that is known to be received: MPI_Buffer_detach comes first"
+            }
+            _ => "is not completed",
+        }
     }
 
     pub(super) fn conflicts(&self, other: &Used) -> bool {
@@ -129,11 +164,17 @@ impl Outgoing {
     }
 }
 
+impl Landing {
+    /// The memory that is written.
+    pub fn uses(&self) -> Used {
+        Used::elements(self.buffer as usize, self.count, &self.datatype, true)
+    }
+}
+
 impl Incoming {
     /// The memory that it writes.
     pub fn uses(&self) -> Vec<Used> {
-        let landing = &self.landing;
-        vec![Used::elements(landing.buffer as usize, landing.count, &landing.datatype, true)]
+        vec![self.landing.uses()]
     }
 }
 
@@ -196,7 +237,7 @@ impl Call {
     /// The arrays by which it is told, that must not change until it is over.
     pub fn told(&self) -> Vec<Used> {
         let told =
-            |(start, end): &(usize, usize)| Used { is_argument: true, ..Used::bytes(*start, *end, false) };
+            |(start, end): &(usize, usize)| Used { role: Role::Argument, ..Used::bytes(*start, *end, false) };
         self.arrays.iter().map(told).collect()
     }
 }
