@@ -456,3 +456,101 @@ fn threads_are_refused_with_a_word() {
          simurgh: ranks 0-3: exited with code 11\n",
     );
 }
+
+/// All processes live in one: who replaces its program would end the run, or a check, as if all were well.
+#[test]
+fn a_process_that_becomes_another_program_is_told() {
+    let folder = Folder::new("mpi-exec");
+    folder.write(
+        "exec.c",
+        "#include <mpi.h>\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+         int main(int c, char **v) { int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+         if (rank == 0 && c > 1 && fork() == 0) execlp(\"echo\", \"echo\", \"a\", \"child\", (char *)0);\n\
+         if (rank == 0 && c > 1) wait(0);\n\
+         if (rank == 1 && c == 1) execlp(\"echo\", \"echo\", \"gone\", (char *)0);\n\
+         MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-g", "exec.c", "-o", "exec"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let told =
+        "execlp: a process cannot become another program while it is simulated; start it by fork or popen";
+    let ran = folder.simurgh(&["run", "-n", "3", "--compute", "none", "./exec"]);
+    assert_eq!(ran.code, 1, "{}", ran.told());
+    assert!(ran.told().contains(told) && ran.told().contains("exec.c:8"), "{}", ran.told());
+    let checked = folder.simurgh(&["check", "-n", "3", "./exec"]);
+    assert_eq!(checked.code, 1, "{}", checked.told());
+    assert!(checked.told().contains(told), "{}", checked.told());
+    let child = folder.simurgh(&["run", "-q", "-n", "3", "--compute", "none", "./exec", "child"]);
+    assert_eq!((child.code, &*child.stdout), (0, "a child\n"), "{}", child.told());
+}
+
+/// Libraries of graphs (GKlib, METIS) have tens of kilobytes of thread-local variables.
+#[test]
+fn thread_local_variables_may_be_large() {
+    let folder = Folder::new("mpi-thread-locals");
+    folder.write(
+        "tls.c",
+        "#include <mpi.h>\n#include <stdio.h>\n__thread int numbers[10000] = {7};\n\
+         int main(void) { int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank); numbers[9999] = rank;\n\
+         MPI_Barrier(MPI_COMM_WORLD); printf(\"%d %d\\n\", numbers[0], numbers[9999]); MPI_Finalize(); }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "tls.c", "-o", "tls"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "--compute", "none", "./tls"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, "7 0\n7 1\n"), "{}", ran.told());
+}
+
+/// Programs take the time of each small piece of their work: that is no waiting for a date.
+#[test]
+fn a_clock_that_is_read_very_often_costs_what_it_costs() {
+    let folder = Folder::new("mpi-readings");
+    let readings = "double start = MPI_Wtime();\nfor (int i = 0; i < 40000; i++) MPI_Wtime();\n\
+                    if (rank == 0) printf(\"%.6f\\n\", MPI_Wtime() - start);";
+    compile(&folder, "readings", readings);
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "--compute", "none", "./readings"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, "0.000400\n"), "{}", ran.told());
+}
+
+/// Nobody sends what is polled for, and somebody looks at the clock meanwhile; much is measured of so little.
+#[test]
+fn polling_that_looks_at_the_clock_is_ended_too() {
+    let folder = Folder::new("mpi-polling-clock");
+    let polls = "if (rank == 1) { MPI_Request r; int x, flag = 0; MPI_Irecv(&x, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &r);\n\
+                 while (!flag) { MPI_Test(&r, &flag, MPI_STATUS_IGNORE); MPI_Wtime(); } }\nMPI_Barrier(MPI_COMM_WORLD);";
+    compile(&folder, "polls", polls);
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "--stuck-after", "1", "./polls"]);
+    assert_eq!(ran.code, 3, "{}", ran.told());
+}
+
+/// The file may have grown before the last one has opened it.
+#[test]
+fn files_that_are_appended_to_begin_at_the_same_place_for_all() {
+    let folder = Folder::new("mpi-append");
+    let appends = "FILE *f = fopen(\"data\", \"w\"); if (rank == 0) { fwrite(\"0123456789\", 1, 10, f); }\nfclose(f);\nMPI_Barrier(MPI_COMM_WORLD);\n\
+                   MPI_File file; MPI_Offset at; char text[5] = \"abcd\";\n\
+                   MPI_File_open(MPI_COMM_WORLD, \"data\", MPI_MODE_WRONLY | MPI_MODE_APPEND, MPI_INFO_NULL, &file);\n\
+                   MPI_File_get_position(file, &at);\n\
+                   MPI_File_write_at(file, at + 5 * rank, text, 5, MPI_CHAR, MPI_STATUS_IGNORE);\n\
+                   printf(\"%d at %d\\n\", rank, (int)at);\nMPI_File_close(&file);";
+    compile(&folder, "appends", appends);
+    let ran = folder.simurgh(&["run", "-q", "-n", "4", "--compute", "none", "./appends"]);
+    let mut lines: Vec<&str> = ran.stdout.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["0 at 10", "1 at 10", "2 at 10", "3 at 10"], "{}", ran.told());
+}
+
+/// The name of a port counts on with the ports, and each execution begins with none.
+#[test]
+fn ports_have_the_same_names_in_all_executions() {
+    let folder = Folder::new("mpi-ports");
+    let meets = "char port[MPI_MAX_PORT_NAME]; MPI_Comm other;\n\
+                 if (rank == 0) { MPI_Open_port(MPI_INFO_NULL, port); MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 1, 0, MPI_COMM_WORLD);\n\
+                 MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other); MPI_Close_port(port); MPI_Comm_disconnect(&other); }\n\
+                 if (rank == 1) { MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\
+                 MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other); MPI_Comm_disconnect(&other); }\n\
+                 if (rank > 1) MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);\n\
+                 if (rank == 0) for (int i = 2; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);";
+    compile(&folder, "meets", meets);
+    let checked = folder.simurgh(&["check", "-n", "4", "./meets"]);
+    assert_eq!(checked.code, 0, "{}", checked.told());
+}

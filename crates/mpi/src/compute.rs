@@ -120,8 +120,12 @@ impl Clock {
     }
 }
 
-/// So many seconds may be measured between two polls where nothing but polling is done: they get nobody any further.
-const LITTLE: f64 = 2e-5;
+/// So many seconds may be measured between two polls where nothing but polling is done: they get nobody any further. On a busy machine
+/// much is measured that the program does not do.
+const LITTLE: f64 = 1e-3;
+
+/// So often in a row may the clock be read at its price.
+const READS: u32 = 100_000;
 
 impl Rank {
     /// The program has called: what it did since the last call takes its time.
@@ -158,13 +162,13 @@ impl Rank {
         }
     }
 
-    /// What reading the clock costs. Who does nothing else waits for a date, and is let to come there: after a thousand times in a
-    /// row it costs more and more, up to a millisecond.
+    /// What reading the clock costs. Who does nothing else for very long waits for a date, and is let to come there: then it costs
+    /// more and more, up to a millisecond. Programs that take the time of each small piece of work do not read it as often in a row.
     pub fn pays_clock(&self) {
         self.saw_clock();
         let reads = self.clock_reads.get();
         self.clock_reads.set(reads.saturating_add(1));
-        let grown = self.world.costs.wtime * f64::exp2(f64::from(reads.saturating_sub(1000) / 64));
+        let grown = self.world.costs.wtime * f64::exp2(f64::from(reads.saturating_sub(READS) / 64));
         self.spend(grown.min(1e-3).max(self.world.costs.wtime));
     }
 

@@ -87,6 +87,11 @@ impl Started {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Another execution begins: no port is open, and the first has the number that it had before.
+    pub fn begins_again(&self) {
+        *self.meeting() = Meeting::default();
+    }
+
     /// How many processes were started.
     pub fn count(&self) -> usize {
         self.births.read().unwrap_or_else(PoisonError::into_inner).len()

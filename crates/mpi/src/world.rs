@@ -203,6 +203,7 @@ impl World {
         *self.samples.lock().unwrap_or_else(PoisonError::into_inner) = Samples::default();
         *self.common.lock().unwrap_or_else(PoisonError::into_inner) = Common::default();
         self.shared_memory().begins_again();
+        self.started.begins_again();
     }
 
     /// How many steps of its program each process is watched for in this execution: all executions at the beginning, and some of

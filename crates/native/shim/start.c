@@ -205,6 +205,65 @@ pid_t fork(void) {
 }
 pid_t vfork(void) { return fork(); }
 
+/* All processes live in one, which nothing may take the place of. A child made by fork may become what it likes. */
+LIBC(execve); LIBC(execvpe); LIBC(fexecve);
+extern char **environ;
+static void stays(const char *name) {
+  if (simurgh_is_child) return;
+  char text[128];
+  snprintf(text, sizeof text, "%s: a process cannot become another program while it is simulated; start it by fork or popen", name);
+  simurgh_die(SIGABRT, text);
+}
+int execve(const char *path, char *const arguments[], char *const environment[]) {
+  stays("execve");
+  return libc_execve(path, arguments, environment);
+}
+int execvpe(const char *file, char *const arguments[], char *const environment[]) {
+  stays("execvpe");
+  return libc_execvpe(file, arguments, environment);
+}
+int fexecve(int descriptor, char *const arguments[], char *const environment[]) {
+  stays("fexecve");
+  return libc_fexecve(descriptor, arguments, environment);
+}
+int execv(const char *path, char *const arguments[]) {
+  stays("execv");
+  return libc_execve(path, arguments, environ);
+}
+int execvp(const char *file, char *const arguments[]) {
+  stays("execvp");
+  return libc_execvpe(file, arguments, environ);
+}
+/* The arguments of a call of execl and the like, which end with a null. */
+#define LISTED(last) \
+  size_t count = 1; \
+  va_list all; \
+  va_start(all, first); \
+  while (va_arg(all, char *)) count++; \
+  va_end(all); \
+  char *arguments[count + 1]; \
+  arguments[0] = (char *)first; \
+  va_start(all, first); \
+  for (size_t i = 1; i <= count; i++) arguments[i] = va_arg(all, char *); \
+  last; \
+  va_end(all)
+int execl(const char *path, const char *first, ...) {
+  stays("execl");
+  LISTED((void)0);
+  return libc_execve(path, arguments, environ);
+}
+int execlp(const char *file, const char *first, ...) {
+  stays("execlp");
+  LISTED((void)0);
+  return libc_execvpe(file, arguments, environ);
+}
+int execle(const char *path, const char *first, ...) {
+  stays("execle");
+  char *const *environment;
+  LISTED(environment = va_arg(all, char *const *));
+  return libc_execve(path, arguments, environment);
+}
+
 int pthread_create(void *thread, const void *attributes, void *(*function)(void *), void *argument) {
   (void)thread, (void)attributes, (void)function, (void)argument;
   if (simurgh_is_first()) {

@@ -12,7 +12,7 @@ use crate::elf::{Object, pages};
 use crate::error::Error;
 
 /// How many bytes of thread-local variables a program may have, its libraries included.
-pub(crate) const PAD: usize = 16384;
+pub(crate) const PAD: usize = 65536;
 
 global_asm!(
     ".section .tbss,\"awT\",@nobits",
@@ -25,8 +25,8 @@ global_asm!(
     ".hidden simurgh_tls_pad",
     ".globl simurgh_tls_pad",
     ".type simurgh_tls_pad, @object",
-    ".size simurgh_tls_pad, 16384",
-    "simurgh_tls_pad: .zero 16384",
+    ".size simurgh_tls_pad, 65536",
+    "simurgh_tls_pad: .zero 65536",
     ".text",
     // Thread-local descriptors: called with the descriptor in rax, give the distance from the thread pointer.
     ".hidden simurgh_tls_descriptor_of_pad",
@@ -99,7 +99,7 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub const TOO_LARGE: &'static str =
-        "has more than 16 KiB of thread-local variables; make the large ones global, or allocate them";
+        "has more than 64 KiB of thread-local variables; make the large ones global, or allocate them";
 
     /// Gives each block its place. `end` is the end of the group, and is moved behind what is added.
     pub fn place(objects: &[Object], end: &mut usize) -> Result<Self, Error> {

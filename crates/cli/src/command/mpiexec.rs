@@ -140,7 +140,18 @@ fn read(called: &str, words: &[OsString]) -> Result<Meaning> {
         meaning.words.extend([":".into(), "-n".into(), count]);
         let rest = other.words.drain(other.program..).enumerate();
         meaning.words.extend(rest.filter(|(place, word)| *place != 1 || word != "--").map(|(_, word)| word));
-        meaning.variables.append(&mut other.variables);
+        for (name, value) in other.variables {
+            if let Some((_, first)) =
+                meaning.variables.iter().find(|(other, first)| *other == name && *first != value)
+            {
+                let (name, first, value) =
+                    (name.to_string_lossy(), first.to_string_lossy(), value.to_string_lossy());
+                return Err(Error::input(format!(
+                    "{called}: {name} is {first} for one program and {value} for another; all programs of a run begin with the same variables: give it one value"
+                )));
+            }
+            meaning.variables.push((name, value));
+        }
     }
     Ok(meaning)
 }
@@ -226,6 +237,16 @@ mod tests {
     fn run_words(words: &str) -> String {
         let meaning = meaning(words).expect("it means something");
         meaning.words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_variable_has_one_value_for_all_programs() {
+        let wrong = meaning("-n 1 -env A 5 ./a : -n 1 -env A 6 ./b").expect_err("they differ");
+        assert!(
+            wrong.to_string().starts_with("mpiexec: A is 5 for one program and 6 for another"),
+            "{wrong}"
+        );
+        assert_eq!(meaning("-env A 5 ./a : -env A 5 ./b").expect("they are the same").variables.len(), 2);
     }
 
     #[test]

@@ -93,6 +93,8 @@ impl std::ops::Deref for Opened {
 struct Common {
     /// Where the next one reads or writes that uses the shared pointer.
     pointer: Cell<i64>,
+    /// Where the file ended when the first one opened it: nobody can have written since.
+    end: i64,
     lock: MutexId,
     /// How many have come to what all do.
     came: Cell<usize>,

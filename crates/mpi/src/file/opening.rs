@@ -126,7 +126,14 @@ impl Rank {
         }
         let number = self.free_number();
         let lock = lock_name(number, self.process, self.world.size(), 0);
-        let mine = Box::into_raw(Box::new(Common { pointer: Cell::new(0), lock, came: Cell::new(0) }));
+        let end = match &result {
+            Ok(Some(file)) if amode & abi::MODE_APPEND != 0 => {
+                file.metadata().map_or(0, |known| known.len() as i64)
+            }
+            _ => 0,
+        };
+        let common = Common { pointer: Cell::new(end), end, lock, came: Cell::new(0) };
+        let mine = Box::into_raw(Box::new(common));
         // An address, or what went wrong.
         let word = result.as_ref().map_or_else(|error| error.class as usize, |_| mine as usize);
         let mut words = vec![0; 8 * comm.size()];
@@ -172,11 +179,8 @@ impl Rank {
             common: words[0] as *const Common,
         };
         self.hold_errhandler(open.errhandler.get());
-        if amode & abi::MODE_APPEND != 0 {
-            let end = open.size()? as i64;
-            open.position.set(end);
-            open.common().pointer.set(end);
-        }
+        // Others may have written already: the end is that which the first one found.
+        open.position.set(open.common().end);
         Ok(Rc::new(open))
     }
 
