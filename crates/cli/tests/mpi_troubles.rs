@@ -526,7 +526,7 @@ fn polling_that_looks_at_the_clock_is_ended_too() {
 #[test]
 fn files_that_are_appended_to_begin_at_the_same_place_for_all() {
     let folder = Folder::new("mpi-append");
-    let appends = "FILE *f = fopen(\"data\", \"w\"); if (rank == 0) { fwrite(\"0123456789\", 1, 10, f); }\nfclose(f);\nMPI_Barrier(MPI_COMM_WORLD);\n\
+    let appends = "if (rank == 0) { FILE *f = fopen(\"data\", \"w\"); fwrite(\"0123456789\", 1, 10, f); fclose(f); }\nMPI_Barrier(MPI_COMM_WORLD);\n\
                    MPI_File file; MPI_Offset at; char text[5] = \"abcd\";\n\
                    MPI_File_open(MPI_COMM_WORLD, \"data\", MPI_MODE_WRONLY | MPI_MODE_APPEND, MPI_INFO_NULL, &file);\n\
                    MPI_File_get_position(file, &at);\n\
@@ -543,13 +543,13 @@ fn files_that_are_appended_to_begin_at_the_same_place_for_all() {
 #[test]
 fn ports_have_the_same_names_in_all_executions() {
     let folder = Folder::new("mpi-ports");
-    let meets = "char port[MPI_MAX_PORT_NAME]; MPI_Comm other;\n\
+    let meets = "char port[MPI_MAX_PORT_NAME]; MPI_Comm other; int got;\n\
                  if (rank == 0) { MPI_Open_port(MPI_INFO_NULL, port); MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 1, 0, MPI_COMM_WORLD);\n\
                  MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other); MPI_Close_port(port); MPI_Comm_disconnect(&other); }\n\
                  if (rank == 1) { MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\
                  MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other); MPI_Comm_disconnect(&other); }\n\
                  if (rank > 1) MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);\n\
-                 if (rank == 0) for (int i = 2; i < size; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);";
+                 if (rank == 0) for (int i = 2; i < size; i++) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);";
     compile(&folder, "meets", meets);
     let checked = folder.simurgh(&["check", "-n", "4", "./meets"]);
     assert_eq!(checked.code, 0, "{}", checked.told());
