@@ -150,7 +150,7 @@ impl Rank {
             on_timeout: OnTimeout::Keep,
             release: true,
         };
-        match self.ask(wait(Some(patience))) {
+        match self.ask(wait(patience.is_finite().then_some(patience))) {
             Answer::Failed { failure: Failure::Timeout, .. } => {}
             Answer::Failed { failure, .. } => return Err(gone(failure)),
             _ => return Ok(()),

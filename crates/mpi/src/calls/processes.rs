@@ -195,7 +195,9 @@ fn meet(
     let port = is_root.then(|| {
         let hints = me.hints(info)?;
         let seconds = hints.get("timeout").and_then(|value| value.trim().parse::<f64>().ok());
-        let patience = seconds.filter(|seconds| (0.0..1e12).contains(seconds)).unwrap_or(CONNECTING);
+        // Where executions are explored any wait with an end may come to it: then only the program says that there is one.
+        let otherwise = if me.world.explored { f64::INFINITY } else { CONNECTING };
+        let patience = seconds.filter(|seconds| (0.0..1e12).contains(seconds)).unwrap_or(otherwise);
         Ok((text(port_name, "the name of the port")?, patience))
     });
     let made = me.meet_at_port(&comm, root, port, side)?;
