@@ -2,6 +2,7 @@
 //! distinct ways to receive are counted.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::generate::seed_of;
 use simurgh_explore::Verdict;
@@ -489,6 +490,58 @@ fn several_workers_see_what_one_sees() {
             }
         }
     }
+}
+
+/// A fan-in whose receiver fails if the last sender is first.
+struct LastIsFirst<'a> {
+    script: Script,
+    is_last: Option<bool>,
+    was_found: &'a AtomicBool,
+}
+
+impl Processes for LastIsFirst<'_> {
+    fn restart(&mut self) {
+        self.is_last = None;
+        self.script.restart();
+    }
+
+    fn count(&self) -> u32 {
+        self.script.count()
+    }
+
+    fn is_daemon(&self, process: u32) -> bool {
+        self.script.is_daemon(process)
+    }
+
+    fn resume(&mut self, process: u32, reply: Reply) -> Request {
+        if let Reply::Completed { from: Some((sender, _)), .. } = reply {
+            self.is_last.get_or_insert(sender == self.count() - 1);
+        }
+        match self.script.resume(process, reply) {
+            Request::Ended if process == 0 && self.is_last == Some(true) => {
+                self.was_found.store(true, Ordering::Relaxed);
+                Request::Failed("the last was first".to_owned())
+            }
+            request => request,
+        }
+    }
+}
+
+#[test]
+fn what_several_workers_found_is_told_though_one_had_no_time_to_find_the_first() {
+    let was_found = AtomicBool::new(false);
+    let make = || {
+        let mut program = vec![vec![Op::Recv(0); 7]];
+        program.extend(vec![vec![Op::Send(0)]; 7]);
+        LastIsFirst { script: Script { program, at: Vec::new() }, is_last: None, was_found: &was_found }
+    };
+    let limits = Limits { stretch: 1, ..Limits::default() };
+    let mut goes_on = |_: &_| !was_found.load(Ordering::Relaxed);
+    let frontier = explore_parts(&make, Network::Mailbox, limits, 2, Frontier::default(), &mut goes_on);
+    let frontier = frontier.expect("nothing here is unknown");
+    assert!(!frontier.is_exhausted());
+    assert_eq!(frontier.found.verdict, Verdict::Violated);
+    assert_eq!(frontier.found.found.len(), 1);
 }
 
 #[test]

@@ -219,6 +219,9 @@ fn explore_receives(
                 watch.go_on(progress.executions, progress.depth, Some(progress.part)) && !over
             })
         });
+        if over && !watch.is_stopped() && !limits.all {
+            frontier = frontier.map(Frontier::without_earlier);
+        }
         let Ok(left) = &frontier else { break };
         let found = !limits.all && !left.found.found.is_empty();
         match &mut kept {

@@ -143,6 +143,7 @@ impl Kept {
             found.push((violation, schedule));
         }
         Ok(Frontier {
+            found_earlier: false,
             found: Exploration {
                 executions: file.executions,
                 transitions: file.transitions,

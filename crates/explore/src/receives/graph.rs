@@ -364,13 +364,20 @@ impl Graph {
 
     /// A mailbox keeps no send beside a receive that admits it, and what it keeps came after all that it matched instead.
     fn order_the_unmatched(&mut self) -> bool {
+        // What is left on the same side orders nothing, and there may be much of it.
+        let beside = |is_send: bool| {
+            let posts = (0..).zip(&self.posts);
+            let such = posts.filter(|(_, post)| post.is_send() != is_send || post.partner.is_some());
+            such.map(|(id, _)| id).collect::<Vec<PostId>>()
+        };
+        let beside = [beside(false), beside(true)];
         for i in 0..self.posts.len() {
             let left = self.posts[i];
             if !left.is_free() {
                 continue;
             }
-            for j in 0..self.posts.len() {
-                let other = self.posts[j];
+            for &other in &beside[usize::from(left.is_send())] {
+                let other = self.posts[other as usize];
                 if other.mailbox == left.mailbox && !self.comes_before_the_unmatched(&other, &left) {
                     return false;
                 }

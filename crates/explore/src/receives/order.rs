@@ -139,27 +139,28 @@ impl Order {
 
     /// All points in an order that agrees with this one; of those that may come next, the lowest first.
     pub fn linearise(&self) -> Vec<Node> {
-        // Each point waits for one that comes before it; once that is in the line, for another one.
+        // Each point waits for the last of those that come before it, most of which come before that one too; once that is in the line,
+        // for another one.
         let mut waiting: Vec<Vec<Node>> = vec![Vec::new(); self.nodes];
         let mut in_line = vec![0_u64; self.words];
-        let mut seen = vec![0; self.nodes];
+        let mut unseen = vec![self.words; self.nodes];
         let mut next = BTreeSet::new();
         let mut line = Vec::with_capacity(self.nodes);
         let mut woken: Vec<Node> = (0..self.nodes as Node).collect();
         loop {
             for node in woken {
                 let row = &self.before[node as usize * self.words..][..self.words];
-                // Words before this one have nothing more to wait for.
-                let from = &mut seen[node as usize];
-                while *from < self.words && row[*from] & !in_line[*from] == 0 {
-                    *from += 1;
+                // Words from this one on have nothing more to wait for.
+                let to = &mut unseen[node as usize];
+                while *to > 0 && row[*to - 1] & !in_line[*to - 1] == 0 {
+                    *to -= 1;
                 }
-                match (row.get(*from), in_line.get(*from)) {
-                    (Some(word), Some(there)) => {
-                        let other = *from * 64 + (word & !there).trailing_zeros() as usize;
-                        waiting[other].push(node);
+                match to.checked_sub(1) {
+                    Some(word) => {
+                        let missing = row[word] & !in_line[word];
+                        waiting[word * 64 + missing.ilog2() as usize].push(node);
                     }
-                    _ => drop(next.insert(node)),
+                    None => drop(next.insert(node)),
                 }
             }
             let Some(first) = next.pop_first() else { return line };

@@ -28,6 +28,8 @@ pub struct Frontier {
     pub depth: u64,
     /// What is known of who posts what: choices were cut by it.
     pub posters: Posters,
+    /// What was found was found earlier, and there was no time to come to it again: another may be the first.
+    pub found_earlier: bool,
 }
 
 impl Default for Frontier {
@@ -38,6 +40,7 @@ impl Default for Frontier {
             parts: vec![Path::new()],
             depth: 0,
             posters: Posters::default(),
+            found_earlier: false,
         }
     }
 }
@@ -58,14 +61,24 @@ impl Frontier {
         Self { depth: self.depth, posters: self.posters, ..Self::default() }
     }
 
-    /// Not all was seen again: what was found earlier was found.
-    fn with_earlier(mut self, earlier: Vec<(Violation, Vec<Step>)>) -> Self {
-        if !self.is_exhausted() {
+    /// Not all was seen again: what was found earlier was found. Where the first violation is enough, one is.
+    fn with_earlier(mut self, earlier: Vec<(Violation, Vec<Step>)>, all: bool) -> Self {
+        if !self.is_exhausted() && (all || self.found.found.is_empty()) {
+            self.found_earlier = !earlier.is_empty();
             for (violation, schedule) in earlier {
                 if !self.found.found.iter().any(|(known, _)| *known == violation) {
                     self.found.found.push((violation, schedule));
                 }
             }
+            self.judge();
+        }
+        self
+    }
+
+    /// The same without what was found earlier, for whoever goes on and will come to it again.
+    pub fn without_earlier(mut self) -> Self {
+        if std::mem::take(&mut self.found_earlier) {
+            self.found.found.clear();
             self.judge();
         }
         self
@@ -113,10 +126,11 @@ pub fn explore_parts<P: Processes>(
         match before {
             // Which violation several workers find first depends on who is faster; one worker finds the first.
             Some(before) if more.found.found.len() > before.found.found.len() => {
+                earlier = more.found.found;
                 (frontier, workers) = (before, 1);
             }
             _ if anew => frontier = more.begin_anew(&mut earlier),
-            _ => return Ok(more.with_earlier(earlier)),
+            _ => return Ok(more.with_earlier(earlier, limits.all)),
         }
     }
 }
@@ -148,7 +162,7 @@ pub fn explore_ways(
             worker_pool.work(processes, &mut onlooker)
         })?;
         if !anew {
-            return Ok(more.with_earlier(earlier).found);
+            return Ok(more.with_earlier(earlier, limits.all).found);
         }
         frontier = more.begin_anew(&mut earlier);
     }
