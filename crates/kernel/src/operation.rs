@@ -242,7 +242,7 @@ impl Simcall {
             Simcall::WaitAny { activities, timeout, on_timeout, .. } => {
                 Operation::Wait { set: activities, patience: Patience::of_wait(*timeout, *on_timeout) }
             }
-            Simcall::WaitAll { .. } => {
+            Simcall::WaitAll(_) => {
                 unreachable!("only a driver that takes posts is asked for several at once")
             }
             Simcall::TestAny { activities } => Operation::Wait { set: activities, patience: Patience::Now },

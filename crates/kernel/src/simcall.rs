@@ -212,6 +212,17 @@ impl fmt::Debug for SpawnRequest {
     }
 }
 
+/// A wait for all of several activities. It goes to the kernel and comes back, so that its memory is used again.
+#[derive(Debug, Default)]
+pub struct WaitForAll {
+    /// The set; what was posted with it comes after these.
+    pub activities: ActivitySet,
+    /// How many of the first of them are over so far is written there, for those who look.
+    pub over: Arc<AtomicU32>,
+    /// What came of each, in their order, once all are over.
+    pub results: Vec<Result<Option<Payload>, Failure>>,
+}
+
 /// A request of an actor. It blocks until it is answered.
 #[derive(Debug)]
 pub enum Simcall {
@@ -232,12 +243,7 @@ pub enum Simcall {
     },
     /// Completes all of a set, and of what was posted with it ([`Post::Recv`]), one after the other in one trip; the kernel
     /// forgets them. For drivers that take posts: others are asked for one after the other. Answer: [`Answer::All`].
-    WaitAll {
-        /// The set; what was posted with it comes after these.
-        activities: ActivitySet,
-        /// How many of the first of them are over so far is written there, for those who look.
-        over: Arc<AtomicU32>,
-    },
+    WaitAll(Box<WaitForAll>),
     /// Asks whether one of a set is over, without blocking. Answer: [`Answer::Completed`], [`Answer::Failed`] or
     /// [`Answer::Nothing`].
     TestAny {
@@ -479,8 +485,8 @@ pub enum Answer {
         /// Why.
         failure: Failure,
     },
-    /// All of the activities are over: what came of each, in their order.
-    All(Box<[Result<Option<Payload>, Failure>]>),
+    /// All of the activities are over.
+    All(Box<WaitForAll>),
     /// None of the activities is over.
     Nothing,
     /// The actor that was created.

@@ -24,7 +24,6 @@ use crate::hostfile;
 use crate::os;
 use crate::progress::Progress;
 use crate::rank::{Rank, Stage};
-use crate::spare::Spare;
 use crate::spawning::Spawner;
 use crate::started::Started;
 use crate::toolchain::Files;
@@ -272,7 +271,6 @@ impl Launch {
             replay,
             samples: Mutex::default(),
             shared_memory: Mutex::default(),
-            spare: Spare::default(),
         });
         let exports = exports(self.explored.is_some())?;
         let personality: Arc<dyn Personality> = Arc::new(Mpi { world: Arc::clone(&world), exports });

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, fail};
 use crate::message::{Content, Data};
 use crate::rank::Rank;
 use crate::request::{Landing, gone};
-use crate::spare::Spare;
+use crate::spare;
 
 /// The largest tag.
 pub const TAG_MAX: i32 = i32::MAX;
@@ -109,8 +109,6 @@ pub enum Begun {
     Known(ActivityId),
     /// It is left to the driver, for the request that is kept next.
     Left,
-    /// It is from nobody.
-    Nobody,
 }
 
 /// How a send is made.
@@ -153,8 +151,12 @@ impl Outgoing {
     }
 
     /// The data, without gaps, in memory that is kept for them.
-    pub fn data(&self, spare: &Spare) -> Data {
-        let mut data = spare.data(self.bytes());
+    pub fn data(&self) -> Data {
+        self.packed_into(spare::data(self.bytes()))
+    }
+
+    /// The same, in this memory.
+    pub fn packed_into(&self, mut data: Data) -> Data {
         // SAFETY: the program says that so many elements lie there.
         unsafe { self.datatype.pack(self.buffer, self.count, &mut data) };
         data
@@ -174,7 +176,7 @@ impl Rank {
             self.check_uses(|| send.uses());
         }
         // It is the receiver's in the end.
-        let (data, mode) = (self.for_others(|| send.data(&self.world.spare)), send.mode);
+        let (data, mode) = (self.for_others(|| send.data()), send.mode);
         self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(
             &send.comm,
@@ -197,7 +199,7 @@ impl Rank {
             return Ok(());
         }
         self.check_uses(|| send.uses());
-        let data = self.for_others(|| send.data(&self.world.spare));
+        let data = self.for_others(|| send.data());
         let (mode, wait, manner) = (send.mode, Follow::Wait(None), Manner::Blocking);
         self.sending.replace(self.sent_as(send.count, &send.datatype));
         self.send_data(&send.comm, Context::User, send.destination, send.tag, data, mode, manner, wait)?;
@@ -251,7 +253,7 @@ impl Rank {
             bytes: bytes as f64 + HEADER,
             rate: None,
             envelope,
-            payload: Some(self.for_others(|| self.world.spare.boxed(content))),
+            payload: Some(self.for_others(|| spare::boxed(content))),
         };
         if mode == Mode::Buffered {
             // Nobody waits for it but whoever wants the buffer back.
@@ -327,17 +329,11 @@ impl Rank {
     }
 
     /// Begins a receive of the program, for a request.
-    ///
-    /// # Errors
-    /// If there is no such rank.
-    pub fn begin_receive(&self, comm: &Communicator, source: i32, tag: i32) -> Result<Begun> {
-        let Some(criteria) = self.criteria(comm, Context::User, source, tag)? else {
-            return Ok(Begun::Nobody);
-        };
+    pub fn begin_receive(&self, criteria: Criteria) -> Begun {
         let request = RecvRequest { mailbox: mailbox(self.process), rate: None, criteria };
         match self.leave_receive(request) {
-            None => Ok(Begun::Left),
-            Some(request) => Ok(Begun::Known(self.ask_receive(request))),
+            None => Begun::Left,
+            Some(request) => Begun::Known(self.ask_receive(request)),
         }
     }
 
@@ -410,7 +406,7 @@ impl Rank {
         landing: &Landing,
     ) -> std::result::Result<Status, (Error, Status)> {
         let outcome = landing.put(&content);
-        self.for_others(|| self.world.spare.keep(content));
+        self.for_others(|| spare::keep(content));
         outcome
     }
 

@@ -9,8 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use simurgh_kernel::ids::ActivityId;
-use simurgh_kernel::simcall::{ActivitySet, Answer, RecvRequest, Simcall};
+use simurgh_kernel::simcall::{Answer, RecvRequest, Simcall, WaitForAll};
 
 use crate::os;
 use crate::rank::Rank;
@@ -25,12 +24,14 @@ pub struct Posting {
     all: RefCell<Vec<Rc<Pending>>>,
     /// How many of these are over.
     over: Arc<AtomicU32>,
+    /// The memory of the last wait for all.
+    wait: RefCell<Option<Box<WaitForAll>>>,
 }
 
 impl Posting {
     /// Nothing yet. `over` outlives the process.
     pub fn new(over: Arc<AtomicU32>) -> Self {
-        Self { untold: RefCell::default(), all: RefCell::default(), over }
+        Self { untold: RefCell::default(), all: RefCell::default(), over, wait: RefCell::default() }
     }
 
     /// The one that it waits for now, if it waits for all of several.
@@ -87,35 +88,34 @@ impl Rank {
             requests.iter().for_each(|(_, request)| self.wait_for(request));
             return;
         }
-        let Posting { untold, all, over } = &self.posting;
-        let known: ActivitySet = {
+        let Posting { untold, all, over, wait } = &self.posting;
+        let mut wanted = wait.take().unwrap_or_else(|| {
+            self.for_others(|| Box::new(WaitForAll { over: Arc::clone(over), ..WaitForAll::default() }))
+        });
+        {
             let mut all = all.borrow_mut();
-            let known = requests.iter().filter_map(|(_, request)| Some((request, request.only_activity()?)));
-            let known: Vec<ActivityId> = known
-                .map(|(request, activity)| {
-                    all.push(Rc::clone(request));
-                    activity
-                })
-                .collect();
-            all.append(&mut untold.borrow_mut());
             // What was left is added to it.
-            self.for_others(|| {
-                let mut set = ActivitySet::with_capacity(all.len());
-                set.extend_from_slice(&known);
-                set
-            })
-        };
-        let over = Arc::clone(over);
-        let Answer::All(results) = self.ask(Simcall::WaitAll { activities: known, over }) else {
+            self.for_others(|| wanted.activities.reserve(requests.len()));
+            for (_, request) in requests {
+                if let Some(activity) = request.only_activity() {
+                    all.push(Rc::clone(request));
+                    wanted.activities.push(activity);
+                }
+            }
+            all.append(&mut untold.borrow_mut());
+        }
+        let Answer::All(mut wanted) = self.ask(Simcall::WaitAll(wanted)) else {
             unreachable!("a wait for all is answered by what came of all")
         };
         let mut waited = std::mem::take(&mut *all.borrow_mut());
-        assert_eq!(results.len(), waited.len(), "all that was waited for is over");
-        for (request, result) in waited.iter().zip(results) {
+        assert_eq!(wanted.results.len(), waited.len(), "all that was waited for is over");
+        for (request, result) in waited.iter().zip(wanted.results.drain(..)) {
             request.is_over(self, result);
         }
         waited.clear();
         *all.borrow_mut() = waited;
+        wanted.activities.clear();
+        *wait.borrow_mut() = Some(wanted);
     }
 
     /// Whether these can be waited for in one trip, and are worth it: nothing has to be done before all of them are over, and

@@ -36,7 +36,7 @@ use crate::os;
 use crate::p2p::Found;
 use crate::posting::Posting;
 use crate::progress::{self, Vain};
-use crate::request::Pending;
+use crate::request::{Pending, Spares};
 use crate::sampling::Sampling;
 use crate::session::OpenSession;
 use crate::tools::Tools;
@@ -97,8 +97,8 @@ pub struct Rank {
     pub clock: Clock,
     /// How often in a row it has read the clock.
     pub clock_reads: Cell<u32>,
-    /// How often it called what, and how long that took in all; a program calls few of all procedures.
-    pub called: RefCell<Vec<(Procedure, u64, f64)>>,
+    /// How often it called what, and how long that took in all.
+    pub called: RefCell<Called>,
     /// What it leaves behind for those who look at the run.
     pub tracks: Tracks,
     /// What it does, as a trace, where that is wanted.
@@ -143,6 +143,10 @@ pub struct Rank {
     pub sessions: RefCell<Table<Rc<OpenSession>>>,
     /// Requests that are not completed.
     pub requests: RefCell<Table<Rc<Pending>>>,
+    /// Requests that are over, for those that begin.
+    pub spares: Spares,
+    /// Those that a call has in its hands, between two calls: none.
+    pub in_hand: RefCell<Vec<(usize, Rc<Pending>)>>,
     /// Requests that were freed while they were under way.
     pub orphans: RefCell<Vec<Rc<Pending>>>,
     /// Messages of buffered sends.
@@ -173,6 +177,41 @@ pub struct Rank {
     pub predefined_attributes: attributes::Predefined,
     /// What is true and false in Fortran, as the program says.
     pub booleans: RefCell<Option<Booleans>>,
+}
+
+/// How often a process called what, and how long that took in all; a program calls few of all procedures.
+#[derive(Debug, Default)]
+pub struct Called {
+    all: Vec<(Procedure, u64, f64)>,
+    /// Where to look first, by the last bits of a procedure.
+    likely: [u8; 16],
+}
+
+impl Called {
+    #[inline]
+    fn counts(&mut self, procedure: Procedure, seconds: f64) {
+        let Self { all, likely } = self;
+        let likely = &mut likely[procedure as usize % 16];
+        let place = match all.get(usize::from(*likely)) {
+            Some((other, ..)) if *other == procedure => usize::from(*likely),
+            _ => {
+                let place = all.iter().position(|(other, ..)| *other == procedure).unwrap_or(all.len());
+                *likely = u8::try_from(place).unwrap_or(0);
+                place
+            }
+        };
+        if place == all.len() {
+            all.push((procedure, 0, 0.0));
+        }
+        let (_, count, time) = &mut all[place];
+        *count += 1;
+        *time += seconds;
+    }
+
+    /// All of them: the procedure, how often, and how long, seconds.
+    pub fn iter(&self) -> impl Iterator<Item = &(Procedure, u64, f64)> {
+        self.all.iter()
+    }
 }
 
 /// Whether what is asked may be answered in several ways, by what others do first. Sends, receives from a process that is named, and
@@ -256,6 +295,8 @@ impl Rank {
             messages: RefCell::new(Table::new(Kind::Message)),
             sessions: RefCell::new(Table::new(Kind::Session)),
             requests: RefCell::new(Table::new(Kind::Request)),
+            spares: Spares::default(),
+            in_hand: RefCell::default(),
             orphans: RefCell::default(),
             buffered: Buffered::default(),
             fortran: crate::fortran::State::default(),
@@ -307,14 +348,7 @@ impl Rank {
     pub fn has_called(&self, procedure: Procedure, from: f64, to: f64) {
         let seconds = to - from;
         self.was_in(Some(procedure), from, to);
-        let mut called = self.called.borrow_mut();
-        match called.iter_mut().find(|(other, ..)| *other == procedure) {
-            Some((_, count, time)) => {
-                *count += 1;
-                *time += seconds;
-            }
-            None => called.push((procedure, 1, seconds)),
-        }
+        self.called.borrow_mut().counts(procedure, seconds);
     }
 
     /// Sends what nobody waits for.
@@ -414,9 +448,9 @@ impl Rank {
     }
 
     /// Keeps a request that is under way, and gives its handle.
-    pub fn keep(&self, request: Pending) -> Request {
+    pub fn keep(&self, request: impl Into<Rc<Pending>>) -> Request {
+        let request = request.into();
         self.has_begun(&request);
-        let request = Rc::new(request);
         if request.is_untold() {
             self.is_left(Rc::clone(&request));
         }

@@ -204,11 +204,20 @@ impl Pending {
         }
     }
 
-    /// One that waits for a receive that was left ([`Rank::leave_receive`]).
-    pub fn untold(landing: Landing, comm: Rc<Communicator>) -> Self {
-        let request = Self::new([], Work::Receive(landing), Some(comm));
-        request.untold.set(true);
-        request
+    /// Lets go of all that it was, so that its memory can be another's.
+    fn is_forgotten(&mut self) {
+        let Self { activities, work, persistent, found, open, untold, active, was_started, .. } = self;
+        activities.get_mut().clear();
+        *work.get_mut() = Work::Nothing;
+        *persistent = None;
+        found.get_mut().clear();
+        (*open.get_mut(), *untold.get_mut()) = (false, false);
+        (*active.get_mut(), *was_started.get_mut()) = (true, true);
+        let Self { posted, owns, was_seen, outcome, comm, begun, cancelled, detached, .. } = self;
+        (*posted.get_mut(), *owns.get_mut(), *was_seen.get_mut()) = (0, 0, false);
+        *outcome.get_mut() = Ok(Status::empty());
+        *comm = None;
+        (*begun.get_mut(), *cancelled.get_mut(), *detached.get_mut()) = (None, false, None);
     }
 
     /// One that is complete.
@@ -433,6 +442,61 @@ impl Pending {
                 }
             }
             Err(error) => *self.outcome.borrow_mut() = Err(Box::new((error, Status::empty()))),
+        }
+    }
+}
+
+/// Requests that are over, kept for those that begin: programs make two for each message.
+#[derive(Debug, Default)]
+pub struct Spares(RefCell<Vec<Rc<Pending>>>);
+
+impl Spares {
+    /// So many are kept.
+    const MOST: usize = 64;
+
+    /// One that waits for this, if for anything.
+    #[inline]
+    pub fn request(
+        &self,
+        activity: Option<ActivityId>,
+        work: Work,
+        comm: Option<Rc<Communicator>>,
+    ) -> Rc<Pending> {
+        let Some(mut spare) = self.0.borrow_mut().pop() else {
+            return Rc::new(Pending::new(activity, work, comm));
+        };
+        let request = Rc::get_mut(&mut spare).expect("what is kept is nobody's");
+        request.activities.get_mut().extend(activity.map(|activity| (activity, 0)));
+        *request.work.get_mut() = work;
+        request.comm = comm;
+        spare
+    }
+
+    /// One that waits for a receive that was left ([`Rank::leave_receive`]).
+    #[inline]
+    pub fn untold(&self, landing: Landing, comm: Rc<Communicator>) -> Rc<Pending> {
+        let request = self.request(None, Work::Receive(landing), Some(comm));
+        request.untold.set(true);
+        request
+    }
+
+    /// One that is complete.
+    #[inline]
+    pub fn complete(&self, status: Status, comm: Option<Rc<Communicator>>) -> Rc<Pending> {
+        let request = self.request(None, Work::Nothing, comm);
+        *request.outcome.borrow_mut() = Ok(status);
+        request
+    }
+
+    /// Nobody here needs it any more.
+    #[inline]
+    pub fn keep(&self, mut request: Rc<Pending>) {
+        if let Some(kept) = Rc::get_mut(&mut request) {
+            let mut all = self.0.borrow_mut();
+            if all.len() < Self::MOST {
+                kept.is_forgotten();
+                all.push(request);
+            }
         }
     }
 }

@@ -15,7 +15,6 @@ use simurgh_models::{Config, Models};
 use simurgh_platform::{HostId, Platform};
 
 use crate::collectives::Selection;
-use crate::spare::Spare;
 use crate::world::{Costs, Polls, World};
 
 /// What a thread asks next, or how it ended.
@@ -178,7 +177,6 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         replay: None,
         samples: Mutex::default(),
         shared_memory: Mutex::default(),
-        spare: Spare::default(),
     })
 }
 

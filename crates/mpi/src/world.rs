@@ -12,7 +12,6 @@ use crate::compute::Compute;
 use crate::progress::Progress;
 use crate::sampling::Samples;
 use crate::shared_memory::SharedMemory;
-use crate::spare::Spare;
 use crate::started::Started;
 use crate::traces::play::Replay;
 use crate::tracks::Wanted;
@@ -82,8 +81,6 @@ pub struct World {
     pub samples: Mutex<Samples>,
     /// Memory that processes share.
     pub shared_memory: Mutex<SharedMemory>,
-    /// Memory of messages that were received.
-    pub spare: Spare,
 }
 
 /// Where what programs print goes.

@@ -1,14 +1,14 @@
 //! What the kernel keeps of an actor, and what actors wait for.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use simurgh_models::SimTime;
 use simurgh_platform::HostId;
 
 use super::queue::WaitQueue;
 use crate::ids::{ActivityId, ActorId, BarrierId, ConditionId, MutexId, SemaphoreId};
-use crate::simcall::{ActivitySet, Answer, OnTimeout};
+use crate::simcall::{ActivitySet, Answer, OnTimeout, WaitForAll};
 
 /// What an actor waits for.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +23,7 @@ pub(super) enum Waiting {
     /// One of several activities, or of none.
     Several(Box<Several>),
     /// All of several activities.
-    All(Box<All>),
+    All(All),
     Sleep,
     Mutex(MutexId),
     Semaphore(SemaphoreId),
@@ -46,24 +46,31 @@ pub(super) struct Several {
     pub(super) release: bool,
 }
 
-/// A wait for all of several activities, one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct All {
-    pub(super) set: ActivitySet,
-    /// How many of the first of them are over.
-    pub(super) over: Arc<AtomicU32>,
-}
+/// A wait for all of several activities, one after the other; nothing came of them yet.
+#[derive(Debug)]
+pub(super) struct All(pub(super) Box<WaitForAll>);
 
 impl All {
     /// The one that it waits for now.
     pub(super) fn present(&self) -> ActivityId {
-        self.set[self.over.load(Ordering::Relaxed) as usize]
+        self.0.activities[self.0.over.load(Ordering::Relaxed) as usize]
+    }
+}
+
+impl Clone for All {
+    fn clone(&self) -> Self {
+        let WaitForAll { activities, over, .. } = &*self.0;
+        All(Box::new(WaitForAll {
+            activities: activities.clone(),
+            over: Arc::clone(over),
+            results: Vec::new(),
+        }))
     }
 }
 
 impl PartialEq for All {
     fn eq(&self, other: &Self) -> bool {
-        self.set == other.set && Arc::ptr_eq(&self.over, &other.over)
+        self.0.activities == other.0.activities && Arc::ptr_eq(&self.0.over, &other.0.over)
     }
 }
 
@@ -73,7 +80,7 @@ impl Waiting {
         match self {
             Waiting::One { id, .. } => std::slice::from_ref(id),
             Waiting::Several(several) => &several.set,
-            Waiting::All(all) => &all.set,
+            Waiting::All(all) => &all.0.activities,
             _ => &[],
         }
     }

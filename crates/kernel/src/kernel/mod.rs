@@ -373,7 +373,7 @@ impl<K: Default> Kernel<K> {
             Simcall::WaitAny { activities, timeout, on_timeout, release } => {
                 self.wait_any(actor, activities, timeout, on_timeout, release)
             }
-            Simcall::WaitAll { activities, over } => self.wait_all(actor, activities, over),
+            Simcall::WaitAll(all) => self.wait_all(actor, all),
             Simcall::TestAny { activities } => self.test_any(actor, &activities),
             Simcall::Execute(request, follow) => self.execute(actor, &request, follow),
             Simcall::Access(what, follow) => self.access(actor, what, follow),

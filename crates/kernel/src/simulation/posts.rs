@@ -33,8 +33,8 @@ impl Simulation {
 
     /// What an actor receives by what it has left: either it waits for all of it now, or it is told when it runs again.
     fn tell_received(&mut self, actor: ActorId, port: &mut Port) {
-        if let Some(Simcall::WaitAll { activities, .. }) = &mut port.simcall {
-            activities.extend(port.received.drain(..));
+        if let Some(Simcall::WaitAll(all)) = &mut port.simcall {
+            all.activities.extend(port.received.drain(..));
         } else if self.kernel.is_alive(actor) {
             let rare = self.kernel.kept_mut(actor).rare.get_or_insert_default();
             std::mem::swap(&mut rare.received, &mut port.received);
@@ -56,6 +56,7 @@ mod tests {
     use crate::ids::{ActivityId, MailboxId};
     use crate::simcall::{
         ActivitySet, Criteria, Envelope, Failure, OnTimeout, RecvRequest, SendRequest, SpawnRequest,
+        WaitForAll,
     };
 
     fn leave_receive(tag: i32) {
@@ -124,7 +125,7 @@ mod tests {
             message.map_or_else(|failure| failure.to_string(), |message| message.to_string())
         };
         match answer {
-            Answer::All(results) => results.into_vec().into_iter().map(message).collect::<Vec<_>>().join(" "),
+            Answer::All(all) => all.results.into_iter().map(message).collect::<Vec<_>>().join(" "),
             other => message(other.into_over().unwrap().1),
         }
     }
@@ -166,12 +167,12 @@ mod tests {
             leave_receive(1);
             leave_receive(2);
             leave_receive(3);
-            let wait = Simcall::WaitAll { activities: ActivitySet::new(), over: waits };
+            let wait = Simcall::WaitAll(Box::new(WaitForAll { over: waits, ..WaitForAll::default() }));
             let answer = in_words(call(wait).await);
             seen.lock().unwrap().push(answer);
             let last = date();
             assert!(last > 3.0, "{last}");
-            let nothing = Simcall::WaitAll { activities: ActivitySet::new(), over: Arc::default() };
+            let nothing = Simcall::WaitAll(Box::default());
             assert_eq!(in_words(call(nothing).await), "");
             assert_eq!(date(), last);
         };
@@ -194,7 +195,7 @@ mod tests {
         let receiver = |_: Arc<Mutex<Vec<String>>>| async move {
             leave_receive(1);
             leave_receive(2);
-            call(Simcall::WaitAll { activities: ActivitySet::new(), over: Arc::default() }).await;
+            call(Simcall::WaitAll(Box::default())).await;
             unreachable!("it is ended before");
         };
         let sender = |_: Arc<AtomicU32>| async move {

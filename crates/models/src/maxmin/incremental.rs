@@ -12,14 +12,11 @@
 //!   looked at; a variable that has only such constraints gets its bound.
 //! - A constraint that was far from full, and that nobody came to, joins nobody either (it is *quiet*): what it has left is kept up to
 //!   date, and if it comes out nearly full, the solution goes on from there with it.
-//! - The constraint that is full next is found by a heap, whose keys may be out of date: shares only grow while
-//!   variables are fixed (up to rounding), so a key is checked when it comes to the top.
+//! - The constraint that is full next is found by its share (`by_share.rs`), which may be out of date: shares only grow while
+//!   variables are fixed (up to rounding), so one is checked when it comes to the top.
 //! - The maximum of a fat pipe is computed again only when it comes to the top.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-
+use super::by_share::{ByShare, Top};
 use super::few::{self, MANY, is_one_of_few};
 use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable, Work};
 use super::{ConstraintId, System, VariableId, pool};
@@ -40,47 +37,21 @@ pub(super) struct Scratch {
     /// Of those users of a constraint that are to be solved: the constraint of the only other element, or [`NONE`]; where the
     /// elements begin.
     others: Vec<(u32, u32)>,
-    heap: Vec<Reverse<Key>>,
+    shares: ByShare,
     full: Vec<u32>,
     /// The seats of a full constraint that are open; or the elements, where it has few users.
     pub(super) unfixed: Vec<u32>,
-}
-
-/// A constraint by what it leaves for a penalty of 1.
-#[derive(Copy, Clone, Debug)]
-struct Key {
-    share: f64,
-    constraint: u32,
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> Ordering {
-        self.share.total_cmp(&other.share).then(self.constraint.cmp(&other.constraint))
-    }
 }
 
 /// Gives a value to every active variable that is reachable from a changed constraint.
 pub(super) fn solve(system: &mut System) {
     let mut scratch = std::mem::take(&mut system.scratch);
     reach(system, &mut scratch);
-    let mut heap = BinaryHeap::from(std::mem::take(&mut scratch.heap));
-    // Once all are fixed, the constraints still in the heap have nobody to fix: they need not be taken out in order.
+    let mut shares = std::mem::take(&mut scratch.shares);
+    shares.begin();
+    // Once all are fixed, the constraints that are left have nobody to fix: they need not be taken out in order.
     while scratch.open > 0
-        && let Some(least) = pop_full(system, &mut heap, &mut scratch.full)
+        && let Some(least) = pop_full(system, &mut shares, &mut scratch.full)
     {
         let lowest = lowest_bound(system, &scratch.full, least);
         for position in 0..scratch.full.len() {
@@ -99,11 +70,11 @@ pub(super) fn solve(system: &mut System) {
         for &constraint in &scratch.full {
             // Bounds may have left some variables for later.
             if !system.works[constraint as usize].gone {
-                push(system, &mut heap, constraint);
+                shares.push(share_of(system, constraint), constraint);
             }
         }
     }
-    scratch.heap = heap.into_vec();
+    scratch.shares = shares;
     settle_the_unfixed(system, &mut scratch);
     give_rosters_back(system, &scratch);
     let stirred = std::mem::take(&mut scratch.stirred);
@@ -163,17 +134,15 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
     if scratch.reached.len() < system.variables.len() {
         scratch.reached.resize(system.variables.len(), 0);
     }
-    scratch.heap.clear();
+    scratch.shares.clear();
     scratch.open = 0;
     let mut next = scratch.start;
     while next < system.touched.len() {
         let id = system.touched[next];
         next += 1;
         visit_constraint(system, id.0, scratch);
-        let work = &system.works[id.index()];
-        if !work.gone {
-            let share = work.remaining / work.usage;
-            scratch.heap.push(Reverse(Key { share, constraint: id.0 }));
+        if !system.works[id.index()].gone {
+            scratch.shares.add(share_of(system, id.0), id.0);
         }
     }
 }
@@ -395,41 +364,38 @@ fn join_in(
     }
 }
 
-/// Takes from the heap all the constraints that leave exactly the least; what they leave is the answer.
-fn pop_full(system: &mut System, heap: &mut BinaryHeap<Reverse<Key>>, full: &mut Vec<u32>) -> Option<f64> {
+/// Takes out all the constraints that leave exactly the least; what they leave is the answer.
+fn pop_full(system: &mut System, shares: &mut ByShare, full: &mut Vec<u32>) -> Option<f64> {
     full.clear();
     let mut least = None;
-    while let Some(mut top) = heap.peek_mut() {
-        let Key { share, constraint } = top.0;
+    shares.look(|share, constraint| {
         if least.is_some_and(|least| share > least) {
-            break;
+            return Top::Enough;
         }
         refresh(system, constraint);
         let state = &system.works[constraint as usize];
         if state.gone {
-            PeekMut::pop(top);
-            continue;
+            return Top::Out;
         }
         let present = state.remaining / state.usage;
         if present > share {
-            top.0.share = present;
-            continue;
+            return Top::Later(present);
         }
-        if least.is_none_or(|least| present == least) {
-            least = Some(present);
-            full.push(constraint);
-            PeekMut::pop(top);
-        } else {
+        if least.is_some_and(|least| present != least) {
             // Rounding made its share shrink: it comes next.
-            break;
+            return Top::Enough;
         }
-    }
+        least = Some(present);
+        full.push(constraint);
+        Top::Taken
+    });
     least
 }
 
-fn push(system: &System, heap: &mut BinaryHeap<Reverse<Key>>, constraint: u32) {
+/// What a constraint leaves for a penalty of 1.
+fn share_of(system: &System, constraint: u32) -> f64 {
     let state = &system.works[constraint as usize];
-    heap.push(Reverse(Key { share: state.remaining / state.usage, constraint }));
+    state.remaining / state.usage
 }
 
 /// Computes the maximum of a fat pipe again, if variables of it were fixed since.

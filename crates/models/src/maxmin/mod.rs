@@ -9,7 +9,7 @@
 //! 1. `mod.rs`: the [`System`], how it is changed and read;
 //! 2. `obvious.rs`: a fresh solution of everything, in a screenful;
 //! 3. `incremental.rs`: only what is reachable from a change;
-//! 4. `few.rs`: the constraints of few users in it;
+//! 4. `few.rs`: the constraints of few users in it; `by_share.rs`: which of them is full next;
 //! 5. `single_user.rs`: a variable that shares nothing;
 //! 6. `reservation.rs`: one that shares nothing, and so needs no variable;
 //! 7. `pool.rs`: those who share one full constraint and nothing else;
@@ -18,6 +18,7 @@
 //! 10. `storage.rs`: lists in flat arrays.
 
 mod bottleneck;
+mod by_share;
 mod few;
 mod incremental;
 mod obvious;
@@ -182,10 +183,10 @@ impl System {
 
     /// Forgets a variable. Its slots go to those that wait for them.
     pub fn remove_variable(&mut self, id: VariableId) {
-        let Variable { state, pool, .. } = self.variables[id.index()];
-        let is_out = state == State::Active && pool == NONE && self.leave_single_user(id.0);
-        if !is_out {
-            self.deactivate(id.0);
+        let Variable { state, pool, home, .. } = self.variables[id.index()];
+        let may_be_alone = state == State::Active && pool == NONE && home == NONE;
+        if !(may_be_alone && self.leave_single_user(id.0)) {
+            self.deactivate_unless(may_be_alone, id.0);
             self.leave_idle(id.0);
         }
         let variable = &mut self.variables[id.index()];
@@ -244,8 +245,10 @@ impl System {
             if self.settle_single_user(id.0) {
                 self.leave_idle(id.0);
                 self.variables[id.index()].state = State::Active;
-                return;
+            } else {
+                self.share_or_stage(id.0);
             }
+            return;
         }
         self.set_penalty(id, penalty);
     }
@@ -272,6 +275,18 @@ impl System {
                 let may_start = self.has_all_slots(id.0);
                 self.activate_or_stage(id.0, may_start);
             }
+        }
+    }
+
+    /// An idle variable that has a penalty now, and is not alone, becomes active, or waits for slots.
+    fn share_or_stage(&mut self, index: u32) {
+        match self.has_all_slots(index) {
+            true => {
+                self.leave_idle(index);
+                self.variables[index as usize].state = State::Active;
+                self.share(index);
+            }
+            false => self.activate_or_stage(index, false),
         }
     }
 
@@ -628,6 +643,9 @@ impl System {
 
     /// Whether there is a slot wherever it would take one: all that is asked of a variable created with a penalty.
     fn has_own_slots(&self, index: u32) -> bool {
+        if !self.limited {
+            return true;
+        }
         let Variable { first, count, .. } = self.variables[index as usize];
         (first..first + count).all(|element| !self.elements.takes_slot(element) || self.has_slot(element))
     }
@@ -635,6 +653,9 @@ impl System {
     /// Whether there is a slot on each of its constraints, even where it would take none: acknowledgements wait
     /// for a full link too.
     fn has_all_slots(&self, index: u32) -> bool {
+        if !self.limited {
+            return true;
+        }
         let Variable { first, count, .. } = self.variables[index as usize];
         (first..first + count).all(|element| self.has_slot(element))
     }
@@ -648,17 +669,22 @@ impl System {
         self.unlink_staged(index);
         self.leave_idle(index);
         self.variables[index as usize].state = State::Active;
-        if self.settle_single_user(index) {
-            return;
+        if !self.settle_single_user(index) {
+            self.share(index);
         }
+    }
+
+    /// A variable that is active from now on joins those that use its constraints.
+    fn share(&mut self, index: u32) {
         let pool = if self.pools.count > 0 { self.make_way(index) } else { None };
         let Variable { first, count, bound, .. } = self.variables[index as usize];
         for element in first..first + count {
-            let constraint = &mut self.constraints[self.elements.constraint(element) as usize];
+            let &Element { weight, constraint: number, .. } = self.elements.at(element);
+            let constraint = &mut self.constraints[number as usize];
             self.elements.push_back(&mut constraint.active, element);
-            self.owners[self.elements.constraint(element) as usize] = VARIABLES;
-            constraint.add_demand(self.elements.weight(element), bound);
-            constraint.slots_taken += u32::from(self.elements.takes_slot(element));
+            self.owners[number as usize] = VARIABLES;
+            constraint.add_demand(weight, bound);
+            constraint.slots_taken += u32::from(weight >= 1.0);
         }
         match pool {
             Some(pool) => self.take_in(index, pool),
@@ -679,6 +705,11 @@ impl System {
     }
 
     fn deactivate(&mut self, index: u32) {
+        self.deactivate_unless(false, index);
+    }
+
+    /// The same; of one that shares it may be known already.
+    fn deactivate_unless(&mut self, shares: bool, index: u32) {
         self.unlink_staged(index);
         let variable = &mut self.variables[index as usize];
         let Variable { first, count, state, bound, .. } = *variable;
@@ -698,15 +729,19 @@ impl System {
         if self.variables[index as usize].pool != NONE {
             return self.let_go(index);
         }
-        if self.leave_single_user(index) {
+        if !shares && self.leave_single_user(index) {
             return;
         }
         self.threshold = self.threshold.min(level);
+        let limited = self.limited;
         for element in first..first + count {
-            let number = self.elements.constraint(element);
+            let &Element { weight, constraint: number, .. } = self.elements.at(element);
             let constraint = &mut self.constraints[number as usize];
             self.elements.unlink(&mut constraint.active, element);
-            constraint.remove_demand(self.elements.weight(element), bound);
+            constraint.remove_demand(weight, bound);
+            if !limited {
+                constraint.slots_taken -= u32::from(weight >= 1.0);
+            }
             if constraint.active.head == NONE {
                 constraint.demand = 0.0;
             }
@@ -714,6 +749,9 @@ impl System {
                 self.empty_seat(element);
             }
             self.soil(number);
+        }
+        if !limited {
+            return;
         }
         // Constraint by constraint, so that its first constraints may go to one that does not need the others
         // before an older one can have them all. The reference does so.

@@ -15,10 +15,11 @@ use crate::verify::Used;
 /// Begins a send.
 fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
     let comm = Some(Rc::clone(&send.comm));
-    let pending = match me.post_send(send, Manner::Immediate)? {
-        Posted::Done => Pending::complete(Status::empty(), comm),
-        Posted::UnderWay(activity) => Pending::new([activity], Work::Nothing, comm),
+    let activity = match me.post_send(send, Manner::Immediate)? {
+        Posted::Done => None,
+        Posted::UnderWay(activity) => Some(activity),
     };
+    let pending = me.spares.request(activity, Work::Nothing, comm);
     if send.destination != crate::abi::PROC_NULL {
         let sent = me.moment_of_send();
         me.owns(&pending, || send.uses());
@@ -31,22 +32,23 @@ fn begin_send(me: &Rank, send: &Outgoing, request: *mut Request) -> Result {
 }
 
 /// Begins a receive.
-fn post(me: &Rank, receive: &Incoming) -> Result<Pending> {
-    let Incoming { landing, source, tag, comm } = receive;
-    let found =
-        me.criteria(comm, Context::User, *source, *tag)?.and_then(|criteria| me.takes_found(&criteria));
-    if let Some(content) = found {
-        let pending = Pending::new([], Work::Receive(landing.clone()), Some(Rc::clone(comm)));
+fn post(me: &Rank, receive: Incoming) -> Result<Rc<Pending>> {
+    let Some(criteria) = me.criteria(&receive.comm, Context::User, receive.source, receive.tag)? else {
+        return Ok(me.spares.complete(Status::of_nobody(), Some(receive.comm)));
+    };
+    if let Some(content) = me.takes_found(&criteria) {
+        let pending = me.spares.request(None, Work::Receive(receive.landing), Some(receive.comm));
         pending.has_come(me, content);
         return Ok(pending);
     }
-    let (begun, comm) = (me.begin_receive(comm, *source, *tag)?, Rc::clone(comm));
-    let pending = match begun {
-        Begun::Known(activity) => Pending::new([activity], Work::Receive(landing.clone()), Some(comm)),
-        Begun::Left => Pending::untold(landing.clone(), comm),
-        Begun::Nobody => return Ok(Pending::complete(Status::of_nobody(), Some(comm))),
+    // What it owns is asked for only where mistakes are looked for.
+    let uses = me.world.explored.then(|| receive.uses());
+    let Incoming { landing, comm, .. } = receive;
+    let pending = match me.begin_receive(criteria) {
+        Begun::Known(activity) => me.spares.request(Some(activity), Work::Receive(landing), Some(comm)),
+        Begun::Left => me.spares.untold(landing, comm),
     };
-    me.owns(&pending, || receive.uses());
+    me.owns(&pending, || uses.unwrap_or_default());
     Ok(pending)
 }
 
@@ -117,7 +119,7 @@ pub fn irecv(
     comm: Comm,
     request: *mut Request,
 ) -> Result {
-    let pending = post(me, &incoming(me, buf, count, datatype, source, tag, comm)?)?;
+    let pending = post(me, incoming(me, buf, count, datatype, source, tag, comm)?)?;
     // SAFETY: the program wants the request there.
     unsafe { request.write(me.keep(pending)) };
     Ok(())

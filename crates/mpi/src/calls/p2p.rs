@@ -6,10 +6,10 @@ use std::rc::Rc;
 use crate::abi::{self, Comm, Datatype, Status};
 use crate::datatype::Type;
 use crate::error::{Error, Result, fail};
+use crate::message::Data;
 use crate::p2p::{Context, Incoming, Manner, Mode, Outgoing, Posted, check_any_tag, check_tag};
 use crate::rank::Rank;
 use crate::request::{Landing, Pending, Work};
-use crate::spare::Spare;
 
 /// Elements of a program's memory: so many of a type, from an address on.
 #[derive(Clone, Debug)]
@@ -217,7 +217,7 @@ pub(super) fn exchange(
             tag: send.tag,
             waited: true,
             sent: me.sent_as(send.count, &send.datatype),
-            data: send.data(&Spare::default()),
+            data: send.packed_into(Data::with_capacity(send.bytes())),
         };
         me.check_types(&receive.landing, &content);
         return receive.landing.put(&content);

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use crate::abi::{self, Comm, Request, Status};
 use crate::error::{Error, On, Result, fail};
 use crate::p2p::{Begun, Context, Incoming, Manner, Posted};
@@ -60,14 +62,19 @@ impl Rank {
                 request.detached.set(self.detached.take());
             }
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
-                let criteria = self.criteria(comm, Context::User, *source, *tag)?;
-                if let Some(content) = criteria.and_then(|criteria| self.takes_found(&criteria)) {
+                let Some(criteria) = self.criteria(comm, Context::User, *source, *tag)? else {
+                    request.begins([], Work::Nothing, Status::of_nobody());
+                    self.owns(request, || receive.uses());
+                    self.has_begun(request);
+                    return Ok(());
+                };
+                if let Some(content) = self.takes_found(&criteria) {
                     request.begins([], Work::Receive(landing.clone()), Status::empty());
                     request.has_come(self, content);
                     self.has_begun(request);
                     return Ok(());
                 }
-                match self.begin_receive(comm, *source, *tag)? {
+                match self.begin_receive(criteria) {
                     Begun::Known(activity) => {
                         request.begins([activity], Work::Receive(landing.clone()), Status::empty());
                     }
@@ -75,7 +82,6 @@ impl Rank {
                         request.begins_untold(landing.clone());
                         self.is_left(Rc::clone(request));
                     }
-                    Begun::Nobody => request.begins([], Work::Nothing, Status::of_nobody()),
                 }
                 self.owns(request, || receive.uses());
             }
@@ -186,12 +192,16 @@ pub fn wait(me: &Rank, request: *mut Request, status: *mut Status) -> Result {
     let waited = [(0, found)];
     me.wait_for_all(&waited);
     let [(_, found)] = waited;
-    told(me, request, &found, status)
+    let outcome = told(me, request, &found, status);
+    me.spares.keep(found);
+    outcome
 }
 
-/// The requests of an array that are under way, by their places.
+/// The requests of an array that are under way, by their places. Whoever does not need them any more may [put](put_back) them back.
 fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<Pending>)>> {
-    let mut active = Vec::with_capacity(length(count)?);
+    let mut active = std::mem::take(&mut *me.in_hand.borrow_mut());
+    active.clear();
+    active.reserve(length(count)?);
     for index in 0..length(count)? {
         // SAFETY: the program gives so many.
         let found = me.request(unsafe { *array.add(index) })?;
@@ -202,6 +212,14 @@ fn active(me: &Rank, count: i32, array: *mut Request) -> Result<Vec<(usize, Rc<P
     }
     me.check_distinct(&active);
     Ok(active)
+}
+
+/// Requests that are complete, and the memory of their list, are kept for others.
+fn put_back(me: &Rank, mut requests: Vec<(usize, Rc<Pending>)>) {
+    for (_, request) in requests.drain(..) {
+        me.spares.keep(request);
+    }
+    *me.in_hand.borrow_mut() = requests;
 }
 
 /// The one of this place.
@@ -239,32 +257,28 @@ fn told_all(
     place_of: impl Fn(usize, usize) -> usize,
 ) -> Result {
     let mut wrong = None;
-    let is_wanted = !statuses.is_null();
-    let mut outcomes = Vec::with_capacity(if is_wanted { requests.len() } else { 0 });
-    for (index, request) in requests {
+    let mut codes = SmallVec::<[i32; 16]>::new();
+    for (number, (index, request)) in requests.iter().enumerate() {
         // SAFETY: there are so many requests.
         let outcome = me.complete(unsafe { array.add(*index) }, request);
-        if let Err((error, _)) = &outcome
-            && wrong.is_none()
-        {
-            wrong = Some((error.clone(), me.on(request)));
-        }
-        if is_wanted {
-            outcomes.push(outcome);
-        }
-    }
-    for (number, outcome) in outcomes.into_iter().enumerate() {
         let (status, code) = match outcome {
             Ok(status) => (status, abi::SUCCESS),
-            Err((error, status)) => (status, error.class),
-        };
-        // SAFETY: there is a status for each.
-        unsafe {
-            let place = statuses.add(place_of(number, requests[number].0));
-            status.write(place);
-            if wrong.is_some() {
-                (*place).error = code;
+            Err((error, status)) => {
+                let code = error.class;
+                wrong.get_or_insert_with(|| (error, me.on(request)));
+                (status, code)
             }
+        };
+        if !statuses.is_null() {
+            // SAFETY: there is a status for each.
+            unsafe { status.write(statuses.add(place_of(number, *index))) };
+            codes.push(code);
+        }
+    }
+    if wrong.is_some() {
+        for (number, code) in codes.into_iter().enumerate() {
+            // SAFETY: there is a status for each.
+            unsafe { (*statuses.add(place_of(number, requests[number].0))).error = code };
         }
     }
     match wrong {
@@ -297,7 +311,9 @@ pub fn waitall(
             told_nothing(unsafe { array_of_statuses.add(index) });
         }
     }
-    told_all(me, &requests, array_of_requests, array_of_statuses, |_, index| index)
+    let outcome = told_all(me, &requests, array_of_requests, array_of_statuses, |_, index| index);
+    put_back(me, requests);
+    outcome
 }
 
 pub fn waitsome(

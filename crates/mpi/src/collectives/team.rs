@@ -16,6 +16,7 @@ use crate::message::Content;
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
 use crate::request::gone;
+use crate::spare;
 
 /// Some ranks of a communicator, or all, one of which is the one that runs.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ impl<'a> Team<'a> {
     fn post(&self, to: usize, data: &[u8], manner: Manner, follow: Follow) -> Result<Posted> {
         let to = self.in_comm(to) as i32;
         let data = self.me.for_others(|| {
-            let mut copy = self.me.world.spare.data(data.len());
+            let mut copy = spare::data(data.len());
             copy.extend_from_slice(data);
             copy
         });
@@ -142,7 +143,7 @@ impl<'a> Team<'a> {
     /// Puts a message into its place; its memory is kept for another.
     fn lands(&self, content: Box<Content>, place: &mut [u8]) -> Result {
         let landed = land(&content, place);
-        self.me.for_others(|| self.me.world.spare.keep(content));
+        self.me.for_others(|| spare::keep(content));
         landed
     }
 
