@@ -336,3 +336,37 @@ fn what_is_found_after_probes_is_replayed() {
         assert!(replayed.code == 1 && replayed.stdout.contains("[leak]"), "{engine}: {}", replayed.told());
     }
 }
+
+/// Programs that use sessions alone leave nothing behind either; threads of a program's own are no mistake, and cannot be explored.
+#[test]
+fn sessions_alone_and_threads() {
+    let folder = Folder::new("mpi-check-sessions");
+    let ends = "MPI_Session_finalize(&session);";
+    let programs = [
+        ("right", "MPI_Group_free(&group);", ends, 0, "holds"),
+        ("group", "", ends, 1, "MPI_Session_finalize: never freed: 1 group made at group.c:5"),
+        ("session", "MPI_Group_free(&group);", "", 1, "ended without MPI_Session_finalize"),
+    ];
+    for (name, frees, ends, code, told) in programs {
+        let text = format!(
+            "#include <mpi.h>\nint main(void) {{ MPI_Session session; MPI_Group group;\n\
+             MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);\n\n\
+             MPI_Group_from_session_pset(session, \"mpi://WORLD\", &group);\n{frees}\n{ends}\nreturn 0; }}\n"
+        );
+        folder.write(&format!("{name}.c"), &text);
+        let compiled = folder.simurgh(&["cc", "-g", "-O1", &format!("{name}.c"), "-o", name]);
+        assert_eq!(compiled.code, 0, "{}", compiled.told());
+        let ran = folder.simurgh(&["check", "-n", "2", &format!("./{name}")]);
+        assert!(ran.code == code && ran.stdout.contains(told), "{name}: {}", ran.told());
+    }
+    folder.write(
+        "thread.c",
+        "#include <mpi.h>\n#include <pthread.h>\n#include <stdlib.h>\nstatic void *computes(void *x) { return x; }\n\
+         int main(int argc, char **argv) { pthread_t thread; MPI_Init(&argc, &argv);\n\
+         if (pthread_create(&thread, 0, computes, 0)) abort();\npthread_join(thread, 0); MPI_Finalize(); return 0; }\n",
+    );
+    let compiled = folder.simurgh(&["cc", "-g", "thread.c", "-o", "thread"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+    let ran = folder.simurgh(&["check", "-n", "2", "./thread"]);
+    assert!(ran.code == 2 && ran.stderr.contains("pthread_create"), "{}", ran.told());
+}

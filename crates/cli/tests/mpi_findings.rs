@@ -113,3 +113,8 @@ fn windows() {
 fn resources() {
     check("resources");
 }
+
+#[test]
+fn orders() {
+    check("orders");
+}

@@ -52,8 +52,10 @@ fn entered(
     let mut code = SUCCESS;
     within(procedure, arguments, &mut |me| {
         let allowed = is_allowed(me, procedure);
-        if let (true, Ok(()), On::Comm(comm)) = (me.world.explored, &allowed, on) {
-            me.check_together(comm, procedure);
+        match on {
+            On::Comm(comm) if me.world.explored && allowed.is_ok() => me.check_together(comm, procedure),
+            On::File(file) if me.world.explored && allowed.is_ok() => me.check_file(file, procedure),
+            _ => {}
         }
         if let Err(error) = allowed.and_then(|()| call(me)) {
             // What the tools interface has to say is nobody's error (15.3.2).
@@ -93,6 +95,9 @@ fn within(procedure: Procedure, arguments: &Arguments<'_>, call: &mut dyn FnMut(
             }
         }
         let before = os::now();
+        if me.world.explored && os::is_for_worker() {
+            me.check_thread();
+        }
         guarded(procedure, || call(me));
         me.procedure.set(outer);
         me.caller.set(caller);

@@ -104,17 +104,28 @@ impl Explored {
         &self.0.run
     }
 
-    /// Whether it turned out how windows of the program are held, or that it cancels sends, which changes what is to be explored: once
-    /// more then.
+    /// Whether it turned out how windows of the program are held, accessed or polled, or that it cancels sends, which changes what is to
+    /// be explored: once more then.
     pub fn has_learned(&self) -> bool {
         let world = &self.0.run.world;
-        world.holds.has_learned() | world.cancels.has_learned()
+        world.holds.has_learned()
+            | world.cancels.has_learned()
+            | world.watches.has_learned()
+            | world.flags.has_learned()
+            | world.atomics.has_learned()
     }
 
     /// What is known of it from the beginning, by names.
     pub fn known(&self) -> Vec<&'static str> {
         let world = &self.0.run.world;
-        let known = [(world.holds.are_mixed(), "mixed-locks"), (world.cancels.is_known(), "cancelled-sends")];
+        let known = [
+            (world.holds.are_mixed(), "mixed-locks"),
+            (world.cancels.is_known(), "cancelled-sends"),
+            (world.watches.is_known(), "polled-memory"),
+            (world.flags.is_known(), "polled-words"),
+            (world.atomics.are_ordered(), "ordered-atomics"),
+            (world.atomics.are_exclusive(), "exclusive-atomics"),
+        ];
         known.into_iter().filter(|(is_known, _)| *is_known).map(|(_, name)| name).collect()
     }
 
@@ -127,6 +138,13 @@ impl Explored {
         if has("cancelled-sends") {
             world.cancels.know();
         }
+        if has("polled-memory") {
+            world.watches.know();
+        }
+        if has("polled-words") {
+            world.flags.know();
+        }
+        world.atomics.know(has("ordered-atomics"), has("exclusive-atomics"));
     }
 
     /// Why it cannot be explored, if it turned out that it cannot.

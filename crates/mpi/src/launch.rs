@@ -239,7 +239,9 @@ impl Launch {
         let start = program.barrier(hosts.len() as u32).id();
         let mailboxes = program.mailboxes::<()>("rank ", capacity(hosts.len()) as u32);
         assert_eq!(mailboxes.at(0).id(), crate::p2p::mailbox(0), "the mailboxes of processes come first");
-        let names: Vec<String> = hosts.iter().map(|host| platform.host(*host).name.to_owned()).collect();
+        // Where executions are explored, all run on one host.
+        let here = |host: &HostId| if self.explored.is_some() { hosts[0] } else { *host };
+        let names: Vec<String> = hosts.iter().map(|host| platform.host(here(host)).name.to_owned()).collect();
         let world = Arc::new(World {
             speeds: hosts.iter().map(|host| platform.host(*host).speed()).collect(),
             disks: hosts.iter().map(|host| platform.disks_of(*host).first().copied()).collect(),
@@ -261,6 +263,9 @@ impl Launch {
             gives_up: Default::default(),
             holds: Default::default(),
             cancels: Default::default(),
+            watches: Default::default(),
+            flags: Default::default(),
+            atomics: Default::default(),
             executions: Default::default(),
             close: Default::default(),
             common: Mutex::default(),
@@ -526,7 +531,20 @@ impl Personality for Mpi {
         os::rank().is_touched(touch)
     }
 
+    fn refuses_thread(&self, _rank: usize) {
+        if self.world.explored {
+            os::in_heap_of_library(|| {
+                os::rank().gives_up(
+                    "threads that a program makes itself (pthread_create, std::thread) cannot be explored; those of OpenMP can",
+                )
+            })
+        }
+    }
+
     fn leaves(&self, _rank: usize, how: &End) {
+        if let End::Exited(code) = how {
+            os::rank().check_sessions_are_over(*code);
+        }
         if let End::Exited(code) = how
             && os::rank().stage.get() == Stage::Within
         {

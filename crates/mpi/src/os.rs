@@ -155,9 +155,9 @@ pub fn watch(steps: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
     }
 }
 
-/// A number of the state that the program of the process is in.
-pub fn state() -> Option<u64> {
-    simurgh_native::state()
+/// A number of the state that the program of the process is in, without memory that others write.
+pub fn state_without(others: &[(usize, usize)]) -> Option<u64> {
+    simurgh_native::state_without(others)
 }
 
 /// A call within another is over.

@@ -48,6 +48,10 @@ pub struct Pending {
     pub owns: Cell<u64>,
     /// Whether a test of several has found it complete, and others not.
     pub was_seen: Cell<bool>,
+    /// Whether it was waited for or tested before it was ever begun.
+    pub was_awaited: Cell<bool>,
+    /// Whether the program was told that it is complete, and has still to complete it.
+    pub was_told: Cell<bool>,
     /// What it came to so far.
     pub outcome: RefCell<Outcome>,
     /// Whose errors its errors are.
@@ -196,6 +200,8 @@ impl Pending {
             posted: Cell::new(0),
             owns: Cell::new(0),
             was_seen: Cell::new(false),
+            was_awaited: Cell::new(false),
+            was_told: Cell::new(false),
             outcome: RefCell::new(Ok(Status::empty())),
             comm,
             begun: Cell::new(None),
@@ -213,10 +219,12 @@ impl Pending {
         found.get_mut().clear();
         (*open.get_mut(), *untold.get_mut()) = (false, false);
         (*active.get_mut(), *was_started.get_mut()) = (true, true);
-        let Self { posted, owns, was_seen, outcome, comm, begun, cancelled, detached, .. } = self;
-        (*posted.get_mut(), *owns.get_mut(), *was_seen.get_mut()) = (0, 0, false);
+        let Self { posted, owns, was_seen, was_awaited, was_told, outcome, comm, .. } = self;
+        (*posted.get_mut(), *owns.get_mut()) = (0, 0);
+        (*was_seen.get_mut(), *was_awaited.get_mut(), *was_told.get_mut()) = (false, false, false);
         *outcome.get_mut() = Ok(Status::empty());
         *comm = None;
+        let Self { begun, cancelled, detached, .. } = self;
         (*begun.get_mut(), *cancelled.get_mut(), *detached.get_mut()) = (None, false, None);
     }
 
@@ -244,6 +252,7 @@ impl Pending {
         *self.outcome.borrow_mut() = Ok(status);
         self.active.set(true);
         self.was_started.set(true);
+        self.was_told.set(false);
     }
 
     /// It begins anew, with a receive that was left.

@@ -16,7 +16,7 @@ use crate::started::Started;
 use crate::traces::play::Replay;
 use crate::tracks::Wanted;
 use crate::verify::{Common, Kind, Lines};
-use crate::window::Holds;
+use crate::window::{Atomics, Holds};
 
 /// A run of an MPI program.
 #[derive(Debug)]
@@ -61,6 +61,12 @@ pub struct World {
     pub holds: Holds,
     /// Whether sends that wait for nobody are cancelled.
     pub cancels: Learned,
+    /// Whether the program polls memory of windows.
+    pub watches: Learned,
+    /// Whether it polls memory that is shared, as it is: single words of it are flags.
+    pub flags: Learned,
+    /// How it accesses windows atomically.
+    pub atomics: Atomics,
     /// How many executions have begun.
     pub executions: AtomicU64,
     /// Whether all executions are looked at closely.

@@ -25,6 +25,7 @@ void simurgh_construct(int argc, char **argv, char **envp);
 void simurgh_destruct(void);
 int simurgh_rank(void);
 int simurgh_is_first(void);
+void simurgh_no_thread(void);
 int simurgh_chdir(const char *path);
 int simurgh_umask(int mask);
 void simurgh_hostname(char *name, size_t bytes);

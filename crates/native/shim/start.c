@@ -266,6 +266,7 @@ int execle(const char *path, const char *first, ...) {
 
 int pthread_create(void *thread, const void *attributes, void *(*function)(void *), void *argument) {
   (void)thread, (void)attributes, (void)function, (void)argument;
+  simurgh_no_thread();
   if (simurgh_is_first()) {
     char text[256];
     snprintf(text, sizeof text,

@@ -32,7 +32,7 @@ pub fn set_caller(address: usize) {
 ///
 /// # Panics
 /// When no process runs on this thread.
-pub fn state() -> Option<u64> {
+pub fn state_without(others: &[(usize, usize)]) -> Option<u64> {
     const MOST: usize = 8 << 20;
     let rank = current::rank();
     assert!(!rank.is_null(), "no process of a compiled program runs on this thread");
@@ -56,6 +56,9 @@ pub fn state() -> Option<u64> {
     registers.iter().for_each(|register| add(*register as u64));
     for (start, end) in ranges {
         for at in (start.next_multiple_of(8)..end & !7).step_by(8) {
+            if others.iter().any(|(start, end)| (*start..*end).contains(&at)) {
+                continue;
+            }
             // SAFETY: memory of the process, which does not run.
             add(unsafe { std::ptr::read_volatile(at as *const u64) });
         }

@@ -89,6 +89,13 @@ const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"fread", &[Writes(0, OneOf(2))]),
     (c"fgets", &[Writes(0, OneOf(1))]),
     (c"read", &[Writes(1, OneOf(2))]),
+    (c"pread", &[Writes(1, OneOf(2))]),
+    (c"write", &[Reads(1, Argument(2))]),
+    (c"pwrite", &[Reads(1, Argument(2))]),
+    (c"fwrite", &[Reads(0, Product(1, 2))]),
+    (c"fputs", &[ReadsText(0)]),
+    (c"gethostname", &[Writes(0, OneOf(1))]),
+    (c"getcwd", &[Writes(0, OneOf(1))]),
     (c"free", &[Frees(0)]),
     (c"realloc", &[Frees(0)]),
 ];

@@ -51,7 +51,7 @@ mod tls;
 mod unwind;
 mod watch;
 
-pub use callers::{caller, noting_callers, set_caller, state};
+pub use callers::{caller, noting_callers, set_caller, state_without};
 pub use counting::executed;
 pub use current::{
     Heap, ask, current, leave, local, look, set_local, switch_heap, symbol, with_heap, with_port,

@@ -71,6 +71,11 @@ pub trait Personality: Send + Sync {
         false
     }
 
+    /// A process asked for a thread of its own, which it does not get; it may end here.
+    fn refuses_thread(&self, rank: usize) {
+        let _ = rank;
+    }
+
     /// A process comes to its end, by itself: main returned, or `exit` was called. It may ask.
     fn leaves(&self, rank: usize, how: &End) {
         let _ = (rank, how);

@@ -33,6 +33,7 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_destruct" => destruct,
         "simurgh_rank" => rank_number,
         "simurgh_is_first" => is_first,
+        "simurgh_no_thread" => no_thread,
         "simurgh_chdir" => change_directory,
         "simurgh_umask" => change_mask,
         "simurgh_hostname" => host_name,
@@ -172,6 +173,12 @@ extern "C" fn destruct() {
 extern "C" fn is_first() -> c_int {
     static ASKED: AtomicBool = AtomicBool::new(false);
     c_int::from(!ASKED.swap(true, Ordering::Relaxed))
+}
+
+/// The process asked for a thread, which it does not get.
+extern "C" fn no_thread() {
+    let rank = rank();
+    personality(rank).refuses_thread(rank.number);
 }
 
 extern "C" fn rank_number() -> c_int {

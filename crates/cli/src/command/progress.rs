@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -33,28 +33,40 @@ fn line() -> ProgressBar {
     bar
 }
 
-/// Hears of Ctrl-C, and of those who end programs without a terminal (SIGTERM): the first one stops a search with what it knows, a second one ends the program as ever.
+/// Hears of Ctrl-C, and of those who end programs without a terminal (SIGTERM): the first one stops a search with what it knows, a second one
+/// ends the program as ever. `timeout` sends two SIGTERMs at once, to its child and to their group: these are one.
 pub(crate) struct Interrupt {
     came: Arc<AtomicBool>,
+    /// Whether a second SIGTERM would be another one.
+    is_long_ago: Arc<AtomicBool>,
+    since: OnceLock<Stopwatch>,
     handlers: Vec<SigId>,
 }
+
+/// For so many seconds two SIGTERMs are one.
+const TOGETHER: f64 = 1.0;
 
 impl Interrupt {
     /// Begins to listen.
     pub(crate) fn listen() -> Self {
         let came = Arc::new(AtomicBool::new(false));
-        let handlers = [SIGINT, SIGTERM].into_iter().flat_map(|signal| {
+        let is_long_ago = Arc::new(AtomicBool::new(false));
+        let handlers = [(SIGINT, &came), (SIGTERM, &is_long_ago)].into_iter().flat_map(|(signal, ends)| {
             [
-                flag::register_conditional_default(signal, Arc::clone(&came)),
+                flag::register_conditional_default(signal, Arc::clone(ends)),
                 flag::register(signal, Arc::clone(&came)),
             ]
         });
-        Self { handlers: handlers.flatten().collect(), came }
+        Self { handlers: handlers.flatten().collect(), came, is_long_ago, since: OnceLock::new() }
     }
 
     /// Whether it came.
     pub(crate) fn came(&self) -> bool {
-        self.came.load(Ordering::Relaxed)
+        let came = self.came.load(Ordering::Relaxed);
+        if came && self.since.get_or_init(Stopwatch::start).seconds() > TOGETHER {
+            self.is_long_ago.store(true, Ordering::Relaxed);
+        }
+        came
     }
 }
 
@@ -65,6 +77,7 @@ impl Drop for Interrupt {
         }
         // Nobody looks any more: what comes now ends the program.
         self.came.store(true, Ordering::Relaxed);
+        self.is_long_ago.store(true, Ordering::Relaxed);
     }
 }
 

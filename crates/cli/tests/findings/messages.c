@@ -177,8 +177,8 @@ CASE(never_started) {
     if (rank == 0) MPI_Send_init(&x, 1, MPI_INT, 1, 0, WORLD, &request);
     else MPI_Recv_init(&x, 1, MPI_INT, 0, 0, WORLD, &request);
     if (!WRONG) MPI_Start(&request);
-    MPI_Wait(&request, &status); //!
-    MPI_Request_free(&request);
+    MPI_Wait(&request, &status);
+    MPI_Request_free(&request); //!
 }
 
 // 2: request

@@ -1,7 +1,7 @@
 //! One step: a request is served with one of its outcomes, then its actor runs up to its next request that matters.
 
 use simurgh_kernel::activity::Held;
-use simurgh_kernel::context::{Place, Resumed, part};
+use simurgh_kernel::context::{Body, Place, Resumed, part};
 use simurgh_kernel::ids::{ActivityId, ActorId, MailboxId};
 use simurgh_kernel::kernel::{Effect, Kernel, Served};
 use simurgh_kernel::operation::{Deed, Noted, Operation, Patience, Side, Token};
@@ -350,7 +350,6 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
     fn drop_code(&mut self, actor: ActorId, failed: bool) {
         self.traffic.iter_mut().filter(|_| !failed).for_each(|traffic| traffic.ended.push(actor.0));
         let process = &mut self.processes[actor.index()];
-        process.next = Next::Nothing;
         (process.granted, process.timer) = (false, false);
         let mut notes: Vec<Note> = process.returns.drain(..).collect();
         let failures = self.see_out(actor, failed);
@@ -365,6 +364,9 @@ impl<F: FnMut(&mut Kernel)> Actors<F> {
         self.door.prepare(actor, self.kernel.actor_host(actor), SimTime::ZERO, None);
         self.pulse.runs(actor.0, process.place);
         process.body.take().into_iter().for_each(|body| body.dispose(&mut self.door));
+        if let Next::Ask(request) = std::mem::take(&mut process.next) {
+            Body::dispose_request(request, &mut self.door);
+        }
         let panics = part(std::mem::take(&mut process.on_exit), failed, &mut self.door);
         self.pulse.rests();
         self.door.said.clear();

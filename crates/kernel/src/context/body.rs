@@ -12,6 +12,7 @@ use simurgh_watchdog::untold;
 use super::place::PANICKED;
 use super::port::{Door, HELD, Held, LENT, Port, PortGuard, with_port};
 use crate::ids::ActorId;
+use crate::simcall::{Note, Simcall};
 
 /// How the code of an actor ended: well, or with what it has to say.
 pub type Ending = Result<(), String>;
@@ -163,6 +164,19 @@ impl Body {
         drop(self);
         door.swap();
         (door.answer, door.simcall) = (None, None);
+    }
+
+    /// Drops a request of an actor that ended before anybody served it, with all that the actor put into it, as values of the actor.
+    pub fn dispose_request(request: Simcall, door: &mut Door) {
+        if let Simcall::WaitCondition(_, mutex, _) = request {
+            // The wait would have given it back.
+            door.notes.push(Note::Unlock(mutex));
+        }
+        door.swap();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(request))) {
+            untold::keep(panic_message(panic.as_ref()));
+        }
+        door.swap();
     }
 }
 

@@ -4,10 +4,10 @@ use simurgh_models::{ActionId, Refused, Transfer};
 
 use super::{ActorFailure, Boot, Code, Error, KILL, Rare, Simulation, action_of};
 use crate::activity::Kind;
-use crate::context::part;
+use crate::context::{Body, part};
 use crate::ids::{ActivityId, ActorId};
 use crate::kernel::{Effect, PendingTransfer};
-use crate::simcall::{Failure, Note, SpawnRequest};
+use crate::simcall::{Failure, Note, Simcall, SpawnRequest};
 
 impl Simulation {
     /// Carries out what the kernel wants done in the world.
@@ -176,6 +176,18 @@ impl Simulation {
         }
     }
 
+    /// Drops a request of an actor that was ended in this round, before it was its turn to be served.
+    #[cold]
+    pub(super) fn drop_request(&mut self, actor: ActorId, request: Simcall) -> Result<(), Error> {
+        let (host, now) = (self.kernel.actor_host(actor), self.models.now());
+        let door = &mut self.parting;
+        door.prepare(actor, host, now, None);
+        Body::dispose_request(request, door);
+        let notes = std::mem::take(&mut door.notes);
+        notes.into_iter().for_each(|note| self.kernel.serve_note(actor, note));
+        self.settle()
+    }
+
     /// Those who are blocked when nothing can happen any more end with the simulation. The kernel does not hear of it: it still knows
     /// what they waited for, and nobody is left to go on.
     pub(super) fn part_with_all(&mut self) {
@@ -197,9 +209,13 @@ impl Simulation {
         }
         let door = &mut self.parting;
         door.prepare(actor, host, now, None);
-        door.notes.extend(rare.held.map_or_else(Vec::new, |held| held.notes));
+        let (held, notes) = rare.held.map_or((None, Vec::new()), |held| (Some(held.simcall), held.notes));
+        door.notes.extend(notes);
         if let Some(body) = code.body.take() {
             body.dispose(door);
+        }
+        if let Some(request) = held {
+            Body::dispose_request(request, door);
         }
         let panics = part(rare.on_exit, failed, door);
         let (notes, said) = (std::mem::take(&mut door.notes), std::mem::take(&mut door.said));

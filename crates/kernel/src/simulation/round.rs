@@ -69,7 +69,7 @@ impl Work for Slot {
 
 /// A request that is served later, with what goes before it.
 pub(super) struct Held {
-    simcall: Simcall,
+    pub(super) simcall: Simcall,
     /// For how many turns.
     turns: u8,
     pub(super) notes: Vec<Note>,
@@ -295,7 +295,9 @@ impl Simulation {
         let served = match &mut port.simcall {
             Some(Simcall::Send(request, follow)) => {
                 let served = self.kernel.post_send(actor, request, *follow);
-                request.payload = None;
+                if !matches!(served, Served::Gone) {
+                    request.payload = None;
+                }
                 served
             }
             Some(Simcall::Recv(request, follow)) => self.kernel.post_recv(actor, request, *follow),
@@ -304,6 +306,9 @@ impl Simulation {
             }
             other => return other.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
         };
+        if matches!(served, Served::Gone) {
+            return port.simcall.take().map_or(Ok(()), |request| self.drop_request(actor, request));
+        }
         // Nothing is left in it that must be dropped.
         std::mem::forget(port.simcall.take());
         match served {
@@ -379,7 +384,7 @@ impl Simulation {
     fn serve(&mut self, actor: ActorId, mut simcall: Simcall) -> Result<(), Error> {
         // It may have been ended by one that was served before it in this round.
         if !self.kernel.is_alive(actor) {
-            return Ok(());
+            return self.drop_request(actor, simcall);
         }
         if !self.rest.actors.is_empty() && self.concerns_others(actor, &simcall) {
             self.run_rest();

@@ -32,6 +32,9 @@ pub fn init_thread(
 }
 
 fn begin(me: &Rank) -> Result {
+    if me.world.explored && me.stage.get() != Stage::Before {
+        me.finding(Kind::CallOrder, &format!("{}: MPI_Init was called before", me.call_name()));
+    }
     match me.stage.get() {
         Stage::Before => {}
         Stage::Within => return fail(abi::ERR_OTHER, "MPI_Init was called before"),

@@ -74,6 +74,7 @@ fn sized(me: &Rank, fh: File, size: i64, only_longer: bool) -> Result {
     let file = me.file(fh)?;
     me.check_direction(&file, Direction::Write)?;
     file.is_not_sequential()?;
+    me.check_described(&file.comm, || vec![("sizes", vec![size as i32, (size >> 32) as i32])]);
     match u64::try_from(size) {
         Ok(size) => me.set_size(&file, size, only_longer),
         Err(_) => fail(abi::ERR_ARG, format!("the size is {size}: it must not be negative")),
@@ -221,7 +222,9 @@ pub fn file_get_type_extent(me: &Rank, fh: File, datatype: Datatype, extent: *mu
 }
 
 pub fn file_set_atomicity(me: &Rank, fh: File, flag: i32) -> Result {
-    me.file(fh)?.atomic.set(flag != 0);
+    let file = me.file(fh)?;
+    me.check_described(&file.comm, || vec![("flags", vec![i32::from(flag != 0)])]);
+    file.atomic.set(flag != 0);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use crate::abi::{self, Datatype, Function, Op};
 use crate::error::{Result, fail};
 use crate::operator::Language;
 use crate::rank::Rank;
+use crate::verify::Used;
 
 pub fn op_create(me: &Rank, user_fn: Function, commute: i32, op: *mut Op) -> Result {
     answer(op, me.make_operator(user_fn, Language::C, commute != 0)?)
@@ -45,6 +46,13 @@ pub fn reduce_local(
     if count > 0 && found.size > 0 && inbuf == inoutbuf {
         return fail(abi::ERR_BUFFER, "both operands are in the same buffer: each has its own");
     }
+    me.check_uses(|| {
+        vec![
+            Used::elements(inbuf as usize, count, &found, false),
+            Used::elements(inoutbuf as usize, count, &found, true),
+        ]
+    });
+    me.has_written(|| vec![Used::elements(inoutbuf as usize, count, &found, true)]);
     // SAFETY: the program has so many elements at both places.
     unsafe { operator.apply(me, inbuf, inoutbuf, count, datatype, &found) }
 }

@@ -197,6 +197,12 @@ pub(super) fn exchange(
     receive: &Incoming,
 ) -> std::result::Result<Status, (Error, Status)> {
     let failed = |error| (error, Status::empty());
+    let uses = |receives: bool| {
+        let sends = Some(send).filter(|send| send.destination != abi::PROC_NULL && !receives);
+        let receives = Some(receive).filter(|receive| receive.source != abi::PROC_NULL);
+        let sent = sends.map(Outgoing::uses).unwrap_or_default();
+        sent.into_iter().chain(receives.map(Incoming::uses).unwrap_or_default()).collect()
+    };
     if receive.source == abi::PROC_NULL {
         me.send(send).map_err(failed)?;
         return Ok(Status::of_nobody());
@@ -220,8 +226,11 @@ pub(super) fn exchange(
             data: send.packed_into(Data::with_capacity(send.bytes())),
         };
         me.check_types(&receive.landing, &content);
+        me.check_uses(|| uses(false));
+        me.has_written(|| uses(true));
         return receive.landing.put(&content);
     }
+    me.check_uses(|| uses(false));
     let sent = match me.post_send(send, Manner::Immediate).map_err(failed)? {
         Posted::Done => None,
         Posted::UnderWay(activity) => {
@@ -234,6 +243,7 @@ pub(super) fn exchange(
     let received = me.receive_content(comm, Context::User, *source, *tag).map_err(failed)?;
     let received = received.expect("it comes from somebody");
     me.check_types(landing, &received);
+    me.has_written(|| uses(true));
     let outcome = me.lands(received, landing);
     if let Some(sent) = sent {
         me.wait_for(&sent);

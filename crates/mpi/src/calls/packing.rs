@@ -9,6 +9,7 @@ use crate::datatype::Type;
 use crate::error::{Error, Result, fail};
 use crate::message::Data;
 use crate::rank::Rank;
+use crate::verify::Used;
 
 /// A buffer of packed data: its size, and how far it was used. Gives where it goes on, and the bytes that are left there.
 fn rest(what: &str, size: i64, position: i64, needed: usize) -> Result<usize> {
@@ -69,8 +70,16 @@ pub fn pack(
     let (found, _, bytes) = elements(me, incount, datatype)?;
     let at = rest("the size of the buffer", outsize, position_of(position)?, bytes).map_err(as_argument)?;
     if bytes > 0 {
+        me.check_uses(|| {
+            let to = outbuf as usize + at;
+            vec![
+                Used::elements(inbuf as usize, incount as usize, &found, false),
+                Used::bytes(to, to + bytes, true),
+            ]
+        });
         // SAFETY: the program has so many elements there, and so much room.
         unsafe { found.pack_to(inbuf, 0, bytes, outbuf.cast::<u8>().add(at)) };
+        me.has_written(|| vec![Used::bytes(outbuf as usize + at, outbuf as usize + at + bytes, true)]);
     }
     answer_count(position, (at + bytes) as i64);
     Ok(())
@@ -91,11 +100,16 @@ pub fn unpack(
     let (found, count, bytes) = elements(me, outcount, datatype)?;
     let at = rest("the size of the buffer", insize, position_of(position)?, bytes)?;
     if bytes > 0 {
+        me.check_uses(|| {
+            let from = inbuf as usize + at;
+            vec![Used::bytes(from, from + bytes, false), Used::elements(outbuf as usize, count, &found, true)]
+        });
         // SAFETY: the program has so many bytes there, and room for so many elements.
         unsafe {
             let data = std::slice::from_raw_parts(inbuf.cast::<u8>().add(at), bytes);
             found.unpack(data, outbuf, count);
         }
+        me.has_written(|| vec![Used::elements(outbuf as usize, count, &found, true)]);
     }
     answer_count(position, (at + bytes) as i64);
     Ok(())

@@ -20,6 +20,7 @@ pub fn request_get_status(me: &Rank, request: Request, flag: *mut i32, status: *
     // SAFETY: as above.
     unsafe { flag.write(i32::from(complete)) };
     if complete {
+        me.tells_complete(&found);
         let so_far = match &*found.outcome.borrow() {
             Ok(status) => *status,
             Err(wrong) => wrong.1,
@@ -46,6 +47,7 @@ fn look(me: &Rank, count: i32, array: *const Request) -> Result<(Vec<(usize, Sta
                 Ok(status) => *status,
                 Err(wrong) => wrong.1,
             };
+            me.tells_complete(&found);
             complete.push((index, found.asked(me)?.unwrap_or(status)));
         }
     }

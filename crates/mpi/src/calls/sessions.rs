@@ -53,6 +53,7 @@ fn begin(me: &Rank, info: Info, errhandler: Errhandler, session: *mut Session) -
 pub fn session_finalize(me: &Rank, session: *mut Session) -> Result {
     let handle = taken(session)?;
     let found = me.session(handle)?;
+    me.check_left_of_sessions();
     me.flush_buffer(&found.buffered)?;
     me.release_errhandler(found.errhandler.get());
     me.sessions.borrow_mut().remove(handle.0);

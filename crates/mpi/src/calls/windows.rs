@@ -140,12 +140,16 @@ pub fn win_attach(me: &Rank, win: Win, base: *mut c_void, size: i64) -> Result {
     if base.is_null() && size > 0 {
         return fail(abi::ERR_RMA_ATTACH, "memory at a null pointer cannot be attached");
     }
-    me.attach(&window, base as usize, size)
+    me.attach(&window, base as usize, size)?;
+    me.watches();
+    Ok(())
 }
 
 pub fn win_detach(me: &Rank, win: Win, base: *const c_void) -> Result {
     let window = me.window(win)?;
-    me.detach(&window, base as usize)
+    me.detach(&window, base as usize)?;
+    me.watches();
+    Ok(())
 }
 
 pub fn win_shared_query(

@@ -168,6 +168,13 @@ impl What {
 }
 
 impl Call {
+    fn has_root(&self) -> bool {
+        matches!(
+            self.what,
+            What::Bcast { .. } | What::Gather { .. } | What::Scatter { .. } | What::Reduce { .. }
+        )
+    }
+
     /// Does it, and waits until its part of it is done.
     ///
     /// # Errors
@@ -188,6 +195,10 @@ impl Call {
         if me.world.explored && me.eager_limit() == 0 && !matches!(self.what, What::Barrier) {
             // Collectives may let all wait for all (6.14), as sends may wait for their receivers.
             barrier::barrier(&Team::all(me, &self.comm, What::Barrier.tag()))?;
+        }
+        if me.world.explored && self.has_root() {
+            // Nobody waits for more than what it needs, and no order comes of how the data are handed on.
+            return Exchange::new(me, self, self.tag()).run(me);
         }
         let team = Team::all(me, &self.comm, self.tag());
         let rank = team.rank;

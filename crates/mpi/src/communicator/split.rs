@@ -104,7 +104,12 @@ impl Rank {
     }
 
     /// The ranks in a communicator of the processes that share a host with this one. They know each other without a message.
+    ///
+    /// Where executions are explored there is no platform: all run on one host, as they do where programs are tried.
     pub fn on_this_host(&self, comm: &Communicator) -> Group {
+        if self.world.explored {
+            return Group::all(comm.size());
+        }
         let here = self.world.host(self.process);
         let local = comm.group.iter().zip(0..).filter(|(process, _)| self.world.host(*process) == here);
         Group::of(local.map(|(_, rank)| rank).collect())

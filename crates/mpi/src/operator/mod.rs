@@ -169,7 +169,7 @@ impl Operator {
     /// So many elements lie at both places.
     pub unsafe fn apply(
         &self,
-        _me: &Rank,
+        me: &Rank,
         invec: *const c_void,
         inoutvec: *mut c_void,
         count: usize,
@@ -188,8 +188,18 @@ impl Operator {
                 unsafe { combine::combine(operator, leaf, stride, invec.cast(), inoutvec.cast(), count) };
             }
             Action::Program(function, language) => {
+                // The program may have freed the type since: its function gets one for as long as it runs.
+                let is_there = me.datatype(handle).is_ok_and(|found| Rc::ptr_eq(&found, datatype));
+                let handle = if is_there {
+                    handle
+                } else {
+                    Datatype(me.types.borrow_mut().insert(Rc::clone(datatype)))
+                };
                 // SAFETY: so many elements lie there.
                 unsafe { call(function, language, invec, inoutvec, count, handle, datatype.extent) };
+                if !is_there {
+                    me.types.borrow_mut().remove(handle.0);
+                }
             }
         }
         Ok(())

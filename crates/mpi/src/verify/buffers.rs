@@ -243,6 +243,14 @@ impl Rank {
         }
     }
 
+    /// The program is told that a request is complete, which it completes later: its memory is the program's again.
+    pub fn tells_complete(&self, request: &Pending) {
+        if self.world.explored {
+            request.was_told.set(true);
+            self.owns_no_longer(request);
+        }
+    }
+
     /// What was only read is what it was: not every store is seen when it happens.
     fn check_unchanged(&self, number: u64) {
         let changed = {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use crate::abi::{self, Comm, Procedure};
+use crate::abi::{self, Comm, File, Procedure};
 use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
 use crate::communicator::Communicator;
@@ -352,6 +352,17 @@ impl Rank {
         }
         let Ok(comm) = self.comm(comm) else { return };
         self.for_others(|| self.meets(&comm, Called::new(self, &comm, procedure)));
+    }
+
+    /// The process calls something that all do together who have opened a file.
+    pub fn check_file(&self, file: File, procedure: Procedure) {
+        let name = procedure.name();
+        let others = ["MPI_File_set_view", "MPI_File_sync", "MPI_File_seek_shared", "MPI_File_close"];
+        if !(name.contains("_all") || name.contains("_ordered") || others.contains(&name)) {
+            return;
+        }
+        let Ok(file) = self.file(file) else { return };
+        self.for_others(|| self.meets(&file.comm, Called::new(self, &file.comm, procedure)));
     }
 
     /// The process opens a file together with others.

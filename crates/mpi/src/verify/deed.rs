@@ -2,6 +2,9 @@
 
 use crate::operator::Predefined;
 
+/// The number that stands for the operator of a comparison and swap.
+const SWAP: usize = usize::MAX - 1;
+
 /// What an access does.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Deed {
@@ -18,15 +21,24 @@ pub enum Deed {
 }
 
 impl Deed {
+    /// A comparison, and a swap, of this kind of number: it meets any other accumulate.
+    pub fn swap(kind: usize) -> Self {
+        Deed::Accumulate(SWAP, kind)
+    }
+
     pub(super) fn writes(self) -> bool {
-        matches!(self, Deed::Put | Deed::Accumulate(..) | Deed::Store)
+        match self {
+            Deed::Put | Deed::Store => true,
+            Deed::Accumulate(operator, _) => operator != Predefined::NoOp as usize,
+            Deed::Get | Deed::Load => false,
+        }
     }
 
     /// Whether it may change the window of another.
     pub(super) fn updates(self) -> bool {
         match self {
             Deed::Put => true,
-            Deed::Accumulate(operator, _) => operator != Predefined::NoOp as usize,
+            Deed::Accumulate(operator, _) => ![Predefined::NoOp as usize, SWAP].contains(&operator),
             Deed::Get | Deed::Load | Deed::Store => false,
         }
     }
@@ -40,8 +52,9 @@ impl Deed {
         match (self, other) {
             (Deed::Accumulate(one, of), Deed::Accumulate(two, what)) => {
                 // What replaces, and what fetches alone, may meet any other: programs make locks of them.
-                let is_plain =
-                    |op: usize| op != Predefined::NoOp as usize && op != Predefined::Replace as usize;
+                let is_plain = |op: usize| {
+                    ![Predefined::NoOp as usize, Predefined::Replace as usize, SWAP].contains(&op)
+                };
                 (one != two && is_plain(one) && is_plain(two)) || of != what
             }
             _ => self.writes() || other.writes(),

@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use crate::abi::Errhandler;
+use crate::abi::{self, Errhandler};
 use crate::handle::Table;
-use crate::rank::Rank;
+use crate::rank::{Rank, Stage};
 use crate::request::{Pending, Work};
 use crate::window::Window;
 
@@ -38,6 +38,49 @@ impl Rank {
         self.check_requests();
         self.check_windows_are_closed();
         self.owns_nothing();
+        // What no session and no process belongs to may be freed by who has none any more.
+        let lasting = [
+            self.left("info object", &self.infos.borrow(), |_, _| true),
+            self.left("error handler", &self.errhandlers.borrow(), |handle, handler| {
+                handler.holders.get() as usize > self.objects_with(Errhandler(handle))
+            }),
+        ];
+        self.check_left(lasting);
+    }
+
+    /// The last session of a process that has not called `MPI_Init` is about to end: what was made in it is freed (11.3.1).
+    pub fn check_left_of_sessions(&self) {
+        if !self.world.explored || self.stage.get() == Stage::Within || self.sessions.borrow().len() > 1 {
+            return;
+        }
+        self.check_requests();
+        self.check_windows_are_closed();
+        self.check_left([]);
+    }
+
+    /// A process ends by itself, with this code: its sessions are over.
+    pub fn check_sessions_are_over(&self, code: i32) {
+        let left = self.sessions.borrow();
+        if let (true, Some((.., at))) = (self.world.explored && code == 0, left.with_origins().next()) {
+            let message = format!("ended without MPI_Session_finalize of the session{}", self.line_of(at));
+            self.finding(Kind::MissingFinalize, &message);
+        }
+    }
+
+    /// A thread calls that is not the one that called `MPI_Init` (11.6).
+    pub fn check_thread(&self) {
+        let level = self.thread_level.get();
+        if self.stage.get() == Stage::Within && level < abi::THREAD_SERIALIZED {
+            let name = if level == abi::THREAD_SINGLE { "SINGLE" } else { "FUNNELED" };
+            let message = format!(
+                "{}: called by another thread than MPI_Init was, and the level of thread support is MPI_THREAD_{name}",
+                self.call_name()
+            );
+            self.finding(Kind::CallOrder, &message);
+        }
+    }
+
+    fn check_left<const N: usize>(&self, more: [Option<String>; N]) {
         let left = [
             self.left("communicator", &self.comms.borrow(), |handle, _| handle != self.parent.get().0),
             self.left("datatype", &self.types.borrow(), |_, datatype| !datatype.is_predefined()),
@@ -45,15 +88,11 @@ impl Rank {
             self.left("operator", &self.operators.borrow(), |_, _| true),
             self.left("window", &self.windows.borrow(), |_, _| true),
             self.left("file", &self.files.borrow(), |_, _| true),
-            self.left("info object", &self.infos.borrow(), |_, _| true),
             self.left("matched message", &self.messages.borrow(), |_, _| true),
-            self.left("error handler", &self.errhandlers.borrow(), |handle, handler| {
-                handler.holders.get() as usize > self.objects_with(Errhandler(handle))
-            }),
         ];
-        let left: Vec<String> = left.into_iter().flatten().collect();
+        let left: Vec<String> = left.into_iter().chain(more).flatten().collect();
         if !left.is_empty() {
-            self.finding(Kind::Leak, &format!("MPI_Finalize: never freed: {}", left.join("; ")));
+            self.finding(Kind::Leak, &format!("{}: never freed: {}", self.call_name(), left.join("; ")));
         }
     }
 
@@ -99,13 +138,14 @@ impl Rank {
             let line = self.line_of(at);
             let message = match (&request.persistent, request.active.get()) {
                 (None, _) | (Some(_), true) => {
-                    format!("MPI_Finalize: the request of {by}{line} is never completed by a wait or test")
+                    format!("the request of {by}{line} is never completed by a wait or test")
                 }
                 (Some(_), false) if !request.was_started.get() => {
-                    format!("MPI_Finalize: the persistent request{line} is never started, and never freed")
+                    format!("the persistent request{line} is never started, and never freed")
                 }
-                (Some(_), false) => format!("MPI_Finalize: the persistent request{line} is never freed"),
+                (Some(_), false) => format!("the persistent request{line} is never freed"),
             };
+            let message = format!("{}: {message}", self.call_name());
             self.finding(Kind::Request, &message);
         }
     }
@@ -122,11 +162,18 @@ impl Rank {
 
     /// A request is freed: what is under way then is never known to be complete.
     pub fn check_freed(&self, request: &Pending) {
-        if !self.world.explored || !request.active.get() {
+        if !self.world.explored {
+            return;
+        }
+        if request.was_awaited.get() && !request.was_started.get() {
+            let message = "MPI_Request_free: the persistent request was waited for, and never started";
+            self.finding(Kind::Request, message);
+        }
+        if !request.active.get() {
             return;
         }
         let is_send = matches!(&*request.work.borrow(), Work::Nothing);
-        if !is_send {
+        if !is_send && !request.was_told.get() {
             let by = request.begun.get().and_then(|begun| begun.begun_by).map_or("a receive", |by| by.name());
             let message = format!(
                 "MPI_Request_free: the request of {by} is active: nothing tells when its buffer can be used again"
@@ -135,12 +182,11 @@ impl Rank {
         }
     }
 
-    /// A request is waited for or tested: one that was never started is complete for ever.
+    /// A request is waited for or tested: one that was not started yet is complete. If it never is, that was a mistake.
     pub fn check_waited(&self, request: Option<&Pending>) {
         let Some(request) = request.filter(|_| self.world.explored) else { return };
         if !request.was_started.get() {
-            let message = format!("{}: the persistent request was never started", self.call_name());
-            self.finding(Kind::Request, &message);
+            request.was_awaited.set(true);
         }
     }
 

@@ -7,7 +7,7 @@
 //! - `clocks`: what happens before what.
 //! - `deed`, `windows`: whether something orders accesses to windows that conflict.
 //! - `promises`: whether assertions that windows are given hold.
-//! - `polling`: probes and tests that the search understands.
+//! - `polling`: probes and tests that the search understands; `watching`: loops that look at memory of windows.
 //! - `types`: whether a message is received as what it was sent.
 //! - `leaks`: what a process has left when it calls `MPI_Finalize`.
 //!
@@ -27,6 +27,7 @@ mod promises;
 mod ready;
 mod types;
 mod used;
+mod watching;
 mod windows;
 
 pub use buffers::Buffers;
@@ -40,6 +41,7 @@ pub use used::Used;
 use std::collections::BTreeMap;
 
 use collectives::Meetings;
+use watching::Watchers;
 use windows::Windows;
 
 /// What all processes of an execution know together.
@@ -49,6 +51,7 @@ pub struct Common {
     /// How many processes have called `MPI_Finalize`.
     finalized: usize,
     windows: Windows,
+    watchers: Watchers,
     /// When messages of immediate sends were received: by their senders and the moments there, the receiver and its moment.
     receipts: BTreeMap<(u32, u32), (u32, u32)>,
 }

@@ -13,12 +13,14 @@ use std::rc::Rc;
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, Criteria, Follow, Payload, RecvRequest, Simcall};
 
-use crate::abi::Status;
+use crate::abi::{Procedure, Status};
 use crate::message::Content;
 use crate::os;
 use crate::p2p::mailbox;
 use crate::rank::Rank;
 use crate::request::{Pending, Persistent, gone};
+
+use super::watching::Looked;
 
 /// What a process has polled.
 #[derive(Debug, Default)]
@@ -30,10 +32,14 @@ pub struct Polling {
     /// What it has polled for in these.
     polled: RefCell<Vec<ActivityId>>,
     probed: RefCell<Vec<Criteria>>,
+    /// The memory of windows that it has looked at in these.
+    pub(super) looked: RefCell<Vec<Looked>>,
+    /// How often it has waited for a change of that.
+    pub(super) time: Cell<u32>,
     /// Whether this call has not polled yet: what one call polls, it polls in one state.
     pub is_first: Cell<bool>,
     /// Whether what it asks is a part of a poll.
-    is_polling: Cell<bool>,
+    pub(super) is_polling: Cell<bool>,
 }
 
 fn admits(criteria: &Criteria, context: u32, content: &Content) -> bool {
@@ -62,6 +68,7 @@ impl Rank {
             self.polling.seen.borrow_mut().clear();
             self.polling.polled.borrow_mut().clear();
             self.polling.probed.borrow_mut().clear();
+            self.polling.looked.borrow_mut().clear();
         }
     }
 
@@ -82,30 +89,44 @@ impl Rank {
         self.spins();
     }
 
-    fn spins(&self) {
+    pub(super) fn spins(&self) {
         if !self.polling.is_first.replace(false) {
             return;
         }
-        let Some(state) = os::state() else { return };
+        // What others do to windows is looked at when something is waited for.
+        let Some(state) = os::state_without(&self.exposed_memory()) else { return };
         if self.polling.seen.borrow_mut().insert(state) {
             return;
         }
         let mut activities = self.polling.polled.take();
-        let probed = self.polling.probed.take();
+        let (probed, looked) = (self.polling.probed.take(), self.polling.looked.take());
+        if !looked.is_empty() && !self.tells_changes() {
+            // It is explored once more, by one who knows.
+            self.world.watches.is_seen();
+            if self.procedure.get() == Some(Procedure::WinSync) {
+                self.world.flags.is_seen();
+            }
+            self.waits_for_ever();
+        }
         self.polling.seen.borrow_mut().clear();
         activities.sort_unstable();
         activities.dedup();
         // Those that a request still waits for.
         activities.retain(|activity| self.owner(*activity).is_some() || self.is_awaited(*activity));
         // If that is one request, it waits until all of it is over; of partitions the program may look for one alone.
-        if let (true, [activity]) = (probed.is_empty(), &activities[..])
+        if let (true, [activity]) = (probed.is_empty() && looked.is_empty(), &activities[..])
             && let Some(request) = self.owner(*activity)
             && !matches!(request.persistent.as_deref(), Some(Persistent::PartitionedReceive(_)))
         {
             self.wait_for(&request);
             return;
         }
-        self.polling.is_polling.set(true);
+        let before = self.polling.is_polling.replace(true);
+        let change = if looked.is_empty() { None } else { self.waits_for_change(&looked) };
+        if change.is_none() && !looked.is_empty() {
+            self.polling.is_polling.set(before);
+            return;
+        }
         let mut posted = Vec::new();
         for criteria in probed {
             if !posted.iter().any(|(known, _)| *known == criteria) {
@@ -113,8 +134,9 @@ impl Rank {
             }
         }
         activities.extend(posted.iter().map(|(_, activity)| *activity));
+        activities.extend(change);
         if activities.is_empty() {
-            self.ask(Simcall::Suspend(os::actor()));
+            self.waits_for_ever();
         }
         let (index, result) = self.wait_any(activities.iter().copied().collect());
         let over = activities[index];
@@ -126,13 +148,24 @@ impl Rank {
                 }
             }
             (None, Some(request)) => request.over(self, over, result),
+            (None, None) if Some(over) == change => {}
             (None, None) => self.has_heard(over, result),
+        }
+        if let Some(change) = change {
+            if change != over && !matches!(self.ask(Simcall::Withdraw(change)), Answer::Flag(true)) {
+                // It has come as well.
+                let _come = self.wait_any([change].into_iter().collect());
+            }
+            // Who was told of the only thing that was watched waits for nothing more.
+            if change != over || looked.len() > 1 {
+                self.waits_no_longer(&looked);
+            }
         }
         let there = self.polling.found.borrow().len();
         for (criteria, activity) in posted {
             self.takes_back(criteria, activity);
         }
-        self.polling.is_polling.set(false);
+        self.polling.is_polling.set(before);
         // Its send would be over, which the program has not received.
         let is_early = |content: &Content| content.sent.as_ref().is_some_and(|sent| sent.is_synchronous);
         if self.polling.found.borrow()[there..].iter().any(|(_, content)| is_early(content)) {

@@ -7,6 +7,9 @@ use crate::p2p::{Incoming, Outgoing};
 use crate::request::Landing;
 use crate::window::Operation;
 
+/// What is loaded or stored at once has so many bytes, at most.
+pub(super) const WORD: usize = 8;
+
 /// More blocks than these are not listed: they are taken as one.
 pub(super) const BLOCKS_MAX: usize = 10_000;
 
@@ -66,8 +69,13 @@ impl Used {
         (0..number).map(|rank| Self::piece(&blocks.block(rank), writes)).collect()
     }
 
+    /// Whether it is no more than a word.
+    pub(super) fn is_word(&self) -> bool {
+        matches!(self.blocks[..], [(start, end)] if end - start <= WORD)
+    }
+
     /// From one byte to another.
-    pub(super) fn bytes(start: usize, end: usize, writes: bool) -> Self {
+    pub fn bytes(start: usize, end: usize, writes: bool) -> Self {
         Self { blocks: vec![(start, end)], writes, role: Role::Data }
     }
 

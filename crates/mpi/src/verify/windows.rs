@@ -5,7 +5,7 @@
 //! them writes, and neither is completed before the other begins, by what happens before what. Accumulates with one operator on
 //! one type are atomic, and order what their processes do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
 use simurgh_native::Touch;
@@ -17,6 +17,7 @@ use crate::window::{Access, Hold, Operation, Window};
 
 use super::clocks::{VectorClock, join};
 use super::promises::Promises;
+use super::used::WORD;
 use super::{Deed, Kind, Used};
 
 /// So many accesses are remembered.
@@ -28,8 +29,12 @@ pub(super) struct Windows {
     pub(super) accesses: Vec<Accessed>,
     /// What who held the memory of a process alone, and anybody, knew when it was given back.
     locks: BTreeMap<usize, (VectorClock, VectorClock)>,
+    /// What those knew who have accessed it atomically.
+    updates: BTreeMap<usize, VectorClock>,
     /// What those knew who have synchronised a window that is shared.
     syncs: BTreeMap<usize, VectorClock>,
+    /// Where atomic instructions were executed.
+    atomic: BTreeSet<usize>,
     pub(super) promises: Promises,
 }
 
@@ -40,6 +45,8 @@ pub(super) struct Accessed {
     of: u32,
     pub used: Used,
     pub deed: Deed,
+    /// Whether it only updates the target.
+    only_updates: bool,
     /// When it was completed; not yet if there is none.
     pub over: Option<u32>,
     /// The number of what it owns at its origin.
@@ -60,11 +67,17 @@ impl Rank {
 
     /// A call accesses the window of a rank, and owns memory of this process until it is completed.
     pub fn check_access(&self, access: &Access, deed: Deed) {
-        self.check_access_by(access, deed, || vec![access.origin.uses(deed == Deed::Get)]);
+        self.check_access_by(access, deed, false, || vec![access.origin.uses(deed == Deed::Get)]);
     }
 
-    /// The same, of one that uses this memory of its own.
-    pub fn check_access_by(&self, access: &Access, deed: Deed, own: impl Fn() -> Vec<Used>) {
+    /// The same, of one that uses this memory of its own. Whether it only updates the target, and brings nothing back, is said.
+    pub fn check_access_by(
+        &self,
+        access: &Access,
+        deed: Deed,
+        only_updates: bool,
+        own: impl Fn() -> Vec<Used>,
+    ) {
         if !self.world.explored {
             return;
         }
@@ -88,6 +101,9 @@ impl Rank {
         self.check_promises(window, *rank, deed);
         let uses = own();
         self.check_uses(&own);
+        if uses.iter().any(|used| used.writes) {
+            self.check_windows(&uses, true);
+        }
         // What lies in a window is looked at as such.
         let is_owned = !self.is_exposed(&uses);
         if is_owned || deed == Deed::Get {
@@ -100,6 +116,7 @@ impl Rank {
             of,
             used,
             deed,
+            only_updates,
             over: None,
             number: self.buffers.last.get(),
             call: self.call_name(),
@@ -130,12 +147,18 @@ impl Rank {
             // What one process does itself, one after the other.
             let is_alone =
                 |other: &Accessed| other.by == by && other.deed.is_local() && access.deed.is_local();
+            // Programs poll words of memory that is shared, between two calls of MPI_Win_sync.
+            let is_flag = |other: &Accessed| {
+                self.world.flags.is_known()
+                    && [other, &access].iter().all(|one| one.deed.is_local() && one.used.is_word())
+            };
             let wrong = windows.accesses.iter().find(|other| {
                 other.of == access.of
                     && access.deed.conflicts(other.deed)
                     && other.used.overlaps(&access.used)
                     && !is_alone(other)
                     && !is_before(other)
+                    && !is_flag(other)
             });
             if let Some(other) = wrong {
                 return Some(format!(
@@ -149,6 +172,15 @@ impl Rank {
                     self.world.lines.in_words(other.at)
                 ));
             }
+            let meets = |other: &&Accessed| {
+                (other.of, other.by != by) == (access.of, true)
+                    && other.used.overlaps(&access.used)
+                    && !is_before(other)
+            };
+            windows.accesses.iter().filter(meets).for_each(|other| {
+                let (one, two) = ((other.deed, other.only_updates), (access.deed, access.only_updates));
+                self.world.atomics.meet(one, two);
+            });
             // A loop that touches one place is one access.
             let same = |last: &Accessed| {
                 (last.by, last.of, last.at, last.deed, last.over) == (by, access.of, access.at, access.deed, access.over)
@@ -204,7 +236,8 @@ impl Rank {
     fn touching(&self, of: u32, used: Used, call: &'static str, at: usize) -> Accessed {
         let deed = if used.writes { Deed::Store } else { Deed::Load };
         let (by, over) = (self.process, Some(self.moment()));
-        Accessed { by, of, used, deed, over, number: 0, call, at, window: (u32::MAX, 0) }
+        let window = (u32::MAX, 0);
+        Accessed { by, of, used, deed, only_updates: false, over, number: 0, call, at, window }
     }
 
     /// Accesses of this process to a rank of a window, or to all, are complete.
@@ -273,10 +306,26 @@ impl Rank {
         self.clock_of_all.borrow_mut()[self.process as usize] += 1;
     }
 
-    /// What is atomic at a process orders what those do who access it.
-    pub fn is_atomic_with(&self, window: &Window, rank: usize) {
-        self.learns_of_lock(window, rank, Hold::Exclusive);
-        self.leaves_in_lock(window, rank, Hold::Shared);
+    /// Data are about to be read atomically at a rank: what those did who wrote there atomically is known from now on.
+    pub fn reads_atomically(&self, window: &Window, rank: usize) {
+        if !self.world.explored {
+            return;
+        }
+        let key = window.identity(rank);
+        if let Some(known) = self.windows_of_all(|windows| windows.updates.get(&key).cloned()) {
+            self.moment();
+            join(&mut self.clock_of_all.borrow_mut(), &known);
+        }
+    }
+
+    /// Data may be written atomically at a rank: whoever reads them there knows what was done before.
+    pub fn writes_atomically(&self, window: &Window, rank: usize) {
+        if !self.world.explored {
+            return;
+        }
+        let (key, clock) = (window.identity(rank), self.clock_now());
+        self.windows_of_all(|windows| join(windows.updates.entry(key).or_default(), &clock));
+        self.clock_of_all.borrow_mut()[self.process as usize] += 1;
     }
 
     /// A process synchronises what it sees of memory that is shared: all that those knew who did so before is known here.
@@ -311,7 +360,14 @@ impl Rank {
         let part = self.exposed_parts().into_iter().find(|(low, high, _)| *low < end && start < *high);
         let Some((low, high, of)) = part else { return false };
         // Who uses atomic operations orders what is done by them.
-        if touch.is_atomic {
+        // Their loads look like any other.
+        let is_atomic = self.windows_of_all(|windows| {
+            if touch.is_atomic {
+                windows.atomic.insert(touch.address);
+            }
+            touch.is_atomic || (touch.bytes <= WORD && windows.atomic.contains(&touch.address))
+        });
+        if is_atomic {
             self.synchronises(low);
             return false;
         }

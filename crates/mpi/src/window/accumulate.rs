@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use super::Window;
+use super::atomics::Effect;
 use super::transfer::{Access, Deed, Operation};
 use crate::abi;
 use crate::datatype::{Class, Leaf, Type};
@@ -96,23 +97,24 @@ impl Rank {
         let Access { window, rank, .. } = access;
         let number = kind_of(&access.target.datatype);
         let deed = verify::Deed::Accumulate(accumulation.number(), number);
-        self.check_access_by(access, deed, || {
+        let only_updates = accumulation.fetched.is_none();
+        self.check_access_by(access, deed, only_updates, || {
             // Who only fetches does not look at what is at the origin.
             let origin = Some(&access.origin).filter(|_| !accumulation.is_fetch());
             let read = origin.map(|origin| origin.uses(false));
             read.into_iter().chain(accumulation.fetched.iter().map(|place| place.uses(true))).collect()
         });
-        if accumulation.fetched.is_none() {
-            return self.combine(access, accumulation);
-        }
-        let atomic = window.exposed(*rank).names.atomic;
-        self.hold(atomic);
-        self.is_atomic_with(window, *rank);
-        let result = self
-            .wait_for_data_from(window, *rank, access.target.bytes() as u64)
-            .and_then(|()| self.combine(access, accumulation));
-        self.give_back(atomic);
-        result
+        let effect = match (only_updates, accumulation.is_fetch()) {
+            (true, _) => Effect::Updates,
+            (false, true) => Effect::Reads,
+            (false, false) => Effect::Both,
+        };
+        self.atomically(window, *rank, effect, || {
+            if !only_updates {
+                self.wait_for_data_from(window, *rank, access.target.bytes() as u64)?;
+            }
+            self.combine(access, accumulation)
+        })
     }
 
     fn combine(&self, access: &Access, accumulation: Accumulation) -> Result {
@@ -121,7 +123,10 @@ impl Rank {
             if *rank == window.comm.rank {
                 self.looks_at(window);
             }
-            return accumulation.happens(&[], target);
+            return self.with_memory_of(window, *rank, || {
+                self.has_looked_at(window, *rank, &target.ranges());
+                accumulation.happens(&[], target)
+            });
         }
         let deed = Deed::Accumulate(origin.data(), accumulation, target.clone());
         self.begin_put(access, deed, true)?;
@@ -144,30 +149,34 @@ impl Rank {
         let access =
             Access { window: Rc::clone(window), rank, origin: origin.clone(), target: target.clone() };
         let kind = kind_of(&target.datatype);
-        let deed = verify::Deed::Accumulate(Predefined::NoOp as usize, kind);
-        self.check_access_by(&access, deed, || {
+        let deed = verify::Deed::swap(kind);
+        self.check_access_by(&access, deed, false, || {
             vec![origin.uses(false), compare.uses(false), result.uses(true)]
         });
-        let atomic = window.exposed(rank).names.atomic;
-        self.hold(atomic);
-        self.is_atomic_with(window, rank);
-        let bytes = target.bytes() as u64;
-        let come = self.wait_for_data_from(window, rank, bytes);
-        if come.is_ok() {
-            let before = target.data();
-            let is_equal = before == compare.data();
-            let new = origin.data();
-            result.put(&before);
+        // It is a poll until it swaps.
+        self.atomically(window, rank, Effect::Swaps, || {
+            let bytes = target.bytes() as u64;
+            self.wait_for_data_from(window, rank, bytes)?;
+            let is_equal = self.with_memory_of(window, rank, || {
+                let before = target.data();
+                let is_equal = before == compare.data();
+                let new = origin.data();
+                result.put(&before);
+                match is_equal {
+                    true => target.put(&new),
+                    false => self.has_looked_at(window, rank, &target.ranges()),
+                }
+                is_equal
+            });
             if is_equal {
-                target.put(&new);
                 window.has_news();
+                self.forgets_polls();
                 self.begin_flow_to(window, rank, bytes);
             } else if rank == window.comm.rank {
                 self.looks_at(window);
             }
-        }
-        self.give_back(atomic);
-        come
+            Ok(())
+        })
     }
 }
 

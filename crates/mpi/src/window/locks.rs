@@ -98,6 +98,7 @@ impl LockState {
     }
 }
 
+/// That a window is held and given back gets nobody any further: polls are made of it.
 impl Rank {
     /// Waits for the window of a process, in the name of the rank that this process has.
     ///
@@ -108,11 +109,15 @@ impl Rank {
             self.world.holds.has(hold);
             if !self.world.holds.are_mixed() {
                 if hold == Hold::Exclusive {
-                    self.ask(Simcall::Lock(at.names.gate, None));
+                    self.while_polling(|| self.hold(at.names.gate));
                 }
                 return;
             }
         }
+        self.while_polling(|| self.waits_for_window(at, rank, hold));
+    }
+
+    fn waits_for_window(&self, at: &Exposed, rank: usize, hold: Hold) {
         self.ask(Simcall::Lock(at.names.gate, None));
         at.lock.borrow_mut().request(rank, hold);
         while !at.lock.borrow().holds(rank) {
@@ -125,16 +130,18 @@ impl Rank {
     pub(super) fn give_window_back(&self, at: &Exposed, rank: usize, hold: Hold) {
         if self.world.explored && !self.world.holds.are_mixed() {
             if hold == Hold::Exclusive {
-                self.ask(Simcall::Unlock(at.names.gate));
+                self.while_polling(|| self.give_back(at.names.gate));
             }
             return;
         }
-        self.ask(Simcall::Lock(at.names.gate, None));
-        let others = at.lock.borrow_mut().release(rank);
-        if others {
-            self.ask(Simcall::Notify(at.names.freed, Wake::All));
-        }
-        self.ask(Simcall::Unlock(at.names.gate));
+        self.while_polling(|| {
+            self.hold(at.names.gate);
+            let others = at.lock.borrow_mut().release(rank);
+            if others {
+                self.ask(Simcall::Notify(at.names.freed, Wake::All));
+            }
+            self.give_back(at.names.gate);
+        });
     }
 }
 

@@ -172,7 +172,7 @@ impl Rank {
     pub fn end_window(&self, window: &Window) -> Result {
         window.epochs.borrow().free()?;
         self.meet(window)?;
-        self.finish(window.mine(), None)?;
+        self.finish(window, window.comm.rank, None)?;
         self.meet(window)?;
         Ok(())
     }
@@ -261,9 +261,13 @@ impl Rank {
     }
 
     /// `MPI_Win_sync`.
-    pub fn sync_window(&self, window: &Window) {
+    pub fn sync_window(&self, window: &Rc<Window>) {
+        self.polls_memory();
         self.synchronises(window.identity(0));
         self.ask(Simcall::Yield);
+        if window.flavor == abi::WIN_FLAVOR_SHARED {
+            self.with_memory_of(window, 0, || self.has_looked_at(window, 0, &window.ranges(0)));
+        }
         self.synchronises(window.identity(0));
         self.looks_at(window);
     }

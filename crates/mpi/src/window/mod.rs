@@ -10,6 +10,7 @@
 //! - `synchronising`: fences, groups of targets, locks, flushes.
 
 mod accumulate;
+mod atomics;
 mod epochs;
 mod locks;
 mod making;
@@ -34,6 +35,7 @@ use crate::error::Result;
 use crate::rank::Rank;
 
 pub use accumulate::{Accumulation, check_swapped};
+pub use atomics::Atomics;
 pub use epochs::Epochs;
 pub use locks::{Hold, Holds, LockState};
 pub use making::Plan;
@@ -123,13 +125,26 @@ pub(crate) struct Names {
     atomic: MutexId,
     /// Of who holds it.
     gate: MutexId,
+    /// Of the first of its origins; and how many have one.
+    first_origin: MutexId,
+    origins: u32,
     /// Somebody else may hold it now.
     freed: ConditionId,
 }
 
-/// The lock number `which`, of three, of the window or file of this number of a process.
+/// The locks of each window beside those of its origins.
+const LOCKS: u32 = 3;
+
+/// Of so many processes each has a lock of its own at each window, for those who explore.
+const ORIGINS_MOST: usize = 16;
+
+fn origins(processes: usize) -> u32 {
+    if processes <= ORIGINS_MOST { processes as u32 } else { 0 }
+}
+
+/// The lock number `which` of the window or file of this number of a process: one of [`LOCKS`], or of those of its origins.
 pub(crate) fn lock_name(number: u32, process: u32, processes: usize, which: u32) -> MutexId {
-    MutexId(place_of(number, process, processes) * 3 + which)
+    MutexId(place_of(number, process, processes) * (LOCKS + origins(processes)) + which)
 }
 
 /// Numbers that no two processes give: even ones are of the processes of the beginning, odd ones of those that were started later.
@@ -144,14 +159,39 @@ impl Names {
     fn new(number: u32, process: u32, processes: usize) -> Self {
         let lock = |which| lock_name(number, process, processes, which);
         let freed = ConditionId(place_of(number, process, processes));
-        Self { pending: lock(0), atomic: lock(1), gate: lock(2), freed }
+        let (first_origin, origins) = (lock(LOCKS), origins(processes));
+        Self { pending: lock(0), atomic: lock(1), gate: lock(2), first_origin, origins, freed }
+    }
+
+    /// The lock of a process that updates it, if it has one of its own.
+    fn of_origin(&self, process: u32) -> Option<MutexId> {
+        (process < self.origins).then(|| MutexId(self.first_origin.0 + process))
+    }
+
+    /// The locks of all who may update it, and of those that have none of their own.
+    fn of_origins(&self) -> impl Iterator<Item = MutexId> {
+        let own = self.first_origin.0..self.first_origin.0 + self.origins;
+        own.map(MutexId).chain([self.atomic])
     }
 
     fn make(&self, me: &Rank) {
         for lock in [self.pending, self.atomic, self.gate] {
             me.note(Note::NewMutex(lock));
         }
+        if me.world.explored && me.world.atomics.are_ordered() {
+            self.of_origins().for_each(|lock| me.note(Note::NewMutex(lock)));
+        }
         me.note(Note::NewCondition(self.freed));
+    }
+}
+
+impl Exposed {
+    fn ranges(&self) -> Vec<(usize, usize)> {
+        let attached = self.attached.borrow();
+        let parts = [(self.base.get(), self.size.get())];
+        let parts = if self.is_dynamic { &attached[..] } else { &parts[..] };
+        let there = parts.iter().filter(|(base, size)| *base != 0 && *size > 0);
+        there.map(|(base, size)| (*base, *base + *size as usize)).collect()
     }
 }
 
@@ -204,6 +244,23 @@ impl Window {
     /// What is one and the same for all its processes: the memory of a rank in it.
     pub fn identity(&self, rank: usize) -> usize {
         self.exposed[rank] as usize
+    }
+
+    /// The memory of a rank, or of all if they share it: what is one and the same for all processes; and the lock of those who wait
+    /// for a change of it, and of those who change it. Where executions are explored, nothing is pending for long.
+    pub(crate) fn watched(&self, rank: usize) -> (usize, MutexId) {
+        let rank = if self.flavor == abi::WIN_FLAVOR_SHARED { 0 } else { rank };
+        (self.identity(rank), self.exposed(rank).names.pending)
+    }
+
+    /// All of that memory, from where to where.
+    pub(crate) fn ranges(&self, rank: usize) -> Vec<(usize, usize)> {
+        match self.flavor {
+            abi::WIN_FLAVOR_SHARED => {
+                (0..self.exposed.len()).flat_map(|rank| self.exposed(rank).ranges()).collect()
+            }
+            _ => self.exposed(rank).ranges(),
+        }
     }
 
     /// What its messages carry.

@@ -71,7 +71,7 @@ impl Rank {
         self.completes_accesses(window, None);
         if precedes {
             self.meet(window)?;
-            self.finish(window.mine(), None)?;
+            self.finish(window, window.comm.rank, None)?;
         }
         self.meet(window)?;
         self.has_fenced(window);
@@ -108,7 +108,7 @@ impl Rank {
         // A target that has heard of it may change what was to be read.
         ranks.iter().try_for_each(|rank| window.mine().settle(*rank))?;
         self.tell(window, &ranks, COMPLETED)?;
-        self.finish(window.mine(), None)
+        self.finish(window, window.comm.rank, None)
     }
 
     /// `MPI_Win_wait`.
@@ -124,7 +124,7 @@ impl Rank {
         };
         self.hear(receives)?;
         window.epochs.borrow_mut().is_exposed_no_longer();
-        self.finish(window.mine(), None)
+        self.finish(window, window.comm.rank, None)
     }
 
     /// `MPI_Win_test`.
@@ -166,7 +166,7 @@ impl Rank {
         }
         window.awaited.take();
         window.epochs.borrow_mut().is_exposed_no_longer();
-        self.finish(window.mine(), None)?;
+        self.finish(window, window.comm.rank, None)?;
         Ok(true)
     }
 
@@ -197,6 +197,7 @@ impl Rank {
     /// If another epoch is not over.
     pub fn lock_window(&self, window: &Window, rank: usize, hold: Hold) -> Result {
         window.epochs.borrow_mut().lock(rank)?;
+        self.polls_memory();
         self.take_window(window.exposed(rank), window.comm.rank, hold);
         self.learns_of_lock(window, rank, hold);
         window.held.borrow_mut().insert(rank, hold);
@@ -207,16 +208,24 @@ impl Rank {
     ///
     /// # Errors
     /// If it was not locked, or a communication failed.
-    pub fn unlock_window(&self, window: &Window, rank: usize) -> Result {
+    pub fn unlock_window(&self, window: &Rc<Window>, rank: usize) -> Result {
         window.epochs.borrow_mut().unlock(rank)?;
         self.leave(window, rank)
     }
 
     /// Gives the window of a rank back: the data are there for whoever has it next, even if their time is not over.
-    fn leave(&self, window: &Window, rank: usize) -> Result {
-        let settled = window.mine().settle(rank).and(window.exposed(rank).settle(window.comm.rank));
+    fn leave(&self, window: &Rc<Window>, rank: usize) -> Result {
         let hold = window.held.borrow_mut().remove(&rank).unwrap_or(Hold::Shared);
+        let (at, own) = (window.exposed(rank), window.comm.rank);
+        let settled = window.mine().settle(rank).and_then(|()| match at.has_pending(Some(own)) {
+            false if hold == Hold::Shared => Ok(()),
+            _ => self.with_memory_of(window, rank, || at.settle(own)),
+        });
         self.completes_accesses(window, Some(rank));
+        if hold == Hold::Exclusive {
+            // The program may have looked at it by itself. Nobody has changed it since.
+            self.has_looked_at(window, rank, &window.ranges(rank));
+        }
         self.holds_no_longer(window, rank);
         self.leaves_in_lock(window, rank, hold);
         self.give_window_back(window.exposed(rank), window.comm.rank, hold);
@@ -240,7 +249,7 @@ impl Rank {
     ///
     /// # Errors
     /// If `MPI_Win_lock_all` was not called, or a communication failed.
-    pub fn unlock_all(&self, window: &Window) -> Result {
+    pub fn unlock_all(&self, window: &Rc<Window>) -> Result {
         window.epochs.borrow_mut().unlock_all()?;
         (0..window.comm.size()).try_for_each(|rank| self.leave(window, rank))
     }
@@ -253,7 +262,7 @@ impl Rank {
         self.flush_local(window, Some(rank))?;
         match rank == window.comm.rank {
             true => Ok(()),
-            false => self.finish(window.exposed(rank), Some(window.comm.rank)),
+            false => self.finish(window, rank, Some(window.comm.rank)),
         }
     }
 
@@ -264,7 +273,7 @@ impl Rank {
     pub fn flush_all(&self, window: &Window) -> Result {
         self.flush_local(window, None)?;
         let mut others = (0..window.comm.size()).filter(|rank| *rank != window.comm.rank);
-        others.try_for_each(|rank| self.finish(window.exposed(rank), Some(window.comm.rank)))
+        others.try_for_each(|rank| self.finish(window, rank, Some(window.comm.rank)))
     }
 
     /// Waits for what is under way at this process with a rank, or with all: its buffers are its own again.
@@ -272,7 +281,7 @@ impl Rank {
     /// # Errors
     /// If a communication failed.
     pub fn flush_local(&self, window: &Window, rank: Option<usize>) -> Result {
-        self.finish(window.mine(), rank)
+        self.finish(window, window.comm.rank, rank)
     }
 
     /// A barrier of the program waits at its end for what is under way at this process, in the windows of the communicator, as in the
@@ -286,7 +295,7 @@ impl Rank {
         }
         let is_meant = |window: &&Rc<Window>| window.comm.context == comm.context;
         let windows: Vec<_> = self.windows.borrow().iter().filter(is_meant).cloned().collect();
-        windows.iter().try_for_each(|window| self.finish(window.mine(), None))
+        windows.iter().try_for_each(|window| self.finish(window, window.comm.rank, None))
     }
 
     /// Checks that a flush is allowed; a program that does nothing else waits for another.

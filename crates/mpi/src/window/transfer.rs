@@ -43,6 +43,13 @@ impl Operation {
         data
     }
 
+    /// Where they lie, from the first byte to the last.
+    pub(super) fn ranges(&self) -> [(usize, usize); 1] {
+        let (low, high) = span(&self.datatype, self.count);
+        let start = self.buffer as usize;
+        [(start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))]
+    }
+
     /// Puts data there.
     pub fn put(&self, data: &[u8]) {
         // SAFETY: the program says that there is room for so many elements; at a target they lie in its window.
@@ -181,6 +188,10 @@ impl Exposed {
         pending.remove(place).deed
     }
 
+    pub(super) fn has_pending(&self, with: Option<usize>) -> bool {
+        self.pending.borrow().iter().any(|pending| with.is_none_or(|with| pending.with == with))
+    }
+
     fn first(&self, with: Option<usize>) -> Option<(u64, Option<ActivityId>, u64)> {
         let pending = self.pending.borrow();
         let is_meant =
@@ -234,11 +245,11 @@ impl Exposed {
 }
 
 impl Rank {
-    pub(super) fn hold(&self, lock: MutexId) {
+    pub(crate) fn hold(&self, lock: MutexId) {
         self.ask(Simcall::Lock(lock, None));
     }
 
-    pub(super) fn give_back(&self, lock: MutexId) {
+    pub(crate) fn give_back(&self, lock: MutexId) {
         self.ask(Simcall::Unlock(lock));
     }
 
@@ -288,16 +299,23 @@ impl Rank {
         self.give_back(at.names.pending);
     }
 
-    /// Waits for what is under way at a process, with all or with one; nobody else may note more meanwhile.
-    pub(super) fn finish(&self, at: &Exposed, with: Option<usize>) -> Result {
+    /// Waits for what is under way at a rank, with all or with one; nobody else may note more meanwhile.
+    pub(super) fn finish(&self, window: &Window, rank: usize, with: Option<usize>) -> Result {
+        let at = window.exposed(rank);
+        if self.world.explored {
+            if !at.has_pending(with) {
+                return Ok(());
+            }
+            return self.with_memory_of(window, rank, || {
+                let mut result = at.settle_requested(with);
+                while let Some((number, ..)) = at.first(with) {
+                    result = result.and(at.take(number).map_or(Ok(()), Deed::happens));
+                }
+                result
+            });
+        }
         let mut result = at.settle_requested(with);
         if at.first(with).is_none() && !at.is_waited_for.get() {
-            return result;
-        }
-        if self.world.explored {
-            while let Some((number, ..)) = at.first(with) {
-                result = result.and(at.take(number).map_or(Ok(()), Deed::happens));
-            }
             return result;
         }
         self.hold(at.names.pending);
@@ -319,8 +337,9 @@ impl Rank {
     pub(super) fn begin_put(&self, access: &Access, deed: Deed, also_to_itself: bool) -> Result {
         let Access { window, rank, origin, .. } = access;
         window.has_news();
+        self.forgets_polls();
         if *rank == window.comm.rank && !also_to_itself {
-            return deed.happens();
+            return self.with_memory_of(window, *rank, || deed.happens());
         }
         let (at, bytes) = (window.exposed(*rank), origin.bytes() as u64);
         let activity = self.flow(self.process, at.process, bytes);

@@ -90,6 +90,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             Ok::<_, Error>(if number + 1 < searches.len() { keep_finished(check) } else { check })
         };
         options.time = left();
+        by_traces(&program, &mut options);
         let came = determined(&program, check()?, &options, &part)?;
         options.time = left();
         let mut came = match came {
@@ -100,6 +101,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             // What was kept is of a search that saw less.
             options.resume.take().into_iter().for_each(|path| drop(std::fs::remove_file(path)));
             options.time = left();
+            by_traces(&program, &mut options);
             came = examined(check()?, &options, Some(&part))?;
         }
         if let Some(why) = program.gives_up() {
@@ -126,6 +128,13 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
     ci::write(&cases, &options.saved)?;
     print(&text);
     Ok(exit)
+}
+
+/// Processes that wait for a change of memory of others do what they do in the order of all that happened, not by what they received.
+fn by_traces(program: &Explored, options: &mut CheckOptions) {
+    if program.known().contains(&"polled-memory") && options.engine == Engine::Receives {
+        options.engine = Engine::Optimal;
+    }
 }
 
 /// What standard sends do, in one search after the other.
