@@ -118,7 +118,7 @@ impl ByShare {
             list.iter().fold(f64::INFINITY, |least, key| if key.share < least { key.share } else { least });
         together.clear();
         list.retain(|key| {
-            let is_least = !(key.share > least);
+            let is_least = key.share <= least;
             if is_least {
                 together.push(*key);
             }
