@@ -117,6 +117,7 @@ impl ByShare {
         let least =
             list.iter().fold(f64::INFINITY, |least, key| if key.share < least { key.share } else { least });
         together.clear();
+        // What is no number is nobody's share.
         list.retain(|key| {
             let is_least = key.share <= least;
             if is_least {
@@ -124,6 +125,9 @@ impl ByShare {
             }
             !is_least
         });
+        if together.is_empty() {
+            return false;
+        }
         if !together.is_sorted() {
             together.sort_unstable();
         }
