@@ -186,7 +186,7 @@ impl System {
         let Variable { state, pool, home, .. } = self.variables[id.index()];
         let may_be_alone = state == State::Active && pool == NONE && home == NONE;
         if !(may_be_alone && self.leave_single_user(id.0)) {
-            self.deactivate_unless(may_be_alone, id.0);
+            self.deactivate_one(id.0, may_be_alone);
             self.leave_idle(id.0);
         }
         let variable = &mut self.variables[id.index()];
@@ -705,11 +705,11 @@ impl System {
     }
 
     fn deactivate(&mut self, index: u32) {
-        self.deactivate_unless(false, index);
+        self.deactivate_one(index, false);
     }
 
-    /// The same; of one that shares it may be known already.
-    fn deactivate_unless(&mut self, shares: bool, index: u32) {
+    /// The same; that it shares its constraints may be known already.
+    fn deactivate_one(&mut self, index: u32, shares: bool) {
         self.unlink_staged(index);
         let variable = &mut self.variables[index as usize];
         let Variable { first, count, state, bound, .. } = *variable;

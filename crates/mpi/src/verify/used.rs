@@ -13,6 +13,21 @@ pub(super) const WORD: usize = 8;
 /// More blocks than these are not listed: they are taken as one.
 pub(super) const BLOCKS_MAX: usize = 10_000;
 
+/// A number for what is in memory, from where to where.
+pub(super) fn sum(blocks: &[(usize, usize)]) -> u64 {
+    let mut sum = 0_u64;
+    for (start, end) in blocks {
+        // SAFETY: the program said that these bytes are to be sent, or lie in a window.
+        let bytes = unsafe { std::slice::from_raw_parts(*start as *const u8, end - start) };
+        for word in bytes.chunks(8) {
+            let mut whole = [0; 8];
+            whole[..word.len()].copy_from_slice(word);
+            sum = (sum.rotate_left(5) ^ u64::from_le_bytes(whole)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+    sum
+}
+
 /// What memory is to the call that uses it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Role {
@@ -112,17 +127,7 @@ impl Used {
         if self.writes || bytes > MOST || self.blocks.len() >= BLOCKS_MAX {
             return None;
         }
-        let mut sum = 0_u64;
-        for (start, end) in &self.blocks {
-            // SAFETY: the program gave these bytes to be sent.
-            let bytes = unsafe { std::slice::from_raw_parts(*start as *const u8, end - start) };
-            for word in bytes.chunks(8) {
-                let mut whole = [0; 8];
-                whole[..word.len()].copy_from_slice(word);
-                sum = (sum.rotate_left(5) ^ u64::from_le_bytes(whole)).wrapping_mul(0x517c_c1b7_2722_0a95);
-            }
-        }
-        Some(sum)
+        Some(sum(&self.blocks))
     }
 
     /// What it is to the call that uses it.

@@ -16,6 +16,8 @@ use crate::p2p::{HEADER, mailbox};
 use crate::rank::Rank;
 use crate::window::Window;
 
+use super::used::sum;
+
 /// What was looked at: memory of a rank in a window, and what was in it.
 #[derive(Debug)]
 pub(super) struct Looked {
@@ -32,28 +34,16 @@ struct Seen {
 }
 
 impl Seen {
+    /// Of much memory, what comes first.
     fn of(ranges: &[(usize, usize)]) -> Self {
-        Self { ranges: ranges.to_vec(), sum: sum(ranges) }
+        const MOST: usize = 1 << 20;
+        let ranges: Vec<_> = ranges.iter().map(|&(start, end)| (start, end.min(start + MOST))).collect();
+        Self { sum: sum(&ranges), ranges }
     }
 
     fn is_same(&self) -> bool {
         sum(&self.ranges) == self.sum
     }
-}
-
-fn sum(ranges: &[(usize, usize)]) -> u64 {
-    const MOST: usize = 1 << 20;
-    let mut sum = 0_u64;
-    for &(start, end) in ranges {
-        // SAFETY: the program said that this is memory of a window.
-        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, (end - start).min(MOST)) };
-        for word in bytes.chunks(8) {
-            let mut whole = [0; 8];
-            whole[..word.len()].copy_from_slice(word);
-            sum = (sum ^ u64::from_ne_bytes(whole)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        }
-    }
-    sum
 }
 
 /// Who waits for another content of the memory of a rank in a window.
@@ -102,10 +92,10 @@ impl Rank {
     pub(crate) fn has_looked_at(&self, window: &Rc<Window>, rank: usize, ranges: &[(usize, usize)]) {
         if self.world.explored {
             let mut looked = self.polling.looked.borrow_mut();
-            let memory = window.watched(rank).0;
+            let (memory, seen) = (window.watched(rank).0, Seen::of(ranges));
             looked
                 .retain(|other| other.seen.ranges != ranges || other.window.watched(other.rank).0 != memory);
-            looked.push(Looked { window: Rc::clone(window), rank, seen: Seen::of(ranges) });
+            looked.push(Looked { window: Rc::clone(window), rank, seen });
         }
     }
 

@@ -359,8 +359,7 @@ impl Rank {
         let (start, end) = (touch.address, touch.address + touch.bytes);
         let part = self.exposed_parts().into_iter().find(|(low, high, _)| *low < end && start < *high);
         let Some((low, high, of)) = part else { return false };
-        // Who uses atomic operations orders what is done by them.
-        // Their loads look like any other.
+        // Who uses atomic operations orders what is done by them. Their loads look like any other.
         let is_atomic = self.windows_of_all(|windows| {
             if touch.is_atomic {
                 windows.atomic.insert(touch.address);

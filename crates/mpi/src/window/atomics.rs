@@ -25,7 +25,7 @@ pub(super) enum Effect {
     Reads,
     /// It brings data back, and changes them if they are what is expected.
     Swaps,
-    /// Both.
+    /// It brings data back, and changes them.
     Both,
 }
 

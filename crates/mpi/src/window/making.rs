@@ -265,7 +265,7 @@ impl Rank {
         self.polls_memory();
         self.synchronises(window.identity(0));
         self.ask(Simcall::Yield);
-        if window.flavor == abi::WIN_FLAVOR_SHARED {
+        if self.world.explored && window.flavor == abi::WIN_FLAVOR_SHARED {
             self.with_memory_of(window, 0, || self.has_looked_at(window, 0, &window.ranges(0)));
         }
         self.synchronises(window.identity(0));

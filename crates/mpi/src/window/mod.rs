@@ -186,6 +186,7 @@ impl Names {
 }
 
 impl Exposed {
+    /// Its memory, from where to where.
     fn ranges(&self) -> Vec<(usize, usize)> {
         let attached = self.attached.borrow();
         let parts = [(self.base.get(), self.size.get())];
@@ -276,19 +277,15 @@ impl Window {
     /// Memory that this process and others access, from where to where, and whose it is: that of this process, or of all if they
     /// share it.
     pub fn parts(&self) -> Vec<(usize, usize, u32)> {
-        let part = |of: &Exposed, base: usize, size: i64| {
-            (base, base.saturating_add(size.max(0) as usize), of.process)
+        let parts = |of: &Exposed| {
+            let process = of.process;
+            of.ranges().into_iter().map(move |(start, end)| (start, end, process))
         };
-        let mine = self.mine();
         match self.flavor {
-            abi::WIN_FLAVOR_SHARED => (0..self.exposed.len())
-                .map(|rank| self.exposed(rank))
-                .map(|of| part(of, of.base.get(), of.size.get()))
-                .collect(),
-            abi::WIN_FLAVOR_DYNAMIC => {
-                mine.attached.borrow().iter().map(|(base, size)| part(mine, *base, *size)).collect()
+            abi::WIN_FLAVOR_SHARED => {
+                (0..self.exposed.len()).flat_map(|rank| parts(self.exposed(rank))).collect()
             }
-            _ => vec![part(mine, mine.base.get(), mine.size.get())],
+            _ => parts(self.mine()).collect(),
         }
     }
 

@@ -222,7 +222,7 @@ impl Rank {
             _ => self.with_memory_of(window, rank, || at.settle(own)),
         });
         self.completes_accesses(window, Some(rank));
-        if hold == Hold::Exclusive {
+        if self.world.explored && hold == Hold::Exclusive {
             // The program may have looked at it by itself. Nobody has changed it since.
             self.has_looked_at(window, rank, &window.ranges(rank));
         }
