@@ -68,6 +68,46 @@ const HOLD: [(&str, &str, &str, &str, &str); 7] = [
     ),
 ];
 
+/// The second window has the place of the first one, and one lock, not two.
+const MADE_AGAIN: &str = "MPI_Win win; int *part; for (int i = 0; i < 2; i++) { if (i) MPI_Win_free(&win);
+   MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); }";
+
+#[test]
+fn windows_that_are_made_again_have_one_lock() {
+    let folder = Folder::new("mpi-check-made-again");
+    let in_turn = "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win); MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, win); MPI_Win_unlock(0, win);
+         MPI_Win_free(&win);";
+    // Rank 0 keeps the window until rank 1 has had it.
+    let in_vain = "if (rank == 0) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win); MPI_Barrier(MPI_COMM_WORLD);
+           MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &status); MPI_Win_unlock(0, win); }
+         else { MPI_Barrier(MPI_COMM_WORLD); MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win); MPI_Win_unlock(0, win);
+           MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); } MPI_Win_free(&win);";
+    compile(&folder, "in_turn", &format!("{MADE_AGAIN}{in_turn}"));
+    compile(&folder, "in_vain", &format!("{MADE_AGAIN}{in_vain}"));
+    for engine in ["receives", "optimal"] {
+        let check = |processes, program| {
+            folder.simurgh(&[
+                "check",
+                "-n",
+                processes,
+                "--engine",
+                engine,
+                "--buffering",
+                "infinite",
+                program,
+            ])
+        };
+        let ran = check("3", "./in_turn");
+        assert!(ran.code == 0 && ran.stdout.contains("holds: 6 executions,"), "{engine}: {}", ran.told());
+        let ran = check("2", "./in_vain");
+        assert!(
+            ran.code == 1 && ran.stdout.contains("rank 0 and rank 1 wait for ever"),
+            "{engine}: {}",
+            ran.told()
+        );
+    }
+}
+
 #[test]
 fn programs_hold_in_as_many_executions_as_there_are_ways_to_receive() {
     let folder = Folder::new("mpi-check-holds");

@@ -255,3 +255,23 @@ fn time_is_over_also_where_hundreds_are_found() {
     // A second to search, one to shorten, one to replay; and the machine may be busy.
     assert!(seconds < 15.0, "{seconds} s");
 }
+
+/// `timeout` sends two SIGTERMs at once, to its child and to their group: the second one ended the search without a word.
+#[test]
+fn two_sigterms_at_once_are_one() {
+    let folder = Folder::new("two-sigterms");
+    let senders: String =
+        (0..10).map(|sender| format!("[[actor]]\nname = \"s{sender}\"\ndo = [\"dsend m 1\"]\n")).collect();
+    let receives = vec!["\"recv m\""; 10].join(", ");
+    folder.write("fan.toml", &format!("[[actor]]\nname = \"r\"\ndo = [{receives}]\n{senders}"));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_simurgh"));
+    command.args(["check", "fan.toml"]).current_dir(folder.path()).stdout(std::process::Stdio::piped());
+    let child = command.spawn().expect("it runs");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let twice = format!("kill -TERM {0}; kill -TERM {0}", child.id());
+    let sent = std::process::Command::new("sh").args(["-c", &twice]).status();
+    assert!(sent.expect("a shell runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(3) && text.contains("not-exhausted"), "{:?}: {text}", output.status);
+}

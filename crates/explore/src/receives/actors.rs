@@ -2,7 +2,7 @@
 //!
 //! Time is abstract: what only takes time is over at once. Locks and semaphores are mailboxes of tokens.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use simurgh_kernel::context::{Body, Door, OnExit, Place, Resumed, panicked_at, part};
 use simurgh_kernel::ids::{ActivityId, ActorId};
@@ -33,8 +33,7 @@ pub struct Actors<F> {
     count: u32,
     /// The tokens that are there from the start.
     given: Vec<Mailbox>,
-    /// For how many each barrier is.
-    barriers: BTreeMap<u32, u32>,
+    made: Made,
     door: Door,
     /// Where it is noted whose code runs.
     pulse: Pulse,
@@ -107,7 +106,7 @@ impl<F: Factory> Actors<F> {
             living: 0,
             count: 0,
             given: Vec::new(),
-            barriers: BTreeMap::new(),
+            made: Made::default(),
             door: Door::new(),
             pulse,
             in_time: false,
@@ -302,7 +301,7 @@ impl<F: Factory> Actors<F> {
     fn take_notes(&mut self, process: u32) {
         let live = &mut self.live[process as usize];
         for note in self.door.notes.drain(..) {
-            live.queue.extend(note_requests(note, &mut self.barriers));
+            live.queue.extend(note_requests(note, &mut self.made));
         }
     }
 
@@ -357,7 +356,7 @@ impl<F: Factory> Actors<F> {
             }
             Operation::Give(token) => engine(give(token), Expect::Ready),
             Operation::Arrive { barrier, told } => {
-                let places = self.barriers.get(&barrier.0).copied().unwrap_or(1);
+                let places = self.made.barriers.get(&barrier.0).copied().unwrap_or(1);
                 engine(Request::Arrive { barrier: barrier.0, places, told }, Expect::Flag)
             }
             // All of them are offered at once.
@@ -428,13 +427,23 @@ fn give(token: Token) -> Request {
     Request::Post(Mailbox::of(token), Side::GIVE)
 }
 
+/// What was made in an execution.
+#[derive(Default)]
+struct Made {
+    /// For how many each barrier is.
+    barriers: BTreeMap<u32, u32>,
+    /// Locks: who makes one once more, in the place of one that nobody uses any longer, finds the token of that one.
+    locks: BTreeSet<u32>,
+}
+
 /// What a note asks of the engine.
-fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator<Item = Request> {
+fn note_requests(note: Note, made: &mut Made) -> impl Iterator<Item = Request> {
     if let Note::NewBarrier(barrier, places) = note {
-        barriers.insert(barrier.0, places);
+        made.barriers.insert(barrier.0, places);
     }
     let (request, count) = match note.tokens() {
         Noted::Give(token) => (Some(give(token)), 1),
+        Noted::Make(Token::Mutex(lock), _) if !made.locks.insert(lock.0) => (None, 0),
         Noted::Make(_, count) if count > TOKENS_MAX => (Some(Request::Unsupported(MANY_TOKENS)), 1),
         Noted::Make(token, count) => (Some(Request::Give(Mailbox::of(token))), count),
         Noted::Other => (None, 0),
@@ -445,7 +454,7 @@ fn note_requests(note: Note, barriers: &mut BTreeMap<u32, u32>) -> impl Iterator
 impl<F: Factory> Processes for Actors<F> {
     fn restart(&mut self) {
         self.let_go();
-        self.barriers.clear();
+        self.made = Made::default();
         self.pulse.makes();
         self.factory.make(&mut self.actors, &mut self.notes);
         self.pulse.rests();
@@ -458,7 +467,7 @@ impl<F: Factory> Processes for Actors<F> {
         self.given.clear();
         let mut refused = None;
         for note in self.notes.drain(..) {
-            for request in note_requests(note, &mut self.barriers) {
+            for request in note_requests(note, &mut self.made) {
                 match request {
                     Request::Give(mailbox) => self.given.push(mailbox),
                     Request::Unsupported(_) => refused = Some(request),

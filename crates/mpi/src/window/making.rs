@@ -172,7 +172,7 @@ impl Rank {
     pub fn end_window(&self, window: &Window) -> Result {
         window.epochs.borrow().free()?;
         self.meet(window)?;
-        self.finish(window, window.comm.rank, None)?;
+        self.finish_all(window)?;
         self.meet(window)?;
         Ok(())
     }

@@ -170,8 +170,11 @@ impl Names {
 
     /// The locks of all who may update it, and of those that have none of their own.
     fn of_origins(&self) -> impl Iterator<Item = MutexId> {
-        let own = self.first_origin.0..self.first_origin.0 + self.origins;
-        own.map(MutexId).chain([self.atomic])
+        self.own_of_origins().chain([self.atomic])
+    }
+
+    fn own_of_origins(&self) -> impl Iterator<Item = MutexId> {
+        (self.first_origin.0..self.first_origin.0 + self.origins).map(MutexId)
     }
 
     fn make(&self, me: &Rank) {
@@ -179,7 +182,7 @@ impl Names {
             me.note(Note::NewMutex(lock));
         }
         if me.world.explored && me.world.atomics.are_ordered() {
-            self.of_origins().for_each(|lock| me.note(Note::NewMutex(lock)));
+            self.own_of_origins().for_each(|lock| me.note(Note::NewMutex(lock)));
         }
         me.note(Note::NewCondition(self.freed));
     }

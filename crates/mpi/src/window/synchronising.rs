@@ -71,7 +71,7 @@ impl Rank {
         self.completes_accesses(window, None);
         if precedes {
             self.meet(window)?;
-            self.finish(window, window.comm.rank, None)?;
+            self.finish_all(window)?;
         }
         self.meet(window)?;
         self.has_fenced(window);
@@ -106,9 +106,9 @@ impl Rank {
         let ranks = window.epochs.borrow_mut().complete()?;
         self.completes_accesses(window, None);
         // A target that has heard of it may change what was to be read.
-        ranks.iter().try_for_each(|rank| window.mine().settle(*rank))?;
+        ranks.iter().try_for_each(|rank| window.mine().settle_gets_from(*rank))?;
         self.tell(window, &ranks, COMPLETED)?;
-        self.finish(window, window.comm.rank, None)
+        self.finish_own(window, None)
     }
 
     /// `MPI_Win_wait`.
@@ -124,7 +124,7 @@ impl Rank {
         };
         self.hear(receives)?;
         window.epochs.borrow_mut().is_exposed_no_longer();
-        self.finish(window, window.comm.rank, None)
+        self.finish_all(window)
     }
 
     /// `MPI_Win_test`.
@@ -166,7 +166,7 @@ impl Rank {
         }
         window.awaited.take();
         window.epochs.borrow_mut().is_exposed_no_longer();
-        self.finish(window, window.comm.rank, None)?;
+        self.finish_all(window)?;
         Ok(true)
     }
 
@@ -217,9 +217,9 @@ impl Rank {
     fn leave(&self, window: &Rc<Window>, rank: usize) -> Result {
         let hold = window.held.borrow_mut().remove(&rank).unwrap_or(Hold::Shared);
         let (at, own) = (window.exposed(rank), window.comm.rank);
-        let settled = window.mine().settle(rank).and_then(|()| match at.has_pending(Some(own)) {
+        let settled = window.mine().settle_gets_from(rank).and_then(|()| match at.has_puts_of(own) {
             false if hold == Hold::Shared => Ok(()),
-            _ => self.with_memory_of(window, rank, || at.settle(own)),
+            _ => self.with_memory_of(window, rank, || at.settle_puts_of(own)),
         });
         self.completes_accesses(window, Some(rank));
         if self.world.explored && hold == Hold::Exclusive {
@@ -262,7 +262,7 @@ impl Rank {
         self.flush_local(window, Some(rank))?;
         match rank == window.comm.rank {
             true => Ok(()),
-            false => self.finish(window, rank, Some(window.comm.rank)),
+            false => self.finish_puts(window, rank),
         }
     }
 
@@ -273,7 +273,7 @@ impl Rank {
     pub fn flush_all(&self, window: &Window) -> Result {
         self.flush_local(window, None)?;
         let mut others = (0..window.comm.size()).filter(|rank| *rank != window.comm.rank);
-        others.try_for_each(|rank| self.finish(window, rank, Some(window.comm.rank)))
+        others.try_for_each(|rank| self.finish_puts(window, rank))
     }
 
     /// Waits for what is under way at this process with a rank, or with all: its buffers are its own again.
@@ -281,7 +281,7 @@ impl Rank {
     /// # Errors
     /// If a communication failed.
     pub fn flush_local(&self, window: &Window, rank: Option<usize>) -> Result {
-        self.finish(window, window.comm.rank, rank)
+        self.finish_own(window, rank)
     }
 
     /// A barrier of the program waits at its end for what is under way at this process, in the windows of the communicator, as in the
@@ -295,7 +295,7 @@ impl Rank {
         }
         let is_meant = |window: &&Rc<Window>| window.comm.context == comm.context;
         let windows: Vec<_> = self.windows.borrow().iter().filter(is_meant).cloned().collect();
-        windows.iter().try_for_each(|window| self.finish(window, window.comm.rank, None))
+        windows.iter().try_for_each(|window| self.finish_own(window, None))
     }
 
     /// Checks that a flush is allowed; a program that does nothing else waits for another.

@@ -98,6 +98,8 @@ pub struct Access {
 #[derive(Debug)]
 pub(crate) struct Pending {
     number: u64,
+    /// Whether the process at whose window it is gets data from the other end.
+    is_get: bool,
     /// What takes its time, where that counts.
     activity: Option<ActivityId>,
     /// The rank at the other end.
@@ -106,6 +108,30 @@ pub(crate) struct Pending {
     deed: Option<Deed>,
     /// Whether a request waits for it, and nobody else.
     is_requested: bool,
+}
+
+/// Which of what is under way at the window of a process is meant.
+#[derive(Copy, Clone, Debug)]
+enum Meant {
+    /// All of it.
+    All,
+    /// What is under way with a rank, whoever of the two began it.
+    With(usize),
+    /// What this process gets, from one rank or from all.
+    Gets(Option<usize>),
+    /// What a rank puts there.
+    PutsOf(usize),
+}
+
+impl Meant {
+    fn has(self, pending: &Pending) -> bool {
+        match self {
+            Meant::All => true,
+            Meant::With(rank) => pending.with == rank,
+            Meant::Gets(from) => pending.is_get && from.is_none_or(|rank| pending.with == rank),
+            Meant::PutsOf(rank) => !pending.is_get && pending.with == rank,
+        }
+    }
 }
 
 /// What happens to the data.
@@ -188,27 +214,34 @@ impl Exposed {
         pending.remove(place).deed
     }
 
-    pub(super) fn has_pending(&self, with: Option<usize>) -> bool {
-        self.pending.borrow().iter().any(|pending| with.is_none_or(|with| pending.with == with))
+    fn has_pending(&self, meant: Meant) -> bool {
+        self.pending.borrow().iter().any(|pending| meant.has(pending))
     }
 
-    fn first(&self, with: Option<usize>) -> Option<(u64, Option<ActivityId>, u64)> {
+    fn first(&self, meant: Meant) -> Option<(u64, Option<ActivityId>, u64)> {
         let pending = self.pending.borrow();
-        let is_meant =
-            |pending: &&Pending| !pending.is_requested && with.is_none_or(|with| pending.with == with);
-        let found = pending.iter().find(is_meant)?;
+        let found = pending.iter().find(|pending| !pending.is_requested && meant.has(pending))?;
         Some((found.number, found.activity, found.bytes))
     }
 
-    /// What is under way with a rank happens to the data now, however long it takes.
-    pub(super) fn settle(&self, with: usize) -> Result {
-        self.happen(|pending| pending.with == with)
+    /// Whether a rank puts something there.
+    pub(super) fn has_puts_of(&self, origin: usize) -> bool {
+        self.has_pending(Meant::PutsOf(origin))
+    }
+
+    /// What a rank puts there happens to the data now, however long it takes.
+    pub(super) fn settle_puts_of(&self, origin: usize) -> Result {
+        self.happen(|pending| Meant::PutsOf(origin).has(pending))
+    }
+
+    /// The same, of what this process gets from a rank.
+    pub(super) fn settle_gets_from(&self, target: usize) -> Result {
+        self.happen(|pending| Meant::Gets(Some(target)).has(pending))
     }
 
     /// The same, of what a request waits for: a flush means it too, and does not wait for it.
-    fn settle_requested(&self, with: Option<usize>) -> Result {
-        let is_meant =
-            |pending: &Pending| pending.is_requested && with.is_none_or(|with| pending.with == with);
+    fn settle_requested(&self, meant: Meant) -> Result {
+        let is_meant = |pending: &Pending| pending.is_requested && meant.has(pending);
         let result = self.happen(is_meant);
         self.pending.borrow_mut().retain(|pending| !is_meant(pending));
         result
@@ -239,7 +272,8 @@ impl Exposed {
     ) -> u64 {
         let number = self.next.get();
         self.next.set(number + 1);
-        self.pending.borrow_mut().push(Pending { number, activity, with, bytes, deed, is_requested });
+        let is_get = matches!(deed, Some(Deed::Get { .. }));
+        self.pending.borrow_mut().push(Pending { number, is_get, activity, with, bytes, deed, is_requested });
         number
     }
 }
@@ -299,28 +333,56 @@ impl Rank {
         self.give_back(at.names.pending);
     }
 
-    /// Waits for what is under way at a rank, with all or with one; nobody else may note more meanwhile.
-    pub(super) fn finish(&self, window: &Window, rank: usize, with: Option<usize>) -> Result {
+    /// Waits for what this process puts at a rank.
+    ///
+    /// In the reference a process waits for what the other one gets from it, too; where executions are explored, what others have
+    /// begun is nothing to look at: nothing orders it with what this process does.
+    pub(super) fn finish_puts(&self, window: &Window, rank: usize) -> Result {
+        let own = window.comm.rank;
+        self.finish(window, rank, if self.world.explored { Meant::PutsOf(own) } else { Meant::With(own) })
+    }
+
+    /// Waits for what this process gets from a rank, or from all, and puts at itself. In the reference that is all that is under way
+    /// there.
+    pub(super) fn finish_own(&self, window: &Window, rank: Option<usize>) -> Result {
+        let own = window.comm.rank;
+        if !self.world.explored {
+            return self.finish(window, own, rank.map_or(Meant::All, Meant::With));
+        }
+        self.finish(window, own, Meant::Gets(rank))?;
+        match rank.is_none_or(|rank| rank == own) {
+            true => self.finish(window, own, Meant::PutsOf(own)),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits for all that is under way at this process: those who have begun it have said that they have.
+    pub(super) fn finish_all(&self, window: &Window) -> Result {
+        self.finish(window, window.comm.rank, Meant::All)
+    }
+
+    /// Waits for what is under way at a rank; nobody else may note more meanwhile.
+    fn finish(&self, window: &Window, rank: usize, meant: Meant) -> Result {
         let at = window.exposed(rank);
         if self.world.explored {
-            if !at.has_pending(with) {
+            if !at.has_pending(meant) {
                 return Ok(());
             }
             return self.with_memory_of(window, rank, || {
-                let mut result = at.settle_requested(with);
-                while let Some((number, ..)) = at.first(with) {
+                let mut result = at.settle_requested(meant);
+                while let Some((number, ..)) = at.first(meant) {
                     result = result.and(at.take(number).map_or(Ok(()), Deed::happens));
                 }
                 result
             });
         }
-        let mut result = at.settle_requested(with);
-        if at.first(with).is_none() && !at.is_waited_for.get() {
+        let mut result = at.settle_requested(meant);
+        if at.first(meant).is_none() && !at.is_waited_for.get() {
             return result;
         }
         self.hold(at.names.pending);
         at.is_waited_for.set(true);
-        while let Some((number, activity, bytes)) = at.first(with) {
+        while let Some((number, activity, bytes)) = at.first(meant) {
             if let Some(activity) = activity {
                 result = result.and(self.wait_for_flow(activity, bytes));
             }
