@@ -68,6 +68,28 @@ const HOLD: [(&str, &str, &str, &str, &str); 7] = [
     ),
 ];
 
+/// Who waits for a flag of the language would be told of its change by nobody: that is no deadlock.
+#[test]
+fn loops_around_atomic_instructions_are_refused() {
+    let folder = Folder::new("mpi-check-atomics");
+    for storer in ["0", "1"] {
+        let statements = format!(
+            "MPI_Win win; MPI_Aint bytes; int *mine, *flag; MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+             MPI_Win_shared_query(win, 0, &bytes, &x, &flag); *mine = 0; MPI_Barrier(MPI_COMM_WORLD); MPI_Win_lock_all(0, win);
+             if (rank == {storer}) __atomic_exchange_n(flag, 1, __ATOMIC_SEQ_CST);
+             else while (!__atomic_load_n(flag, __ATOMIC_SEQ_CST)) MPI_Win_sync(win);
+             MPI_Win_unlock_all(win); MPI_Win_free(&win);"
+        );
+        compile(&folder, "flag", &statements);
+        let ran = folder.simurgh(&["check", "-n", "2", "--engine", "optimal", "./flag"]);
+        assert!(
+            ran.code == 2 && ran.stderr.contains("atomic instructions are not explored"),
+            "{}",
+            ran.told()
+        );
+    }
+}
+
 /// The second window has the place of the first one, and one lock, not two.
 const MADE_AGAIN: &str = "MPI_Win win; int *part; for (int i = 0; i < 2; i++) { if (i) MPI_Win_free(&win);
    MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); }";
@@ -251,6 +273,18 @@ fn what_is_found_is_found_by_all_engines_and_replayed() {
             "{engine}: {}",
             replayed.told()
         );
+    }
+    // What was taken back before it came.
+    compile(
+        &folder,
+        "cancelled",
+        "if (rank == 0) { MPI_Isend(&x, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request); MPI_Cancel(&request); MPI_Wait(&request, &status);
+           MPI_Test_cancelled(&status, &y); MPI_Send(&y, 1, MPI_INT, 1, 0, MPI_COMM_WORLD); }
+         else { MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &status); if (!y) MPI_Recv(&y, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &status); }",
+    );
+    for engine in ["receives", "optimal", "source", "dpor"] {
+        let ran = folder.simurgh(&["check", "-n", "2", "--engine", engine, "./cancelled"]);
+        assert!(ran.code == 0, "{engine}: {}", ran.told());
     }
     // Both send first: fine if somebody keeps the messages.
     compile(

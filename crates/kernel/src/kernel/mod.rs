@@ -389,7 +389,9 @@ impl<K: Default> Kernel<K> {
             }
             Simcall::Yield => Served::Answered(Answer::Ready),
             Simcall::Withdraw(id) => {
-                let posted = self.activities.get(id).is_some_and(|activity| activity.state == State::Posted);
+                let has_met_nobody =
+                    |activity: &Activity| matches!(activity.state, State::Posted | State::UnderWay);
+                let posted = self.activities.get(id).is_some_and(has_met_nobody);
                 if posted {
                     self.cancel(id, Failure::Cancelled);
                 }

@@ -147,9 +147,14 @@ impl Rank {
         os::end_with(kind, 1, message, os::caller())
     }
 
+    /// Ends the search: what the program does cannot be explored.
+    pub(super) fn cannot_explore(&self, why: &'static str) {
+        *self.world.gives_up.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(why);
+    }
+
     /// Ends the execution, and the search: what the program does cannot be explored.
     pub fn gives_up(&self, why: &'static str) -> ! {
-        *self.world.gives_up.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(why);
+        self.cannot_explore(why);
         self.finding(Kind::Unsupported, why)
     }
 

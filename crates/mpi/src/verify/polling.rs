@@ -22,6 +22,10 @@ use crate::request::{Pending, Persistent, gone};
 
 use super::watching::Looked;
 
+/// Why a program is not explored.
+pub(super) const ATOMICS: &str = "loops that wait until another process has changed memory of a window by atomic instructions are not \
+     explored; loops of MPI_Fetch_and_op or MPI_Compare_and_swap are";
+
 /// What a process has polled.
 #[derive(Debug, Default)]
 pub struct Polling {
@@ -65,7 +69,10 @@ impl Rank {
     /// What was polled so far does not count any more.
     pub fn forgets_polls(&self) {
         if self.world.explored {
-            self.polling.seen.borrow_mut().clear();
+            if !self.polling.seen.borrow().is_empty() {
+                self.polling.seen.borrow_mut().clear();
+                self.spins_no_longer();
+            }
             self.polling.polled.borrow_mut().clear();
             self.polling.probed.borrow_mut().clear();
             self.polling.looked.borrow_mut().clear();
@@ -97,6 +104,9 @@ impl Rank {
         let Some(state) = os::state_without(&self.exposed_memory()) else { return };
         if self.polling.seen.borrow_mut().insert(state) {
             return;
+        }
+        if self.spins_beside_atomics() {
+            self.gives_up(ATOMICS);
         }
         let mut activities = self.polling.polled.take();
         let (probed, looked) = (self.polling.probed.take(), self.polling.looked.take());

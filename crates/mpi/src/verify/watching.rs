@@ -113,6 +113,13 @@ impl Rank {
         result
     }
 
+    /// What the program has stored in memory that all share is there for the others.
+    pub(crate) fn tells_of_stores(&self, window: &Window) {
+        if self.tells_changes() && window.is_shared() {
+            self.with_memory_of(window, 0, || ());
+        }
+    }
+
     fn tells_watchers(&self, memory: usize) {
         let told = self.watchers(|all| match all.get_mut(&memory) {
             None => Vec::new(),

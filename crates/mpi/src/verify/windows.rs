@@ -16,6 +16,7 @@ use crate::request::Pending;
 use crate::window::{Access, Hold, Operation, Window};
 
 use super::clocks::{VectorClock, join};
+use super::polling::ATOMICS;
 use super::promises::Promises;
 use super::used::WORD;
 use super::{Deed, Kind, Used};
@@ -35,6 +36,8 @@ pub(super) struct Windows {
     syncs: BTreeMap<usize, VectorClock>,
     /// Where atomic instructions were executed.
     atomic: BTreeSet<usize>,
+    /// Processes that have come to a poll in a state in which they were before, and do not know yet that anything has changed.
+    spinning: BTreeSet<u32>,
     pub(super) promises: Promises,
 }
 
@@ -354,6 +357,23 @@ impl Rank {
         self.exposed_parts().into_iter().map(|(start, end, _)| (start, end)).collect()
     }
 
+    /// The process polls in vain. Whether memory of windows is changed by atomic instructions, which it may wait for: nothing says when
+    /// it sees that.
+    pub(super) fn spins_beside_atomics(&self) -> bool {
+        !self.windows.borrow().is_empty()
+            && self.windows_of_all(|windows| {
+                windows.spinning.insert(self.process);
+                !windows.atomic.is_empty()
+            })
+    }
+
+    /// It does something else.
+    pub(super) fn spins_no_longer(&self) {
+        if !self.windows.borrow().is_empty() {
+            self.windows_of_all(|windows| windows.spinning.remove(&self.process));
+        }
+    }
+
     /// The program is about to touch memory that others may access; whether that is the end of the execution.
     pub(super) fn touches_window(&self, touch: &Touch) -> bool {
         let (start, end) = (touch.address, touch.address + touch.bytes);
@@ -367,8 +387,14 @@ impl Rank {
             touch.is_atomic || (touch.bytes <= WORD && windows.atomic.contains(&touch.address))
         });
         if is_atomic {
+            let may_be_waited_for =
+                touch.is_atomic && self.windows_of_all(|windows| !windows.spinning.is_empty());
+            if may_be_waited_for {
+                self.cannot_explore(ATOMICS);
+                self.found(Kind::Unsupported, ATOMICS.to_owned(), touch.at + 1);
+            }
             self.synchronises(low);
-            return false;
+            return may_be_waited_for;
         }
         let used = Used::bytes(start.max(low), end.min(high), touch.writes);
         match self.accesses(self.touching(of, used, "the program", touch.at + 1)) {

@@ -171,6 +171,7 @@ impl Rank {
     /// If an epoch is not over, or a message is lost.
     pub fn end_window(&self, window: &Window) -> Result {
         window.epochs.borrow().free()?;
+        self.tells_of_stores(window);
         self.meet(window)?;
         self.finish_all(window)?;
         self.meet(window)?;
@@ -251,11 +252,11 @@ impl Rank {
         let here = self.world.host(self.process);
         let is_near =
             |rank: usize| !window.mine().is_dynamic && self.world.host(window.exposed(rank).process) == here;
-        let is_shared = |rank: usize| window.flavor == abi::WIN_FLAVOR_SHARED || is_near(rank);
+        let is_shared = |rank: usize| window.is_shared() || is_near(rank);
         match window.target(rank)? {
             Some(rank) if is_shared(rank) => Ok(part(rank)),
             Some(rank) => Ok((0, part(rank).1, 0)),
-            None if window.flavor != abi::WIN_FLAVOR_SHARED => Ok((0, 1, 0)),
+            None if !window.is_shared() => Ok((0, 1, 0)),
             None => Ok((0..window.comm.size()).map(part).find(|part| part.0 > 0).unwrap_or((0, 1, 0))),
         }
     }
@@ -265,7 +266,7 @@ impl Rank {
         self.polls_memory();
         self.synchronises(window.identity(0));
         self.ask(Simcall::Yield);
-        if self.world.explored && window.flavor == abi::WIN_FLAVOR_SHARED {
+        if self.world.explored && window.is_shared() {
             self.with_memory_of(window, 0, || self.has_looked_at(window, 0, &window.ranges(0)));
         }
         self.synchronises(window.identity(0));

@@ -253,8 +253,13 @@ impl Window {
     /// The memory of a rank, or of all if they share it: what is one and the same for all processes; and the lock of those who wait
     /// for a change of it, and of those who change it. Where executions are explored, nothing is pending for long.
     pub(crate) fn watched(&self, rank: usize) -> (usize, MutexId) {
-        let rank = if self.flavor == abi::WIN_FLAVOR_SHARED { 0 } else { rank };
+        let rank = if self.is_shared() { 0 } else { rank };
         (self.identity(rank), self.exposed(rank).names.pending)
+    }
+
+    /// Whether all processes have one memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.flavor == abi::WIN_FLAVOR_SHARED
     }
 
     /// All of that memory, from where to where.

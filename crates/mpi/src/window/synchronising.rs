@@ -68,6 +68,7 @@ impl Rank {
     pub fn fence(&self, window: &Window, precedes: bool, succeeds: bool) -> Result {
         window.epochs.borrow_mut().fence(succeeds)?;
         window.has_news();
+        self.tells_of_stores(window);
         self.completes_accesses(window, None);
         if precedes {
             self.meet(window)?;
@@ -210,6 +211,7 @@ impl Rank {
     /// If it was not locked, or a communication failed.
     pub fn unlock_window(&self, window: &Rc<Window>, rank: usize) -> Result {
         window.epochs.borrow_mut().unlock(rank)?;
+        self.tells_of_stores(window);
         self.leave(window, rank)
     }
 
@@ -251,6 +253,7 @@ impl Rank {
     /// If `MPI_Win_lock_all` was not called, or a communication failed.
     pub fn unlock_all(&self, window: &Rc<Window>) -> Result {
         window.epochs.borrow_mut().unlock_all()?;
+        self.tells_of_stores(window);
         (0..window.comm.size()).try_for_each(|rank| self.leave(window, rank))
     }
 
