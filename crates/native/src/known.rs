@@ -17,6 +17,8 @@ enum Deed {
     Writes(usize, Bytes),
     /// Gives a block back.
     Frees(usize),
+    /// Gives memory back that was mapped.
+    Unmaps(usize, Bytes),
     /// Reads a text to its end.
     ReadsText(usize),
     /// Writes there as many bytes as the other text has, and its end.
@@ -40,7 +42,7 @@ enum Bytes {
 }
 
 use Bytes::{Argument, One, OneOf, Product};
-use Deed::{CopiesText, Formats, FormatsList, Frees, Reads, ReadsText, Scans, Writes};
+use Deed::{CopiesText, Formats, FormatsList, Frees, Reads, ReadsText, Scans, Unmaps, Writes};
 
 const COPIES: &[Deed] = &[Reads(1, Argument(2)), Writes(0, Argument(2))];
 const COMPARES: &[Deed] = &[Reads(0, One), Reads(1, One)];
@@ -98,6 +100,7 @@ const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"getcwd", &[Writes(0, OneOf(1))]),
     (c"free", &[Frees(0)]),
     (c"realloc", &[Frees(0)]),
+    (c"munmap", &[Unmaps(0, Argument(1))]),
 ];
 
 /// Where they are.
@@ -164,6 +167,11 @@ impl Call<'_> {
         }
     }
 
+    fn gives_back(&mut self, address: usize, bytes: usize) {
+        self.touches(address, bytes, true);
+        self.found.iter_mut().for_each(|touch| touch.frees = true);
+    }
+
     fn does(&mut self, deed: Deed) {
         match deed {
             Reads(place, bytes) => self.touches(self.argument(place), self.bytes(bytes), false),
@@ -175,9 +183,9 @@ impl Call<'_> {
                 }
                 // SAFETY: it lies in a heap of ours; one that is no block is told by what frees it.
                 let bytes = unsafe { malloc::malloc_usable_size(block as *mut u8) };
-                self.touches(block, bytes, true);
-                self.found.iter_mut().for_each(|touch| touch.frees = true);
+                self.gives_back(block, bytes);
             }
+            Unmaps(place, bytes) => self.gives_back(self.argument(place), self.bytes(bytes)),
             ReadsText(place) => self.reads_text(self.argument(place), usize::MAX),
             CopiesText(to, from) => {
                 let to = self.argument(to);

@@ -1,5 +1,6 @@
 /* Memory that a communication owns: given back, touched by the C library, or after its request is gone. */
 #include "cases.h"
+#include <sys/mman.h>
 
 // 2: buffer-race
 CASE(freed_while_sending) {
@@ -29,6 +30,17 @@ CASE(grown_while_receiving) {
     } else
         MPI_Send(x, 4, MPI_INT, 0, 0, WORLD);
     free(x);
+}
+
+// 2: buffer-race
+CASE(unmapped_while_receiving) {
+    int *x = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), y = rank;
+    MPI_Request request;
+    MPI_Irecv(x, 1, MPI_INT, 1 - rank, 0, WORLD, &request);
+    MPI_Send(&y, 1, MPI_INT, 1 - rank, 0, WORLD);
+    if (WRONG) munmap(x, 8192); //!
+    MPI_Wait(&request, &status);
+    if (!WRONG) munmap(x, 8192);
 }
 
 // 2: buffer-race
