@@ -104,9 +104,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             by_traces(&program, &mut options);
             came = examined(check()?, &options, Some(&part))?;
         }
-        // What was found before is there all the same, unless somebody may have waited for what is not explored.
+        // Whoever waits for what, a race is one.
         let kind = came.object["counterexample"]["finding"]["kind"].as_str();
-        let is_found = came.exit == Exit::Failed && !matches!(kind, None | Some("deadlock" | "unsupported"));
+        let is_found = came.exit == Exit::Failed && kind == Some("window-race");
         if let (Some(why), false) = (program.gives_up(), is_found) {
             return Err(Error::input(format!("{}: {why}", arguments.file.display())));
         }
