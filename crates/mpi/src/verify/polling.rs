@@ -93,10 +93,11 @@ impl Rank {
             return;
         }
         self.polling.polled.borrow_mut().extend_from_slice(activities);
-        self.spins();
+        self.spins(None);
     }
 
-    pub(super) fn spins(&self) {
+    /// The process polls, maybe for a message like this.
+    pub(super) fn spins(&self, sought: Option<&Criteria>) {
         if !self.polling.is_first.replace(false) {
             return;
         }
@@ -148,6 +149,7 @@ impl Rank {
         if activities.is_empty() {
             self.waits_for_ever();
         }
+        let there = self.polling.found.borrow().len();
         let (index, result) = self.wait_any(activities.iter().copied().collect());
         let over = activities[index];
         match (posted.iter().position(|(_, activity)| *activity == over), self.owner(over)) {
@@ -171,14 +173,16 @@ impl Rank {
                 self.waits_no_longer(&looked);
             }
         }
-        let there = self.polling.found.borrow().len();
         for (criteria, activity) in posted {
             self.takes_back(criteria, activity);
         }
         self.polling.is_polling.set(before);
-        // Its send would be over, which the program has not received.
-        let is_early = |content: &Content| content.sent.as_ref().is_some_and(|sent| sent.is_synchronous);
-        if self.polling.found.borrow()[there..].iter().any(|(_, content)| is_early(content)) {
+        // Its send would be over, which the program has not received, and is not told of now.
+        let is_early = |(context, content): &(u32, Box<Content>)| {
+            content.sent.as_ref().is_some_and(|sent| sent.is_synchronous)
+                && !sought.is_some_and(|sought| admits(sought, *context, content))
+        };
+        if self.polling.found.borrow()[there..].iter().any(is_early) {
             self.gives_up("synchronous sends to a process that probes in a loop and waits for something else, too, are not explored yet");
         }
     }
@@ -227,7 +231,7 @@ impl Rank {
                 self.keeps(criteria.context, result.map_err(gone)?);
             } else {
                 self.polling.probed.borrow_mut().push(criteria);
-                self.spins();
+                self.spins(Some(&criteria));
                 self.polling.is_polling.set(true);
                 if self.first_found(&criteria).is_none() {
                     let activity = self.posts(criteria);

@@ -76,7 +76,7 @@ impl Rank {
     /// The program is about to look at memory of a window. If it did so before in the same state, it waits for a change.
     pub(crate) fn polls_memory(&self) {
         if self.world.explored && !self.polling.looked.borrow().is_empty() {
-            self.spins();
+            self.spins(None);
         }
     }
 
