@@ -379,14 +379,7 @@ impl<K: Default> Kernel<K> {
             Simcall::Access(what, follow) => self.access(actor, what, follow),
             Simcall::Parallel(what, follow) => self.parallel(actor, what, follow),
             Simcall::Flow(what, follow) => self.flow(actor, what, follow),
-            Simcall::Sleep(duration) => {
-                if duration > 0.0 {
-                    self.block(actor, Waiting::Sleep, Some(duration));
-                    Served::Blocked
-                } else {
-                    Served::Answered(Answer::Ready)
-                }
-            }
+            Simcall::Sleep(duration) => self.sleep(actor, duration),
             Simcall::Yield => Served::Answered(Answer::Ready),
             Simcall::Withdraw(id) => {
                 let has_met_nobody =
@@ -469,6 +462,29 @@ impl<K: Default> Kernel<K> {
                 unreachable!("the driver answers what concerns the platform")
             }
         }
+    }
+
+    /// Serves a simcall that has nothing to give away, where it lies: what is asked often, and is short. None if it is of
+    /// another kind, and must be [served](Self::serve).
+    #[inline]
+    pub(crate) fn serve_in_place(&mut self, actor: ActorId, simcall: &Simcall) -> Option<Served> {
+        let is_alive = self.actors[actor.index()].alive;
+        Some(match *simcall {
+            Simcall::Sleep(duration) if is_alive => self.sleep(actor, duration),
+            Simcall::Lock(mutex, timeout) if is_alive => self.lock(actor, mutex, timeout),
+            Simcall::Acquire(semaphore, timeout) if is_alive => self.acquire(actor, semaphore, timeout),
+            Simcall::Arrive { barrier, .. } if is_alive => self.arrive(actor, barrier),
+            _ => return None,
+        })
+    }
+
+    #[inline]
+    fn sleep(&mut self, actor: ActorId, duration: f64) -> Served {
+        if duration > 0.0 {
+            self.block(actor, Waiting::Sleep, Some(duration));
+            return Served::Blocked;
+        }
+        Served::Answered(Answer::Ready)
     }
 
     /// Serves a note of an actor, living or just ended.

@@ -52,7 +52,10 @@ impl<K: Default> Kernel<K> {
     pub fn timer_fired(&mut self, actor: ActorId) {
         let record = &mut self.actors[actor.index()];
         if record.alive && std::mem::replace(&mut record.timer, Timer::No) == Timer::Set {
-            self.time_out(actor);
+            match record.waiting {
+                Waiting::Sleep => self.unblock(actor, Answer::Ready),
+                _ => self.time_out(actor),
+            }
         }
     }
 

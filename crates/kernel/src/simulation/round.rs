@@ -91,6 +91,13 @@ impl Simulation {
             self.rounds += 1;
             self.stand_still(ready)?;
             self.rest.actors.clear();
+            if let [actor] = ready[..] {
+                self.run_alone(actor)?;
+                if self.only_daemons_are_left() {
+                    self.end_daemons()?;
+                }
+                continue;
+            }
             if ready.len() > TOGETHER {
                 self.rest.actors.extend_from_slice(ready);
             }
@@ -108,6 +115,19 @@ impl Simulation {
                 self.end_daemons()?;
             }
         }
+    }
+
+    /// A round of one actor, as most are in many programs: there is nobody to share it with, or to be asked for beforehand.
+    fn run_alone(&mut self, actor: ActorId) -> Result<(), Error> {
+        let mut slots = std::mem::take(&mut self.slots);
+        if slots.is_empty() {
+            slots.push(Slot::default());
+        }
+        self.run_in_place(actor, &mut slots[0]);
+        let served = self.serve_slot(&mut slots[0]);
+        // What was there in the meantime has no memory.
+        std::mem::forget(std::mem::replace(&mut self.slots, slots));
+        served
     }
 
     fn run_together(&mut self, actors: &[ActorId]) -> Result<(), Error> {
@@ -261,6 +281,7 @@ impl Simulation {
         }
     }
 
+    #[inline(always)]
     fn serve_slot(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let Some(actor) = slot.actor.take() else { return Ok(()) };
         let port = &mut *slot.door;
@@ -304,7 +325,11 @@ impl Simulation {
             Some(Simcall::Execute(request, follow)) if self.pacing == Pacing::Single => {
                 self.kernel.post_execute(actor, request, *follow)
             }
-            other => return other.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
+            Some(simcall) => match self.kernel.serve_in_place(actor, simcall) {
+                Some(served) => served,
+                None => return port.simcall.take().map_or(Ok(()), |simcall| self.serve(actor, simcall)),
+            },
+            None => return Ok(()),
         };
         if matches!(served, Served::Gone) {
             return port.simcall.take().map_or(Ok(()), |request| self.drop_request(actor, request));
