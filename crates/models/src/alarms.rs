@@ -3,7 +3,7 @@
 //! A timeout is set with each wait and seldom comes. So nothing is taken out of the queue when an alarm is taken back or
 //! put off: the entry stays where it is and is looked at when its turn comes, at most once for each time that the
 //! old date passes. An entry is never later than its alarm, so the order in which alarms go off is exact: by date, and
-//! by when they were set where dates are equal.
+//! by when they were set where dates are equal. The next one is looked for once, and known until it changes.
 
 use crate::ladder_queue::{Current, Entry, LadderQueue, Moment};
 use crate::prefetch::prefetch_from;
@@ -23,7 +23,12 @@ struct Alarm {
 pub(crate) struct Alarms {
     entries: LadderQueue,
     alarms: Known,
+    /// The next one to go off, and whose it is, if that is known; never, if there is none.
+    next: Option<(Moment, u32)>,
 }
+
+/// There is no next one.
+const NOBODY: (Moment, u32) = (Moment::NEVER, u32::MAX);
 
 #[derive(Clone, Default, Debug)]
 struct Known(Vec<Alarm>);
@@ -60,12 +65,21 @@ impl Alarms {
             alarm.entry = moment;
             self.entries.push(Entry { moment, thing, rank: 0 });
         }
+        match self.next {
+            // All entries before that one have been looked at: its own is the first now.
+            Some((next, _)) if moment.is_before(&next) => self.next = Some((moment, thing)),
+            Some((_, whose)) if whose == thing => self.next = None,
+            _ => {}
+        }
     }
 
     /// Takes the alarm of a thing back, if it has one.
     pub fn clear(&mut self, thing: u32) {
         if let Some(alarm) = self.alarms.0.get_mut(thing as usize) {
             alarm.moment = Moment::NEVER;
+            if self.next.is_some_and(|(_, whose)| whose == thing) {
+                self.next = None;
+            }
         }
     }
 
@@ -96,14 +110,20 @@ impl Alarms {
     /// The next one to go off, and whose it is.
     #[inline]
     pub fn next(&mut self) -> Option<(Moment, u32)> {
-        if self.is_empty() { None } else { self.find_next() }
+        let next = match self.next {
+            Some(next) => next,
+            None => self.find_next(),
+        };
+        (next != NOBODY).then_some(next)
     }
 
-    fn find_next(&mut self) -> Option<(Moment, u32)> {
+    fn find_next(&mut self) -> (Moment, u32) {
+        let mut next = NOBODY;
         while let Some(entry) = self.entries.first(&mut self.alarms) {
             let Entry { moment, thing, .. } = entry;
             if moment == self.alarms.0[thing as usize].moment {
-                return Some((moment, thing));
+                next = (moment, thing);
+                break;
             }
             self.prefetch_coming();
             match self.alarms.current(entry) {
@@ -111,15 +131,18 @@ impl Alarms {
                 None => self.entries.pop(),
             }
         }
-        None
+        self.next = Some(next);
+        next
     }
 
     /// Takes out the one that [`next`](Self::next) told of.
     pub fn pop(&mut self) {
-        if let Some(Entry { thing, .. }) = self.entries.first(&mut self.alarms) {
+        if let Some((_, thing)) = self.next() {
+            self.entries.prepare(&mut self.alarms);
             self.entries.pop();
             self.prefetch_coming();
             self.alarms.0[thing as usize] = Alarm { moment: Moment::NEVER, entry: Moment::NEVER };
+            self.next = None;
         }
     }
 

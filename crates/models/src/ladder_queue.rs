@@ -8,9 +8,9 @@
 //!
 //! An entry on a rung may be out of date: before it is sorted, its owner is asked ([`Current`]).
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
+use std::cmp::Ordering;
+
+use crate::quad_heap::QuadHeap;
 
 /// When something happens, and which of two at one date is first. Dates are not below 0.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -104,9 +104,9 @@ pub(crate) trait Current {
 #[derive(Clone, Debug)]
 pub(crate) struct LadderQueue {
     /// The nearest when this was put in order: the first is the last.
-    run: Vec<Reverse<Entry>>,
+    run: Vec<Entry>,
     /// Those as near that came since then.
-    near: BinaryHeap<Reverse<Entry>>,
+    near: QuadHeap,
     /// All up to this date are in `run` and `near`.
     edge: f64,
     /// How many may be in `near`.
@@ -114,7 +114,7 @@ pub(crate) struct LadderQueue {
     /// The farthest first.
     far: Vec<Rung>,
     /// The memory of one that was emptied, to be used again.
-    spare: Vec<Reverse<Entry>>,
+    spare: Vec<Entry>,
     count: usize,
 }
 
@@ -122,12 +122,12 @@ pub(crate) struct LadderQueue {
 struct Rung {
     /// What comes later is on the one before.
     until: f64,
-    entries: Vec<Reverse<Entry>>,
+    entries: Vec<Entry>,
 }
 
 impl Default for LadderQueue {
     fn default() -> LadderQueue {
-        let (run, near, far, spare) = (Vec::new(), BinaryHeap::new(), Vec::new(), Vec::new());
+        let (run, near, far, spare) = (Vec::new(), QuadHeap::default(), Vec::new(), Vec::new());
         LadderQueue { run, near, edge: f64::INFINITY, limit: MANY, far, spare, count: 0 }
     }
 }
@@ -151,10 +151,10 @@ impl LadderQueue {
         debug_assert!(entry.moment.date >= 0.0, "a date is not below 0");
         if entry.moment.date > self.edge {
             let rung = self.far.iter_mut().rev().find(|rung| entry.moment.date <= rung.until);
-            rung.expect("the farthest rung has no end").entries.push(Reverse(entry));
+            rung.expect("the farthest rung has no end").entries.push(entry);
             return;
         }
-        self.near.push(Reverse(entry));
+        self.near.push(entry);
         if self.near.len() > self.limit {
             self.put_away();
         }
@@ -163,29 +163,35 @@ impl LadderQueue {
     /// Puts what is near on a rung, but for what comes first.
     #[cold]
     fn put_away(&mut self) {
-        let mut entries = std::mem::take(&mut self.near).into_vec();
+        let mut entries = self.near.take_all();
         entries.append(&mut self.run);
         self.far.push(Rung { until: self.edge, entries });
         self.edge = f64::NEG_INFINITY;
     }
 
-    /// The first. It may be out of date, if that happened since it was put in order.
+    /// Sees to it that what comes first is in order.
     #[inline]
-    pub fn first(&mut self, current: &mut impl Current) -> Option<Entry> {
+    pub fn prepare(&mut self, current: &mut impl Current) {
         if self.run.is_empty() && self.near.is_empty() && !self.far.is_empty() {
             self.refill(current);
         }
-        match (self.run.last(), self.near.peek()) {
-            (Some(&Reverse(run)), Some(&Reverse(near))) => Some(if run < near { run } else { near }),
-            (one, other) => one.or(other).map(|&Reverse(entry)| entry),
+    }
+
+    /// The first. It may be out of date, if that happened since it was put in order.
+    #[inline]
+    pub fn first(&mut self, current: &mut impl Current) -> Option<Entry> {
+        self.prepare(current);
+        match (self.run.last(), self.near.first()) {
+            (Some(run), Some(near)) => Some(if run.moment.is_before(&near.moment) { *run } else { *near }),
+            (one, other) => one.or(other).copied(),
         }
     }
 
     /// Whether the first is the last of the run.
     #[inline]
     fn is_run_first(&self) -> bool {
-        match (self.run.last(), self.near.peek()) {
-            (Some(Reverse(run)), Some(Reverse(near))) => run < near,
+        match (self.run.last(), self.near.first()) {
+            (Some(run), Some(near)) => run.moment.is_before(&near.moment),
             (run, _) => run.is_some(),
         }
     }
@@ -200,10 +206,10 @@ impl LadderQueue {
     #[inline]
     pub fn after(&self, others: usize) -> Option<u32> {
         let place = self.run.len().checked_sub(others)?;
-        self.run.get(place).map(|Reverse(entry)| entry.thing)
+        self.run.get(place).map(|entry| entry.thing)
     }
 
-    /// Takes the first out, which [`first`](Self::first) has told.
+    /// Takes the first out, which [`first`](Self::first) would tell; it is in order.
     #[inline]
     pub fn pop(&mut self) {
         let taken = if self.is_run_first() { self.run.pop() } else { self.near.pop() };
@@ -217,11 +223,12 @@ impl LadderQueue {
             self.run.pop();
             return self.put(entry);
         }
-        let Some(mut top) = self.near.peek_mut() else { return self.push(entry) };
-        if entry.moment.date <= self.edge {
-            top.0 = entry;
+        if self.near.is_empty() {
+            self.push(entry);
+        } else if entry.moment.date <= self.edge {
+            self.near.replace(entry);
         } else {
-            PeekMut::pop(top);
+            self.near.pop();
             self.put(entry);
         }
     }
@@ -234,17 +241,17 @@ impl LadderQueue {
         {
             if entries.len() > FEW
                 && let limit = early_date(&entries)
-                && entries.iter().any(|Reverse(entry)| entry.moment.date > limit)
+                && entries.iter().any(|entry| entry.moment.date > limit)
             {
                 let mut first = std::mem::take(&mut self.spare);
-                first.extend(entries.extract_if(.., |Reverse(entry)| entry.moment.date <= limit));
+                first.extend(entries.extract_if(.., |entry| entry.moment.date <= limit));
                 self.far.push(Rung { until, entries });
                 self.far.push(Rung { until: limit, entries: first });
                 continue;
             }
             self.edge = until;
             let mut run = self.brought_up_to_date(entries, current);
-            run.sort_unstable();
+            run.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.moment.key()));
             self.spare = std::mem::replace(&mut self.run, run);
         }
         self.limit = MANY.max(2 * self.run.len());
@@ -253,20 +260,16 @@ impl LadderQueue {
 
 impl LadderQueue {
     /// Those of some entries that still come up to the edge; the others are put where they belong.
-    fn brought_up_to_date(
-        &mut self,
-        mut entries: Vec<Reverse<Entry>>,
-        current: &mut impl Current,
-    ) -> Vec<Reverse<Entry>> {
-        entries.iter().take(AHEAD).for_each(|Reverse(entry)| current.prefetch(entry.thing));
+    fn brought_up_to_date(&mut self, mut entries: Vec<Entry>, current: &mut impl Current) -> Vec<Entry> {
+        entries.iter().take(AHEAD).for_each(|entry| current.prefetch(entry.thing));
         let mut kept = 0;
         for place in 0..entries.len() {
-            if let Some(Reverse(next)) = entries.get(place + AHEAD) {
+            if let Some(next) = entries.get(place + AHEAD) {
                 current.prefetch(next.thing);
             }
-            match current.current(entries[place].0) {
+            match current.current(entries[place]) {
                 Some(entry) if entry.moment.date <= self.edge => {
-                    entries[kept] = Reverse(entry);
+                    entries[kept] = entry;
                     kept += 1;
                 }
                 Some(later) => self.put(later),
@@ -279,11 +282,11 @@ impl LadderQueue {
 }
 
 /// Up to which date about a sixteenth of them come.
-fn early_date(entries: &[Reverse<Entry>]) -> f64 {
+fn early_date(entries: &[Entry]) -> f64 {
     let mut sample = [f64::INFINITY; SAMPLE];
     let stride = entries.len() / SAMPLE;
     for (place, date) in sample.iter_mut().enumerate() {
-        *date = entries[place * stride].0.moment.date;
+        *date = entries[place * stride].moment.date;
     }
     *sample.select_nth_unstable_by(NEXT, f64::total_cmp).1
 }

@@ -6,7 +6,7 @@
 //! - [`models`]: every resource of one simulation, and the clock;
 //! - [`maxmin`]: who gets how much of what;
 //! - `network`, `cpu`, `disk`, `parallel`, `infiniband`: what each kind of work asks of the solver;
-//! - `actions`, [`heap`], `virtual_time`, `alarms`, `ladder_queue`, `profiles`: work under way, dates to come, changes to come;
+//! - `actions`, [`heap`], `virtual_time`, `alarms`, `ladder_queue`, `quad_heap`, `profiles`: work under way, dates to come, changes to come;
 //! - `energy`, `explain`, [`seeing`]: joules, and why things lasted as long as they did;
 //! - [`prefetch`]: asking for memory before it is needed;
 //! - [`config`], [`factors`], [`error`]: which models, their numbers, and what can be wrong with them.
@@ -62,6 +62,7 @@ mod ladder_queue;
 mod network;
 mod parallel;
 mod profiles;
+mod quad_heap;
 mod virtual_time;
 
 pub use config::{Config, HostModel, Infiniband, Known, NetworkKind, Solver};

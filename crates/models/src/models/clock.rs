@@ -433,7 +433,9 @@ impl Models {
                 }
                 return;
             };
-            if self.host_dates.next_moment().is_some_and(|date| date.is_before(&alarm)) {
+            // Which was set first is looked up only where it matters.
+            let is_later = self.host_dates.next_or_never() > alarm.date;
+            if !is_later && self.host_dates.next_moment().is_some_and(|date| date.is_before(&alarm)) {
                 let index = self.host_dates.pop_before(limit).expect("it comes before an alarm that is due");
                 self.reach_date(index, step);
             } else {
