@@ -57,6 +57,7 @@ pub(super) fn visit(system: &mut System, index: u32, scratch: &mut Scratch) -> b
     let spent = remaining != constraint.capacity && remaining < constraint.capacity * *precision;
     constraint.slack = constraint.has_slack();
     (work.remaining, work.usage, work.lowest_bound) = (remaining, usage, lowest_bound);
+    work.dust = constraint.capacity * *precision;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
     for &user in &opened[..count] {

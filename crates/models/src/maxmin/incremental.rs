@@ -18,7 +18,8 @@
 
 use super::by_share::{ByShare, Top};
 use super::few::{self, MANY, is_one_of_few};
-use super::storage::{Constraint, Element, FixedBy, NONE, Seat, Sharing, State, Variable, Work};
+use super::rosters::Seat;
+use super::storage::{Constraint, Element, Elements, FixedBy, NONE, Sharing, State, Variable, Work};
 use super::{ConstraintId, System, VariableId, pool};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -105,7 +106,7 @@ fn visit_the_stirred(system: &mut System, mut stirred: Vec<u32>) {
     for index in stirred.drain(..) {
         let constraint = &system.constraints[index as usize];
         let work = &mut system.works[index as usize];
-        let taken = system.rosters[work.roster as usize].iter().map(|seat| seat.taken);
+        let taken = system.rosters.of(work).iter().map(|seat| seat.taken);
         work.remaining = taken.fold(constraint.capacity, |left, taken| left - taken);
         if !is_far_from_full(constraint, work) && !constraint.has_slack() {
             system.stirred.push(index);
@@ -216,25 +217,23 @@ fn mark_constraint(system: &mut System, index: u32, mark: u32) {
 /// Writes down the active users of a constraint one after the other, unless they are: so the next solution need not follow from one to
 /// the next. Where they are few, that is for this solution only.
 fn seat_users(system: &mut System, index: u32) {
-    let System { constraints, works, rosters, spare_rosters, elements, variables, clocks, .. } = system;
+    let System { constraints, works, rosters, elements, variables, clocks, .. } = system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
-    if constraint.is_roster_true && !has_many_empty_seats(work, rosters) {
+    if constraint.is_roster_true && !has_many_empty_seats(work) {
         return;
     }
     work.empty_seats = 0;
     let is_kept = work.roster != NONE;
-    if !is_kept {
-        work.roster = spare_rosters.pop().unwrap_or_else(|| {
-            rosters.push(Vec::new());
-            rosters.len() as u32 - 1
-        });
-    }
-    let seats = &mut rosters[work.roster as usize];
-    seats.clear();
+    rosters.make_room(work, FEW_SEATS);
     let mut number = constraint.active.head;
     while number != NONE {
+        if work.seats == work.room {
+            // Once more, with more room: it is kept from now on, if they are that many.
+            rosters.make_room(work, 2 * work.room);
+            number = constraint.active.head;
+        }
         let element = elements.at_mut(number);
-        element.seat = seats.len() as u32;
+        element.seat = work.roster + work.seats;
         let Element { weight, variable: user, next, .. } = *element;
         let Variable { level, value, penalty, bound, first, count, home, .. } = variables[user as usize];
         let (level, value) = match home {
@@ -242,7 +241,7 @@ fn seat_users(system: &mut System, index: u32) {
             home => (clocks.level(home), clocks.level(home) / penalty),
         };
         let other = if count == 2 { 2 * first + 1 - number } else { NONE };
-        seats.push(Seat {
+        *rosters.at_mut(work.roster + work.seats) = Seat {
             level,
             taken: weight * value,
             part: weight / penalty,
@@ -253,22 +252,25 @@ fn seat_users(system: &mut System, index: u32) {
             other,
             other_constraint: if count == 2 { elements.constraint(other) } else { NONE },
             is_resident: home != NONE && home == work.clock,
-        });
+        };
+        work.seats += 1;
         number = next;
     }
-    constraint.is_roster_true = is_kept || seats.len() >= MANY;
+    constraint.is_roster_true = is_kept || work.seats as usize >= MANY;
 }
 
-fn has_many_empty_seats(work: &Work, rosters: &[Vec<Seat>]) -> bool {
-    4 * usize::from(work.empty_seats) > rosters[work.roster as usize].len()
+/// Room for so many is made at first.
+const FEW_SEATS: u32 = 16;
+
+fn has_many_empty_seats(work: &Work) -> bool {
+    4 * u32::from(work.empty_seats) > work.seats
 }
 
 /// Rosters of few users are used again by others.
 fn give_rosters_back(system: &mut System, scratch: &Scratch) {
     for id in &system.touched[scratch.start..] {
-        let work = &mut system.works[id.index()];
-        if !system.constraints[id.index()].is_roster_true && work.roster != NONE {
-            system.spare_rosters.push(std::mem::replace(&mut work.roster, NONE));
+        if !system.constraints[id.index()].is_roster_true {
+            system.rosters.give_back(&mut system.works[id.index()]);
         }
     }
 }
@@ -281,7 +283,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     seat_users(system, index);
     let System { constraints, works, rosters, threshold, precision, .. } = system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
-    let seats = &mut rosters[work.roster as usize];
+    let seats = rosters.of_mut(work);
     let Constraint { capacity, sharing, .. } = *constraint;
     let (mut remaining, mut usage, mut most) = (capacity, 0.0, 0.0);
     let (mut lowest_bound, mut count) = (f64::INFINITY, 0);
@@ -312,6 +314,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     work.remaining = remaining;
     work.usage = usage;
     work.lowest_bound = lowest_bound;
+    work.dust = capacity * *precision;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
     for position in 0..count {
@@ -407,7 +410,7 @@ fn refresh(system: &mut System, index: u32) {
     let usage = if work.roster == NONE {
         few::extremes(system, index).0
     } else {
-        let open = system.rosters[work.roster as usize].iter().filter(|seat| seat.is_open());
+        let open = system.rosters.of(work).iter().filter(|seat| seat.is_open());
         open.map(|seat| seat.part).fold(0.0, f64::max)
     };
     let work = &mut system.works[index as usize];
@@ -428,20 +431,21 @@ fn lowest_bound(system: &System, full: &[u32], least: f64) -> f64 {
         if is_one_of_few(system, constraint) {
             return few::extremes(system, constraint).1;
         }
-        let seats = &system.rosters[system.works[constraint as usize].roster as usize];
+        let seats = system.rosters.of(&system.works[constraint as usize]);
         let open = seats.iter().filter(|seat| seat.is_open());
         open.map(|seat| seat.reach).fold(f64::INFINITY, f64::min)
     });
     lowest.fold(f64::INFINITY, f64::min)
 }
 
-/// The seats of a constraint that are open: as good as random, and found without branches.
+/// The seats of a constraint that are open, by their number among all: as good as random, and found without branches.
 fn find_unfixed(system: &System, constraint: u32, unfixed: &mut Vec<u32>) {
-    let seats = &system.rosters[system.works[constraint as usize].roster as usize];
+    let work = &system.works[constraint as usize];
+    let seats = system.rosters.of(work);
     unfixed.resize(seats.len(), 0);
     let mut count = 0;
-    for (place, seat) in seats.iter().enumerate() {
-        unfixed[count] = place as u32;
+    for (number, seat) in (work.roster..).zip(seats) {
+        unfixed[count] = number;
         count += usize::from(seat.is_open());
     }
     unfixed.truncate(count);
@@ -449,29 +453,25 @@ fn find_unfixed(system: &System, constraint: u32, unfixed: &mut Vec<u32>) {
 
 /// Fixes the variables of a full constraint at its level. Answers how many.
 fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) -> usize {
-    find_unfixed(system, full, &mut scratch.unfixed);
-    let clock = system.clock_for(full, scratch.unfixed.len(), level);
-    let roster = system.works[full as usize].roster as usize;
-    let mut seats = std::mem::take(&mut system.rosters[roster]);
-    let mut others = 0;
-    for position in 0..scratch.unfixed.len() {
-        let place = scratch.unfixed[position];
-        let seat = &mut seats[place as usize];
+    let mut unfixed = std::mem::take(&mut scratch.unfixed);
+    find_unfixed(system, full, &mut unfixed);
+    let count = unfixed.len();
+    let clock = system.clock_for(full, count, level);
+    // Those whose only other constraint is all that changes come first.
+    unfixed.retain(|&number| {
+        let seat = system.rosters.at_mut(number);
         (seat.level, seat.taken) = (level, seat.part * level);
-        if seat.is_resident && seat.other != NONE && clock.is_some() {
-            take_at(system, seat.other, level, scratch);
-        } else {
-            scratch.unfixed[others] = place;
-            others += 1;
+        let Seat { other, is_resident, .. } = *seat;
+        let is_simple = is_resident && other != NONE && clock.is_some();
+        if is_simple {
+            take_at(system, other, level, scratch);
         }
+        !is_simple
+    });
+    for &number in &unfixed {
+        fix_at(system, (full, number), level, clock, scratch);
     }
-    system.rosters[roster] = seats;
-    let count = scratch.unfixed.len();
-    scratch.unfixed.truncate(others);
-    for position in 0..others {
-        let place = scratch.unfixed[position] as usize;
-        fix_at(system, (full, place), level, clock, scratch);
-    }
+    scratch.unfixed = unfixed;
     scratch.open -= count;
     let work = &mut system.works[full as usize];
     (work.remaining, work.gone) = (0.0, true);
@@ -479,14 +479,15 @@ fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) ->
 }
 
 /// Fixes the variable of this seat of a full constraint at its level, where more than that changes.
+#[inline]
 fn fix_at(
     system: &mut System,
-    (full, place): (u32, usize),
+    (full, number): (u32, u32),
     level: f64,
     clock: Option<u32>,
     scratch: &mut Scratch,
 ) {
-    let seat = &mut system.rosters[system.works[full as usize].roster as usize][place];
+    let seat = system.rosters.at_mut(number);
     let Seat { variable, first, count, is_resident, .. } = *seat;
     seat.is_resident = clock.is_some();
     match clock {
@@ -497,17 +498,16 @@ fn fix_at(
             fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
         }
     }
-    take_all(system, (first, count), full, level, scratch);
+    take_each(system, (first, count), full, level, scratch);
 }
 
 /// Fixes the variables of a full constraint whose bound is the lowest. Answers how many.
 fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratch) -> usize {
-    find_unfixed(system, full, &mut scratch.unfixed);
-    let roster = system.works[full as usize].roster as usize;
+    let mut unfixed = std::mem::take(&mut scratch.unfixed);
+    find_unfixed(system, full, &mut unfixed);
     let mut fixed = 0;
-    for position in 0..scratch.unfixed.len() {
-        let place = scratch.unfixed[position];
-        let Seat { reach, variable, first, count, .. } = system.rosters[roster][place as usize];
+    for &number in &unfixed {
+        let Seat { reach, variable, first, count, .. } = *system.rosters.at_mut(number);
         if (reach - lowest).abs() < system.precision {
             let Variable { bound: value, penalty, .. } = system.variables[variable as usize];
             let level = value * penalty;
@@ -516,7 +516,8 @@ fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratc
             fixed += 1;
         }
     }
-    system.works[full as usize].gone |= fixed == scratch.unfixed.len();
+    system.works[full as usize].gone |= fixed == unfixed.len();
+    scratch.unfixed = unfixed;
     fixed
 }
 
@@ -535,82 +536,121 @@ pub(super) fn fix(system: &mut System, index: u32, level: f64, value: f64, cause
 }
 
 /// Takes what a variable just fixed uses off its constraints, without one of them, and closes its seats there.
-#[inline]
 pub(super) fn take_all(
+    system: &mut System,
+    elements: (u32, u32),
+    without: u32,
+    level: f64,
+    scratch: &mut Scratch,
+) {
+    take_each(system, elements, without, level, scratch);
+}
+
+/// The same, where it is done for one after the other.
+#[inline(always)]
+fn take_each(
     system: &mut System,
     (first, count): (u32, u32),
     without: u32,
     level: f64,
     scratch: &mut Scratch,
 ) {
-    let System { elements, constraints, works, rosters, variables, precision, .. } = system;
-    let mut taking = Taking { constraints, works, rosters, variables, precision: *precision, level };
+    let (elements, mut taking) = taking(system, level, scratch);
     for element in elements.block(first, count) {
         if element.constraint != without {
-            taking.take(element, scratch);
+            taking.take(element);
         }
     }
 }
 
 /// The same, off one of its constraints.
-#[inline]
+#[inline(always)]
 fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
+    let (elements, mut taking) = taking(system, level, scratch);
+    taking.take(elements.at(element));
+}
+
+#[inline(always)]
+fn taking<'a>(system: &'a mut System, level: f64, scratch: &'a mut Scratch) -> (&'a Elements, Taking<'a>) {
     let System { elements, constraints, works, rosters, variables, precision, .. } = system;
-    let mut taking = Taking { constraints, works, rosters, variables, precision: *precision, level };
-    taking.take(elements.at(element), scratch);
+    // Whoever gets nothing has the highest level.
+    let factor = if level == f64::MAX { 0.0 } else { level };
+    let Scratch { mark, stirred, open, .. } = scratch;
+    let seats = rosters.all_mut();
+    let taking = Taking {
+        constraints,
+        works,
+        seats,
+        variables,
+        precision: *precision,
+        level,
+        factor,
+        mark: *mark,
+        stirred,
+        open,
+    };
+    (elements, taking)
 }
 
 /// What is changed where a variable is fixed at a level.
 struct Taking<'a> {
     constraints: &'a [Constraint],
     works: &'a mut [Work],
-    rosters: &'a mut [Vec<Seat>],
+    seats: &'a mut [Seat],
     variables: &'a mut [Variable],
+    stirred: &'a mut Vec<u32>,
+    open: &'a mut usize,
+    mark: u32,
     precision: f64,
     level: f64,
+    /// The level, or nothing.
+    factor: f64,
 }
 
 impl Taking<'_> {
     #[inline(always)]
-    fn take(&mut self, element: &Element, scratch: &mut Scratch) {
+    fn take(&mut self, element: &Element) {
         let &Element { constraint: number, seat, weight, variable, .. } = element;
-        let (constraint, work) = (&self.constraints[number as usize], &mut self.works[number as usize]);
-        let is_visited = work.mark == scratch.mark;
-        if !is_visited && !constraint.is_roster_true {
-            return;
+        let work = &mut self.works[number as usize];
+        if work.mark != self.mark {
+            return self.take_unseen(number, seat);
         }
-        // Whoever gets nothing has the highest level.
-        let takes = |part: f64| if self.level == f64::MAX { 0.0 } else { part * self.level };
-        let (part, taken, before);
+        let part;
         if work.roster == NONE {
             let variable = &mut self.variables[variable as usize];
             variable.level = self.level;
             part = weight / variable.penalty;
-            (taken, before) = (takes(part), 0.0);
         } else {
-            let seat = &mut self.rosters[work.roster as usize][seat as usize];
+            let seat = &mut self.seats[seat as usize];
             part = seat.part;
-            taken = takes(part);
-            before = std::mem::replace(&mut seat.taken, taken);
-            seat.level = self.level;
+            (seat.level, seat.taken) = (self.level, part * self.factor);
         }
-        if !is_visited {
-            let was_far = is_far_from_full(constraint, work) && constraint.sharing == Sharing::Shared;
-            work.remaining += before - taken;
-            if was_far && !is_far_from_full(constraint, work) {
-                scratch.stirred.push(number);
-            }
+        *self.open -= 1;
+        if work.is_fat {
+            work.stale = true;
+        } else {
+            work.remaining -= part * self.factor;
+            work.usage -= part;
+            work.gone |= (work.usage < self.precision) | (work.remaining < work.dust);
+        }
+    }
+
+    /// The same, off a constraint that is not visited.
+    #[inline(always)]
+    fn take_unseen(&mut self, number: u32, seat: u32) {
+        let constraint = &self.constraints[number as usize];
+        if !constraint.is_roster_true {
             return;
         }
-        scratch.open -= 1;
-        match constraint.sharing {
-            Sharing::Shared => {
-                work.remaining -= taken;
-                work.usage -= part;
-                let dust = constraint.capacity * self.precision;
-                work.gone |= (work.usage < self.precision) | (work.remaining < dust);
-            }
-            Sharing::FatPipe => work.stale = true,
+        let work = &mut self.works[number as usize];
+        let seat = &mut self.seats[seat as usize];
+        let taken = seat.part * self.factor;
+        let before = std::mem::replace(&mut seat.taken, taken);
+        seat.level = self.level;
+        let was_far = is_far_from_full(constraint, work) && !work.is_fat;
+        work.remaining += before - taken;
+        if was_far && !is_far_from_full(constraint, work) {
+            self.stirred.push(number);
         }
     }
 }
@@ -637,10 +677,9 @@ fn settle_the_unfixed(system: &mut System, scratch: &mut Scratch) {
             continue;
         }
         find_unfixed(system, constraint, &mut scratch.unfixed);
-        let roster = system.works[constraint as usize].roster as usize;
         for position in 0..scratch.unfixed.len() {
-            let place = scratch.unfixed[position] as usize;
-            settle_unfixed(system, system.rosters[roster][place].variable, scratch);
+            let Seat { variable, .. } = *system.rosters.at_mut(scratch.unfixed[position]);
+            settle_unfixed(system, variable, scratch);
         }
     }
 }

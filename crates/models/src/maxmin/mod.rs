@@ -15,7 +15,7 @@
 //! 7. `pool.rs`: those who share one full constraint and nothing else;
 //! 8. `residents.rs`: those whom one full constraint fixes, told by its level alone;
 //! 9. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 10. `storage.rs`: lists in flat arrays.
+//! 10. `storage.rs`, `rosters.rs`: lists in flat arrays.
 
 mod bottleneck;
 mod by_share;
@@ -25,6 +25,7 @@ mod obvious;
 mod pool;
 mod reservation;
 mod residents;
+mod rosters;
 mod single_user;
 mod storage;
 #[cfg(test)]
@@ -40,7 +41,8 @@ use incremental::Scratch;
 use pool::Pools;
 use reservation::VARIABLES;
 use residents::Clocks;
-use storage::{Constraint, EMPTY_SEAT, Element, Elements, Idleness, NONE, Seat, State, Variable, Work};
+use rosters::{EMPTY_SEAT, Rosters};
+use storage::{Constraint, Element, Elements, Idleness, NONE, State, Variable, Work};
 
 /// Constraints, variables, and who uses what.
 #[derive(Clone, Debug)]
@@ -66,9 +68,7 @@ pub struct System {
     /// Active variables to be solved again: they are new, or their penalty or bound changed.
     unsettled: Vec<u32>,
     /// The active users of constraints that have many.
-    rosters: Vec<Vec<Seat>>,
-    /// Rosters that are nobody's.
-    spare_rosters: Vec<u32>,
+    rosters: Rosters,
     /// Constraints that the present solution filled unawares (see `incremental.rs`).
     stirred: Vec<u32>,
     clocks: Clocks,
@@ -119,8 +119,7 @@ impl System {
             dirty: Vec::new(),
             threshold: f64::INFINITY,
             unsettled: Vec::new(),
-            rosters: Vec::new(),
-            spare_rosters: Vec::new(),
+            rosters: Rosters::default(),
             stirred: Vec::new(),
             clocks: Clocks::default(),
             pending: false,
@@ -145,7 +144,7 @@ impl System {
         let id = self.constraints.len() as u32;
         self.limited |= limit.is_some();
         self.constraints.push(Constraint::new(capacity, sharing, limit.unwrap_or(u32::MAX)));
-        self.works.push(Work::default());
+        self.works.push(Work { is_fat: sharing == Sharing::FatPipe, ..Work::default() });
         self.owners.push(NONE);
         ConstraintId(id)
     }
@@ -769,7 +768,7 @@ impl System {
     fn empty_seat(&mut self, element: u32) {
         let Element { constraint, seat, .. } = *self.elements.at_mut(element);
         let work = &mut self.works[constraint as usize];
-        let before = std::mem::replace(&mut self.rosters[work.roster as usize][seat as usize], EMPTY_SEAT);
+        let before = std::mem::replace(self.rosters.at_mut(seat), EMPTY_SEAT);
         debug_assert_eq!(before.variable, self.elements.variable(element), "it is its seat");
         // What was nearly full is to be solved: it does not become quiet by this.
         if incremental::is_far_from_full(&self.constraints[constraint as usize], work) {

@@ -120,8 +120,9 @@ impl System {
         // A roster that is not true is made anew before anybody reads it.
         let elements = self.elements.block(first, count).iter();
         for element in elements.filter(|element| element.constraint == clock.constraint) {
-            if let Some(roster) = self.rosters.get_mut(work.roster as usize)
-                && let Some(seat) = roster.get_mut(element.seat as usize)
+            let seats = work.roster..work.roster.saturating_add(work.seats);
+            if seats.contains(&element.seat)
+                && let seat = self.rosters.at_mut(element.seat)
                 && seat.variable == index
             {
                 seat.is_resident = false;

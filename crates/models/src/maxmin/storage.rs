@@ -177,14 +177,21 @@ pub(super) struct Work {
     pub usage: f64,
     /// The lowest bound * penalty of its users that are solved.
     pub lowest_bound: f64,
-    /// Where its active users are written down one after the other, if they are (see [`Constraint::is_roster_true`]).
+    /// Less than this is nothing: a part of the capacity, as of the last visit.
+    pub dust: f64,
+    /// Where its active users are written down one after the other, if they are (see [`Constraint::is_roster_true`]), how many seats
+    /// there are, and for how many there is room.
     pub roster: u32,
+    pub seats: u32,
+    pub room: u32,
     /// The clock of those that it fixes, if they are many (see `residents.rs`).
     pub clock: u32,
     /// The solution that visited it last.
     pub mark: u32,
     /// It is out of the present solution.
     pub gone: bool,
+    /// It is a fat pipe.
+    pub is_fat: bool,
     /// Its usage, a maximum, must be computed again.
     pub stale: bool,
     /// How many seats of its roster are empty.
@@ -203,10 +210,14 @@ impl Default for Work {
             remaining: 0.0,
             usage: 0.0,
             lowest_bound: f64::INFINITY,
+            dust: 0.0,
             roster: NONE,
+            seats: 0,
+            room: 0,
             clock: NONE,
             mark: 0,
             gone: false,
+            is_fat: false,
             stale: false,
             empty_seats: 0,
             pool: NONE,
@@ -300,50 +311,8 @@ pub(super) struct Element {
     pub variable: u32,
     pub previous: u32,
     pub next: u32,
-    /// Its seat, while the roster of the constraint is true.
+    /// Its seat among all, while the roster of the constraint is true.
     pub seat: u32,
-}
-
-/// An active user of a constraint in its roster.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Seat {
-    /// The level of the variable, infinite while it is to be solved, and what it takes of the constraint.
-    pub level: f64,
-    pub taken: f64,
-    /// The weight / penalty, and the bound * penalty.
-    pub part: f64,
-    pub reach: f64,
-    pub variable: u32,
-    /// The elements of the variable.
-    pub first: u32,
-    pub count: u32,
-    /// Its only other element, and the constraint of that; [`NONE`] if it has none or several.
-    pub other: u32,
-    pub other_constraint: u32,
-    /// It is a resident of this constraint.
-    pub is_resident: bool,
-}
-
-/// Nobody's.
-pub(super) const EMPTY_SEAT: Seat = Seat {
-    level: f64::NEG_INFINITY,
-    taken: 0.0,
-    part: 0.0,
-    reach: f64::INFINITY,
-    variable: NONE,
-    first: 0,
-    count: 0,
-    other: NONE,
-    other_constraint: NONE,
-    is_resident: false,
-};
-
-impl Seat {
-    /// Whether it is to be solved.
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.level == f64::INFINITY
-    }
 }
 
 impl Element {
@@ -499,6 +468,6 @@ impl Elements {
     }
 }
 
-fn size_class(count: usize) -> usize {
+pub(super) fn size_class(count: usize) -> usize {
     count.next_power_of_two().trailing_zeros() as usize
 }
