@@ -202,7 +202,8 @@ fn full_from(system: &System, constraint: &Constraint, capacity: f64, enough: f6
 const STEPS_TO_FULL: usize = 6;
 
 /// It could not be full at the last solution, and still cannot.
-fn stays_slack(constraint: &Constraint) -> bool {
+#[inline]
+pub(super) fn stays_slack(constraint: &Constraint) -> bool {
     constraint.slack && constraint.has_slack()
 }
 
@@ -685,7 +686,7 @@ fn settle_the_unfixed(system: &mut System, scratch: &mut Scratch) {
 }
 
 /// Above all levels, but not that of those who get nothing.
-const HIGH: f64 = 1e300;
+pub(super) const HIGH: f64 = 1e300;
 
 /// A variable that no constraint limited gets its bound; one that no constraint could serve gets nothing.
 fn settle_unfixed(system: &mut System, index: u32, scratch: &mut Scratch) {

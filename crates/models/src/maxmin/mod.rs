@@ -12,10 +12,11 @@
 //! 4. `few.rs`: the constraints of few users in it; `by_share.rs`: which of them is full next;
 //! 5. `single_user.rs`: a variable that shares nothing;
 //! 6. `reservation.rs`: one that shares nothing, and so needs no variable;
-//! 7. `pool.rs`: those who share one full constraint and nothing else;
-//! 8. `residents.rs`: those whom one full constraint fixes, told by its level alone;
-//! 9. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 10. `storage.rs`, `rosters.rs`: lists in flat arrays.
+//! 7. `unlimited.rs`: those who share what cannot be full;
+//! 8. `pool.rs`: those who share one full constraint and nothing else;
+//! 9. `residents.rs`: those whom one full constraint fixes, told by its level alone;
+//! 10. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 11. `storage.rs`, `rosters.rs`: lists in flat arrays.
 
 mod bottleneck;
 mod by_share;
@@ -30,6 +31,7 @@ mod single_user;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod unlimited;
 
 pub use pool::Standing;
 pub use reservation::{Wanted, value};
@@ -383,7 +385,11 @@ impl System {
 
     fn solve_unsettled(&mut self) {
         match self.method {
-            Method::MaxMin(Solver::Incremental) => incremental::solve(self),
+            Method::MaxMin(Solver::Incremental) => {
+                if !self.settle_unlimited() {
+                    incremental::solve(self);
+                }
+            }
             Method::MaxMin(Solver::Obvious) => obvious::solve(self),
             Method::Bottleneck => bottleneck::solve(self),
         }
