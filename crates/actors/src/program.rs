@@ -482,7 +482,7 @@ impl Program {
             }
         }
         for (request, read) in self.changes {
-            read(Answer::Platform(Box::new(simulation.ask(&request)?)))?;
+            read(Answer::Platform(simulation.ask(&request)?))?;
         }
         Ok(Simulation::new(simulation, self.shared, settings.until))
     }

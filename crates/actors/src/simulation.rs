@@ -119,8 +119,8 @@ impl Simulation {
     pub fn ask<T>(&mut self, question: Ask<T>) -> Result<T> {
         let (request, read) = question.into_request()?;
         match self.engine.ask(&request)? {
-            PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
-            answer => Ok(read(Answer::Platform(Box::new(answer)))),
+            PlatformAnswer::Refused(why) => Err(Error::Refused(*why)),
+            answer => Ok(read(Answer::Platform(answer))),
         }
     }
 

@@ -286,7 +286,7 @@ impl Simcall {
     pub fn answer_without_time(&self) -> Answer {
         match self {
             Simcall::Remaining(_) => Answer::Number(0.0),
-            Simcall::Platform(request) => Answer::Platform(Box::new(answer_platform(request))),
+            Simcall::Platform(request) => Answer::Platform(answer_platform(request)),
             _ => Answer::Ready,
         }
     }
@@ -380,9 +380,9 @@ fn answer_platform(request: &PlatformRequest) -> PlatformAnswer {
         }
         SetHostState(..) | SetPstate(..) | SetLinkState(..) | SetLinkBandwidth(..) | SetLinkLatency(..)
         | SetStationRate(..) | SetPriority(..) | SetBound(..) => PlatformAnswer::Done,
-        HostSpeed(_) | LinkBandwidth(_) | LinkLatency(_) => PlatformAnswer::Refused(
-            "time is abstract while a program is explored: there are no speeds".into(),
-        ),
+        HostSpeed(_) | LinkBandwidth(_) | LinkLatency(_) => PlatformAnswer::Refused(Box::new(
+            "time is abstract while a program is explored: there are no speeds".to_owned(),
+        )),
     }
 }
 

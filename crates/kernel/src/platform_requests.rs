@@ -24,7 +24,7 @@ pub(crate) fn answer(
         PlatformRequest::Pstate(host) => Number(models.host_pstate(host) as f64),
         PlatformRequest::SetPstate(host, pstate) => match models.set_host_pstate(host, pstate) {
             Ok(()) => Done,
-            Err(error) => Refused(error.to_string()),
+            Err(error) => Refused(Box::new(error.to_string())),
         },
         PlatformRequest::HostEnergy(host) => watts_of_host(models, host, models.host_energy(host)),
         PlatformRequest::HostPower(host) => watts_of_host(models, host, models.host_power(host)),
@@ -38,18 +38,18 @@ pub(crate) fn answer(
         }
         PlatformRequest::SetLinkBandwidth(link, bandwidth) => {
             if !(0.0..=1e100).contains(&bandwidth) {
-                return Refused(format!(
+                return Refused(Box::new(format!(
                     "a bandwidth cannot be {bandwidth:e}; give a number that is not negative"
-                ));
+                )));
             }
             models.set_link_bandwidth(link, bandwidth);
             Done
         }
         PlatformRequest::SetLinkLatency(link, latency) => {
             if !(0.0..=1e100).contains(&latency) {
-                return Refused(format!(
+                return Refused(Box::new(format!(
                     "a latency cannot be {latency:e}; give a number that is not negative"
-                ));
+                )));
             }
             models.set_link_latency(link, latency);
             Done
@@ -57,19 +57,19 @@ pub(crate) fn answer(
         PlatformRequest::LinkEnergy(link) => {
             let unknown = || {
                 let name = models.platform().link(link).name;
-                Refused(format!("link {name:?} has no wattage_range: its energy is not known"))
+                Refused(Box::new(format!("link {name:?} has no wattage_range: its energy is not known")))
             };
             models.link_energy(link).map_or_else(unknown, Number)
         }
         PlatformRequest::SetStationRate(link, host, level) => {
             match models.set_station_rate(link, host, level) {
                 Ok(()) => Done,
-                Err(error) => Refused(error.to_string()),
+                Err(error) => Refused(Box::new(error.to_string())),
             }
         }
         PlatformRequest::SetPriority(activity, priority) => {
             if let Err(error) = simurgh_models::Refused::unless_sensible("a priority", priority) {
-                return Refused(error.to_string());
+                return Refused(Box::new(error.to_string()));
             }
             if let Some(action) = action(activity) {
                 models.set_priority(action, priority);
@@ -79,7 +79,7 @@ pub(crate) fn answer(
         PlatformRequest::SetBound(activity, bound) => {
             let sensible = bound.map(|bound| simurgh_models::Refused::unless_sensible("a bound", bound));
             if let Some(Err(error)) = sensible {
-                return Refused(error.to_string());
+                return Refused(Box::new(error.to_string()));
             }
             if let Some(action) = action(activity) {
                 models.set_bound(action, bound);
@@ -94,9 +94,8 @@ fn watts_of_host(models: &Models, host: HostId, known: Option<f64>) -> PlatformA
     known.map_or_else(
         || {
             let name = models.platform().host(host).name;
-            PlatformAnswer::Refused(format!(
-                "host {name:?} has no wattage_per_state: its energy is not known"
-            ))
+            let why = format!("host {name:?} has no wattage_per_state: its energy is not known");
+            PlatformAnswer::Refused(Box::new(why))
         },
         PlatformAnswer::Number,
     )

@@ -433,7 +433,7 @@ pub enum PlatformAnswer {
     /// Yes or no.
     Flag(bool),
     /// It has no such thing (energy without wattages, a power state that does not exist...): why.
-    Refused(String),
+    Refused(Box<String>),
 }
 
 /// Why an activity did not succeed.
@@ -500,7 +500,7 @@ pub enum Answer {
     /// The envelope and length of the first message that the criteria admit, if there is one.
     Probed(Option<Box<(Envelope, f64)>>),
     /// What the platform said.
-    Platform(Box<PlatformAnswer>),
+    Platform(PlatformAnswer),
 }
 
 impl Answer {

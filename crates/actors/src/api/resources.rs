@@ -80,7 +80,7 @@ fn ask<T>(request: PlatformRequest, read: fn(Answer) -> T) -> Ask<T> {
 /// What the platform said.
 fn said(answer: Answer) -> PlatformAnswer {
     match answer {
-        Answer::Platform(answer) => *answer,
+        Answer::Platform(answer) => answer,
         other => unexpected(&other),
     }
 }
@@ -88,32 +88,32 @@ fn said(answer: Answer) -> PlatformAnswer {
 fn quantity(answer: Answer) -> f64 {
     match said(answer) {
         PlatformAnswer::Number(number) => number,
-        PlatformAnswer::Refused(why) => violate(why),
-        other => unexpected(&Answer::Platform(Box::new(other))),
+        PlatformAnswer::Refused(why) => violate(*why),
+        other => unexpected(&Answer::Platform(other)),
     }
 }
 
 fn quantity_or_error(answer: Answer) -> Result<f64> {
     match said(answer) {
         PlatformAnswer::Number(number) => Ok(number),
-        PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
-        other => unexpected(&Answer::Platform(Box::new(other))),
+        PlatformAnswer::Refused(why) => Err(Error::Refused(*why)),
+        other => unexpected(&Answer::Platform(other)),
     }
 }
 
 fn yes(answer: Answer) -> bool {
     match said(answer) {
         PlatformAnswer::Flag(flag) => flag,
-        PlatformAnswer::Refused(why) => violate(why),
-        other => unexpected(&Answer::Platform(Box::new(other))),
+        PlatformAnswer::Refused(why) => violate(*why),
+        other => unexpected(&Answer::Platform(other)),
     }
 }
 
 pub(super) fn done(answer: Answer) -> Result<()> {
     match said(answer) {
         PlatformAnswer::Done => Ok(()),
-        PlatformAnswer::Refused(why) => Err(Error::Refused(why)),
-        other => unexpected(&Answer::Platform(Box::new(other))),
+        PlatformAnswer::Refused(why) => Err(Error::Refused(*why)),
+        other => unexpected(&Answer::Platform(other)),
     }
 }
 

@@ -13,9 +13,14 @@ impl Simulation {
     /// Handles one move of the clock: first what changed in the platform, then what ended, in the models' order.
     pub(super) fn apply_step(&mut self, step: &mut Step) -> Result<(), Error> {
         if !step.changes.is_empty() {
-            for change in std::mem::take(&mut step.changes) {
+            let mut changes = std::mem::take(&mut step.changes);
+            for change in changes.drain(..) {
                 self.changed(change)?;
             }
+            step.changes = changes;
+        }
+        if step.ended.is_empty() {
+            return Ok(());
         }
         let all = std::mem::take(&mut step.ended);
         let timers_end = all.iter().rposition(|ended| ended.token & KIND == TIMER).unwrap_or(0);

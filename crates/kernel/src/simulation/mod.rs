@@ -92,6 +92,8 @@ pub struct Simulation {
     boots: Vec<Boot>,
     observers: Vec<Box<dyn Observer>>,
     events: Vec<Event>,
+    /// Room for what a request changes, used again and again.
+    news: Step,
     explaining: bool,
     pacing: Pacing,
     /// What its actors find in their port.
@@ -190,6 +192,7 @@ impl Simulation {
             boots: Vec::new(),
             observers: Vec::new(),
             events: Vec::new(),
+            news: Step::default(),
             explaining: false,
             pacing: Pacing::Single,
             program: 0,
@@ -413,12 +416,18 @@ impl Simulation {
     }
 
     /// What a change takes down is told before anything else happens.
+    #[inline]
     fn tell_news(&mut self) -> Result<(), Error> {
-        let mut news = Step::default();
+        if self.models.has_news() { self.tell_all_news() } else { Ok(()) }
+    }
+
+    fn tell_all_news(&mut self) -> Result<(), Error> {
+        let mut news = std::mem::take(&mut self.news);
         while self.models.has_news() {
             self.models.step(None, &mut news);
             self.apply_step(&mut news)?;
         }
+        self.news = news;
         Ok(())
     }
 
@@ -497,7 +506,7 @@ impl Simulation {
         if host.is_some_and(|host| host.index() >= self.platform.host_count())
             || link.is_some_and(|link| link.index() >= self.platform.link_count())
         {
-            return PlatformAnswer::Refused("this host or link is of another program".to_owned());
+            return PlatformAnswer::Refused(Box::new("this host or link is of another program".to_owned()));
         }
         self.kernel.retune(request);
         let kernel = &self.kernel;
@@ -507,7 +516,7 @@ impl Simulation {
     /// What concerns resources is answered here: the kernel knows none.
     fn answer_platform(&mut self, simcall: &Simcall) -> Option<Answer> {
         match simcall {
-            Simcall::Platform(request) => Some(Answer::Platform(Box::new(self.answer_request(request)))),
+            Simcall::Platform(request) => Some(Answer::Platform(self.answer_request(request))),
             Simcall::Remaining(id) => {
                 let left = self.action(*id).and_then(|action| self.models.remaining(action));
                 Some(Answer::Number(left.unwrap_or(0.0)))
