@@ -130,7 +130,7 @@ const NOT_YET: u32 = u32::MAX;
 /// How many links make a group.
 const GROUP: usize = 256;
 /// A route with more links than this is searched for those that it passes twice by marks instead of by looking.
-const FEW: usize = 12;
+const FEW: usize = 4;
 
 impl Network {
     pub fn new(platform: &Platform, config: &Config, method: Method) -> Network {
@@ -258,15 +258,16 @@ impl Network {
         let extra = self.route.latency;
         let (mut changed, mut declared) = (false, 0.0);
         self.forward.clear();
-        for position in 0..self.route.links.len() {
-            let slot = self.slot(platform, self.route.links[position]);
-            self.forward.push(slot as u32);
-            let (_, note) = self.system.noted(ConstraintId(slot as u32));
+        while let Some(group) = number(&self.slots, &self.route.links, &mut self.forward) {
+            self.open_group(platform, group);
+        }
+        for &slot in &self.forward {
+            let (_, note) = self.system.noted(ConstraintId(slot));
             if note.plain {
                 declared += note.number;
                 continue;
             }
-            let state = &self.links[slot];
+            let state = &self.links[slot as usize];
             if !state.on {
                 return Err(Refused::Off(Resource::Link(state.id)));
             }
@@ -495,12 +496,13 @@ impl Network {
             return Ok(false);
         }
         self.backward.clear();
-        for position in 0..self.reverse.links.len() {
-            let slot = self.slot(platform, self.reverse.links[position]);
-            self.backward.push(slot as u32);
-            let (_, note) = self.system.noted(ConstraintId(slot as u32));
-            if !note.plain && !self.links[slot].on {
-                return Err(Refused::Off(Resource::Link(self.links[slot].id)));
+        while let Some(group) = number(&self.slots, &self.reverse.links, &mut self.backward) {
+            self.open_group(platform, group);
+        }
+        for &slot in &self.backward {
+            let (_, note) = self.system.noted(ConstraintId(slot));
+            if !note.plain && !self.links[slot as usize].on {
+                return Err(Refused::Off(Resource::Link(self.links[slot as usize].id)));
             }
         }
         Ok(true)
@@ -610,6 +612,19 @@ impl Network {
             change(self, user);
         }
     }
+}
+
+/// Adds where links are, after those that are there. If a group is not open yet, which one: then it is to be opened, and this is done
+/// again for those that are left.
+fn number(slots: &[u32], links: &[LinkId], found: &mut Vec<u32>) -> Option<usize> {
+    for link in &links[found.len()..] {
+        let start = slots[link.index() / GROUP];
+        if start == NOT_YET {
+            return Some(link.index() / GROUP);
+        }
+        found.push(start + (link.index() % GROUP) as u32);
+    }
+    None
 }
 
 impl Numbers {

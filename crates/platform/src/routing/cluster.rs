@@ -60,6 +60,14 @@ impl Cluster {
         Ok(())
     }
 
+    /// The links of a host up and down, where these are all that routes have of it: in a flat cluster with nothing in between.
+    pub(crate) fn leg(&self, host: u32) -> Option<(LinkId, LinkId)> {
+        let is_star =
+            matches!(self.shape, Shape::Flat) && self.backbone.is_none() && !self.blocks.has_limiter;
+        let private = |direction| self.blocks.private(host, 0, direction);
+        (is_star && host < self.hosts).then(|| (private(Direction::Up), private(Direction::Down)))
+    }
+
     /// A star: limiter, private link, backbone; then the same the other way, no link twice.
     fn flat(&self, from: u32, to: u32, route: &mut Vec<LinkId>) {
         if from == to && from >= self.hosts {

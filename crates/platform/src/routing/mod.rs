@@ -58,6 +58,9 @@ impl Platform {
             Local::Star(star) if record.bypasses.is_empty() => {
                 star.leg(member).map(|(up, down)| StarLeg { zone, up, down })
             }
+            Local::Regular(cluster) if record.bypasses.is_empty() => {
+                cluster.leg(member).map(|(up, down)| StarLeg { zone, up, down })
+            }
             _ => None,
         }
     }

@@ -18,12 +18,6 @@ impl Torus {
         rank - at * step + (at + 1) % size * step
     }
 
-    fn left(&self, rank: u32, dimension: usize) -> u32 {
-        let (size, step) = (self.sizes[dimension], self.step(dimension));
-        let at = rank / step % size;
-        rank - at * step + (at + size - 1) % size * step
-    }
-
     /// How far apart in rank are two neighbours in a dimension.
     fn step(&self, dimension: usize) -> u32 {
         self.sizes[..dimension].iter().product()
@@ -43,15 +37,22 @@ impl Torus {
         }
         let mut at = from;
         let mut step = 1;
-        for (dimension, &size) in self.sizes.iter().enumerate() {
-            let (a, b) = (from / step % size, to / step % size);
-            while at / step % size != b {
-                let number = dimension as u32;
-                if goes_right(a, b, size) {
+        for (number, &size) in (0..).zip(&self.sizes) {
+            // Where it is in this dimension, and where it goes: nothing else changes meanwhile.
+            let (mut here, there) = (from / step % size, to / step % size);
+            let is_right = goes_right(here, there, size);
+            while here != there {
+                if is_right {
                     route.push(blocks.private(at, number, Direction::Up));
-                    at = self.right(at, dimension);
+                    (here, at) = match here + 1 == size {
+                        true => (0, at - here * step),
+                        false => (here + 1, at + step),
+                    };
                 } else {
-                    at = self.left(at, dimension);
+                    (here, at) = match here {
+                        0 => (size - 1, at + (size - 1) * step),
+                        _ => (here - 1, at - step),
+                    };
                     route.push(blocks.private(at, number, Direction::Down));
                 }
                 if let Some(limiter) = blocks.limiter(at) {
@@ -90,7 +91,26 @@ mod tests {
         assert_eq!(torus.right(2, 0), 0);
         assert_eq!(torus.right(2, 1), 5);
         assert_eq!(torus.right(5, 2), 11);
-        assert_eq!(torus.left(0, 0), 2);
-        assert_eq!(torus.left(3, 1), 0);
+    }
+
+    /// Each step is to a neighbour, whichever way round, and the last one is there.
+    #[test]
+    fn a_way_is_a_row_of_neighbours() {
+        let torus = Torus { sizes: vec![3, 4, 2] };
+        let blocks = Blocks { first: 0, stride: 3, has_loopback: false, has_limiter: false, split: false };
+        for (from, to) in
+            (0..24).flat_map(|from| (0..24).map(move |to| (from, to))).filter(|(from, to)| from != to)
+        {
+            let mut route = Vec::new();
+            torus.route(&blocks, from, to, &mut route).expect("there is a way");
+            let mut at = from;
+            for link in route {
+                let (owner, dimension) = (link.0 / 3, link.0 as usize % 3);
+                let right = torus.right(owner, dimension);
+                assert!(at == owner || at == right, "{from} to {to}: {at} is at no end of {link:?}");
+                at = if at == owner { right } else { owner };
+            }
+            assert_eq!(at, to);
+        }
     }
 }
