@@ -282,7 +282,7 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         return;
     }
     seat_users(system, index);
-    let System { constraints, works, rosters, threshold, precision, .. } = system;
+    let System { constraints, works, rosters, threshold, precision, .. } = &mut *system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
     let seats = rosters.of_mut(work);
     let Constraint { capacity, sharing, .. } = *constraint;
@@ -318,13 +318,15 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     work.dust = capacity * *precision;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
-    for position in 0..count {
-        match scratch.others[position] {
-            (NONE, variable) => join_all(system, variable, scratch),
-            (other, _) => {
-                let System { constraints, works, touched, .. } = &mut *system;
-                join_in(constraints, works, touched, other, scratch.mark, scratch.may_be_quiet);
-            }
+    let System { constraints, works, variables, elements, touched, .. } = system;
+    let Scratch { others, mark, may_be_quiet, reached, .. } = scratch;
+    let mut meeting = Meeting { constraints, works, touched, mark: *mark, may_be_quiet: *may_be_quiet };
+    for &(other, variable) in &others[..count] {
+        if other != NONE {
+            meeting.meet(other);
+        } else if std::mem::replace(&mut reached[variable as usize], *mark) != *mark {
+            let Variable { first, count, .. } = variables[variable as usize];
+            elements.block(first, count).iter().for_each(|element| meeting.meet(element.constraint));
         }
     }
 }
@@ -333,38 +335,40 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
 #[inline(always)]
 pub(super) fn join_all(system: &mut System, variable: u32, scratch: &mut Scratch) {
     if std::mem::replace(&mut scratch.reached[variable as usize], scratch.mark) != scratch.mark {
-        join_each(system, variable, scratch.mark, scratch.may_be_quiet);
+        let System { constraints, works, variables, elements, touched, .. } = system;
+        let &mut Scratch { mark, may_be_quiet, .. } = scratch;
+        let Variable { first, count, .. } = variables[variable as usize];
+        let mut meeting = Meeting { constraints, works, touched, mark, may_be_quiet };
+        elements.block(first, count).iter().for_each(|element| meeting.meet(element.constraint));
     }
 }
 
-fn join_each(system: &mut System, variable: u32, mark: u32, may_be_quiet: bool) {
-    let System { constraints, works, variables, elements, touched, .. } = system;
-    let Variable { first, count, .. } = variables[variable as usize];
-    for element in elements.block(first, count) {
-        join_in(constraints, works, touched, element.constraint, mark, may_be_quiet);
-    }
-}
-
-/// A constraint is met by a user that is to be solved: it is to be visited, unless it is quiet or cannot be full.
-#[inline]
-fn join_in(
-    constraints: &[Constraint],
-    works: &mut [Work],
-    touched: &mut Vec<ConstraintId>,
-    index: u32,
+/// What is changed where constraints are met.
+struct Meeting<'a> {
+    constraints: &'a [Constraint],
+    works: &'a mut [Work],
+    touched: &'a mut Vec<ConstraintId>,
     mark: u32,
     may_be_quiet: bool,
-) {
-    let work = &mut works[index as usize];
-    // It is to be visited, or passed over.
-    if work.mark | 1 == mark | 1 {
-        return;
+}
+
+impl Meeting<'_> {
+    /// A constraint is met by a user that is to be solved: it is to be visited, unless it is quiet or cannot be full.
+    #[inline(always)]
+    fn meet(&mut self, index: u32) {
+        // Mostly it is known already that it is to be visited, or passed over.
+        if self.works[index as usize].mark | 1 != self.mark | 1 {
+            self.meet_first(index);
+        }
     }
-    let constraint = &constraints[index as usize];
-    let is_passed_over = (may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
-    work.mark = mark | u32::from(is_passed_over);
-    if !is_passed_over {
-        touched.push(ConstraintId(index));
+
+    fn meet_first(&mut self, index: u32) {
+        let (constraint, work) = (&self.constraints[index as usize], &mut self.works[index as usize]);
+        let is_passed_over = (self.may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
+        work.mark = self.mark | u32::from(is_passed_over);
+        if !is_passed_over {
+            self.touched.push(ConstraintId(index));
+        }
     }
 }
 
