@@ -3,8 +3,9 @@
 //! The operations and their order are those of `incremental.rs`, so that the numbers are the same. Who is to be solved has an
 //! infinite level until it is fixed.
 
-use super::incremental::{Scratch, fix, join_all, take_all};
+use super::incremental::{Scratch, fix, join_all};
 use super::storage::{Element, FixedBy, NONE, Sharing, Variable};
+use super::taking::take_all;
 use super::{ConstraintId, System};
 
 /// So many are not few.

@@ -19,18 +19,19 @@
 use super::by_share::{ByShare, Top};
 use super::few::{self, MANY, is_one_of_few};
 use super::rosters::Seat;
-use super::storage::{Constraint, Element, Elements, FixedBy, NONE, Sharing, State, Variable, Work};
+use super::storage::{Constraint, Element, FixedBy, NONE, Sharing, State, Variable, Work};
+use super::taking::{take_all, take_at, take_each};
 use super::{ConstraintId, System, VariableId, pool};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Scratch {
-    mark: u32,
+    pub(super) mark: u32,
     /// The constraints touched before this solution.
     start: usize,
     /// Whether there may be quiet constraints, and those that may not be far from full any more.
     may_be_quiet: bool,
-    stirred: Vec<u32>,
+    pub(super) stirred: Vec<u32>,
     /// By variable: the last solution whose visits were told of its constraints.
     reached: Vec<u32>,
     /// How many seats of visited constraints are open.
@@ -537,126 +538,6 @@ pub(super) fn fix(system: &mut System, index: u32, level: f64, value: f64, cause
         system.pools.moved.push(VariableId(index));
     } else if before != value {
         system.changed.push(VariableId(index));
-    }
-}
-
-/// Takes what a variable just fixed uses off its constraints, without one of them, and closes its seats there.
-pub(super) fn take_all(
-    system: &mut System,
-    elements: (u32, u32),
-    without: u32,
-    level: f64,
-    scratch: &mut Scratch,
-) {
-    take_each(system, elements, without, level, scratch);
-}
-
-/// The same, where it is done for one after the other.
-#[inline(always)]
-fn take_each(
-    system: &mut System,
-    (first, count): (u32, u32),
-    without: u32,
-    level: f64,
-    scratch: &mut Scratch,
-) {
-    let (elements, mut taking) = taking(system, level, scratch);
-    for element in elements.block(first, count) {
-        if element.constraint != without {
-            taking.take(element);
-        }
-    }
-}
-
-/// The same, off one of its constraints.
-#[inline(always)]
-fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
-    let (elements, mut taking) = taking(system, level, scratch);
-    taking.take(elements.at(element));
-}
-
-#[inline(always)]
-fn taking<'a>(system: &'a mut System, level: f64, scratch: &'a mut Scratch) -> (&'a Elements, Taking<'a>) {
-    let System { elements, constraints, works, rosters, variables, precision, .. } = system;
-    // Whoever gets nothing has the highest level.
-    let factor = if level == f64::MAX { 0.0 } else { level };
-    let Scratch { mark, stirred, open, .. } = scratch;
-    let seats = rosters.all_mut();
-    let taking = Taking {
-        constraints,
-        works,
-        seats,
-        variables,
-        precision: *precision,
-        level,
-        factor,
-        mark: *mark,
-        stirred,
-        open,
-    };
-    (elements, taking)
-}
-
-/// What is changed where a variable is fixed at a level.
-struct Taking<'a> {
-    constraints: &'a [Constraint],
-    works: &'a mut [Work],
-    seats: &'a mut [Seat],
-    variables: &'a mut [Variable],
-    stirred: &'a mut Vec<u32>,
-    open: &'a mut usize,
-    mark: u32,
-    precision: f64,
-    level: f64,
-    /// The level, or nothing.
-    factor: f64,
-}
-
-impl Taking<'_> {
-    #[inline(always)]
-    fn take(&mut self, element: &Element) {
-        let &Element { constraint: number, seat, weight, variable, .. } = element;
-        let work = &mut self.works[number as usize];
-        if work.mark != self.mark {
-            return self.take_unseen(number, seat);
-        }
-        let part;
-        if work.roster == NONE {
-            let variable = &mut self.variables[variable as usize];
-            variable.level = self.level;
-            part = weight / variable.penalty;
-        } else {
-            let seat = &mut self.seats[seat as usize];
-            part = seat.part;
-            (seat.level, seat.taken) = (self.level, part * self.factor);
-        }
-        *self.open -= 1;
-        if work.is_fat {
-            work.stale = true;
-        } else {
-            work.remaining -= part * self.factor;
-            work.usage -= part;
-            work.gone |= (work.usage < self.precision) | (work.remaining < work.dust);
-        }
-    }
-
-    /// The same, off a constraint that is not visited.
-    #[inline(always)]
-    fn take_unseen(&mut self, number: u32, seat: u32) {
-        let constraint = &self.constraints[number as usize];
-        if !constraint.is_roster_true {
-            return;
-        }
-        let work = &mut self.works[number as usize];
-        let seat = &mut self.seats[seat as usize];
-        let taken = seat.part * self.factor;
-        let before = std::mem::replace(&mut seat.taken, taken);
-        seat.level = self.level;
-        let was_far = is_far_from_full(constraint, work) && !work.is_fat;
-        work.remaining += before - taken;
-        if was_far && !is_far_from_full(constraint, work) {
-            self.stirred.push(number);
-        }
     }
 }
 
