@@ -104,6 +104,7 @@ impl System {
         for element in first..first + count {
             let &Element { weight, constraint: number, .. } = self.elements.at(element);
             let constraint = &mut self.constraints[number as usize];
+            self.used += u32::from(constraint.active.head == NONE);
             self.elements.push_back(&mut constraint.active, element);
             self.owners[number as usize] = VARIABLES;
             constraint.add_demand(weight, bound);
@@ -166,6 +167,7 @@ impl System {
                 constraint.slots_taken -= u32::from(weight >= 1.0);
             }
             if constraint.active.head == NONE {
+                self.used -= 1;
                 constraint.demand = 0.0;
             }
             if constraint.is_roster_true {

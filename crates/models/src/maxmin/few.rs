@@ -61,8 +61,8 @@ pub(super) fn visit(system: &mut System, index: u32, scratch: &mut Scratch) -> b
     work.dust = constraint.capacity * *precision;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
-    for &user in &opened[..count] {
-        join_all(system, user, scratch);
+    if !scratch.has_met_all(system) {
+        opened[..count].iter().for_each(|&user| join_all(system, user, scratch));
     }
     true
 }

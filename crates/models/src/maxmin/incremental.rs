@@ -2,7 +2,7 @@
 //! of the change.
 //!
 //! The same algorithm as `obvious.rs`, seen as water that rises: all values grow together, as level / penalty,
-//! until a constraint is full or a bound is reached. Six departures:
+//! until a constraint is full or a bound is reached. Seven departures:
 //! - Whatever was fixed at a lower level than any change can have an effect at stays as it was. A variable that
 //!   leaves frees nothing below its own level; a constraint that has more users, or another capacity, is full
 //!   no sooner than if nobody else were fixed before.
@@ -12,6 +12,7 @@
 //!   looked at; a variable that has only such constraints gets its bound.
 //! - A constraint that was far from full, and that nobody came to, joins nobody either (it is *quiet*): what it has left is kept up to
 //!   date, and if it comes out nearly full, the solution goes on from there with it.
+//! - Once all constraints that anybody uses were met, nobody looks for more.
 //! - The constraint that is full next is found by its share (`by_share.rs`), which may be out of date: shares only grow while
 //!   variables are fixed (up to rounding), so one is checked when it comes to the top.
 //! - The maximum of a fat pipe is computed again only when it comes to the top.
@@ -32,6 +33,8 @@ pub(super) struct Scratch {
     /// Whether there may be quiet constraints, and those that may not be far from full any more.
     may_be_quiet: bool,
     pub(super) stirred: Vec<u32>,
+    /// How many constraints of active users were met.
+    met: u32,
     /// By variable: the last solution whose visits were told of its constraints.
     reached: Vec<u32>,
     /// How many seats of visited constraints are open.
@@ -43,6 +46,14 @@ pub(super) struct Scratch {
     full: Vec<u32>,
     /// The seats of a full constraint that are open; or the elements, where it has few users.
     pub(super) unfixed: Vec<u32>,
+}
+
+impl Scratch {
+    /// Whether all constraints that anybody uses were met: then no user leads to another.
+    #[inline]
+    pub(super) fn has_met_all(&self, system: &System) -> bool {
+        self.met == system.used
+    }
 }
 
 /// Gives a value to every active variable that is reachable from a changed constraint.
@@ -122,6 +133,7 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
     let mark = scratch.mark;
     scratch.may_be_quiet = system.is_plain();
     scratch.start = system.touched.len();
+    scratch.met = 0;
     lower_threshold(system);
     for position in 0..system.dirty.len() {
         let index = system.dirty[position];
@@ -130,7 +142,7 @@ fn reach(system: &mut System, scratch: &mut Scratch) {
         // Whom nobody uses any more needs no visit. Who watches is told of it by other means.
         match constraint.active.head == NONE || is_quiet {
             true => constraint.slack = constraint.has_slack(),
-            false => mark_constraint(system, index, mark),
+            false => scratch.met += u32::from(mark_constraint(system, index, mark)),
         }
     }
     if scratch.reached.len() < system.variables.len() {
@@ -208,12 +220,15 @@ pub(super) fn stays_slack(constraint: &Constraint) -> bool {
     constraint.slack && constraint.has_slack()
 }
 
-fn mark_constraint(system: &mut System, index: u32, mark: u32) {
+/// A constraint is to be visited, unless it cannot be full. Answers whether that was not known.
+fn mark_constraint(system: &mut System, index: u32, mark: u32) -> bool {
     let work = &mut system.works[index as usize];
-    if work.mark != mark && !stays_slack(&system.constraints[index as usize]) {
+    let is_new = work.mark != mark && !stays_slack(&system.constraints[index as usize]);
+    if is_new {
         work.mark = mark;
         system.touched.push(ConstraintId(index));
     }
+    is_new
 }
 
 /// Writes down the active users of a constraint one after the other, unless they are: so the next solution need not follow from one to
@@ -283,30 +298,23 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
         return;
     }
     seat_users(system, index);
+    let all_are_met = scratch.has_met_all(system);
     let System { constraints, works, rosters, threshold, precision, .. } = &mut *system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
     let seats = rosters.of_mut(work);
     let Constraint { capacity, sharing, .. } = *constraint;
-    let (mut remaining, mut usage, mut most) = (capacity, 0.0, 0.0);
-    let (mut lowest_bound, mut count) = (f64::INFINITY, 0);
-    let threshold = *threshold;
-    if scratch.others.len() < seats.len() {
-        scratch.others.resize(2 * seats.len(), (0, 0));
-    }
-    let others = &mut scratch.others[..seats.len()];
-    // Who is kept is as good as random: this loop has no branch for it.
-    for seat in seats {
-        let kept = seat.level < threshold;
-        remaining -= if kept { seat.taken } else { 0.0 };
-        let part = if kept { 0.0 } else { seat.part };
-        usage += part;
-        most = if part > most { part } else { most };
-        let reach = if kept { f64::INFINITY } else { seat.reach };
-        lowest_bound = if reach < lowest_bound { reach } else { lowest_bound };
-        seat.level = if kept { seat.level } else { f64::INFINITY };
-        others[count] = (seat.other_constraint, seat.variable);
-        count += usize::from(!kept);
-    }
+    let Tally { mut remaining, mut usage, most, lowest_bound, open: count } = match all_are_met {
+        true => tally(seats, capacity, *threshold, |_, _| {}),
+        false => {
+            if scratch.others.len() < seats.len() {
+                scratch.others.resize(2 * seats.len(), (0, 0));
+            }
+            let others = &mut scratch.others[..seats.len()];
+            tally(seats, capacity, *threshold, |place, seat| {
+                others[place] = (seat.other_constraint, seat.variable)
+            })
+        }
+    };
     if sharing == Sharing::FatPipe {
         (remaining, usage) = (capacity, most);
     }
@@ -319,9 +327,12 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     work.dust = capacity * *precision;
     work.stale = false;
     work.gone = usage <= 0.0 || spent || constraint.slack;
+    if all_are_met {
+        return;
+    }
     let System { constraints, works, variables, elements, touched, .. } = system;
-    let Scratch { others, mark, may_be_quiet, reached, .. } = scratch;
-    let mut meeting = Meeting { constraints, works, touched, mark: *mark, may_be_quiet: *may_be_quiet };
+    let Scratch { others, mark, met, may_be_quiet, reached, .. } = scratch;
+    let mut meeting = Meeting { constraints, works, touched, met, mark: *mark, may_be_quiet: *may_be_quiet };
     for &(other, variable) in &others[..count] {
         if other != NONE {
             meeting.meet(other);
@@ -332,14 +343,47 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     }
 }
 
+/// What the users of a constraint leave of it.
+struct Tally {
+    remaining: f64,
+    /// The sum of the parts of those to be solved, and the most.
+    usage: f64,
+    most: f64,
+    lowest_bound: f64,
+    /// How many are to be solved.
+    open: usize,
+}
+
+/// Takes off what the kept users of a constraint have, and opens the seats of the others; each is told with how many of these came before it.
+#[inline(always)]
+fn tally(seats: &mut [Seat], capacity: f64, threshold: f64, mut tell: impl FnMut(usize, &Seat)) -> Tally {
+    let mut tally =
+        Tally { remaining: capacity, usage: 0.0, most: 0.0, lowest_bound: f64::INFINITY, open: 0 };
+    // Who is kept is as good as random: this loop has no branch for it.
+    for seat in seats {
+        let kept = seat.level < threshold;
+        tally.remaining -= if kept { seat.taken } else { 0.0 };
+        let part = if kept { 0.0 } else { seat.part };
+        tally.usage += part;
+        tally.most = if part > tally.most { part } else { tally.most };
+        let reach = if kept { f64::INFINITY } else { seat.reach };
+        tally.lowest_bound = if reach < tally.lowest_bound { reach } else { tally.lowest_bound };
+        seat.level = if kept { seat.level } else { f64::INFINITY };
+        tell(tally.open, seat);
+        tally.open += usize::from(!kept);
+    }
+    tally
+}
+
 /// All constraints of a user that is to be solved are met, by the first of them that is visited.
 #[inline(always)]
 pub(super) fn join_all(system: &mut System, variable: u32, scratch: &mut Scratch) {
     if std::mem::replace(&mut scratch.reached[variable as usize], scratch.mark) != scratch.mark {
         let System { constraints, works, variables, elements, touched, .. } = system;
-        let &mut Scratch { mark, may_be_quiet, .. } = scratch;
+        let Scratch { mark, met, may_be_quiet, .. } = scratch;
         let Variable { first, count, .. } = variables[variable as usize];
-        let mut meeting = Meeting { constraints, works, touched, mark, may_be_quiet };
+        let mut meeting =
+            Meeting { constraints, works, touched, met, mark: *mark, may_be_quiet: *may_be_quiet };
         elements.block(first, count).iter().for_each(|element| meeting.meet(element.constraint));
     }
 }
@@ -349,6 +393,7 @@ struct Meeting<'a> {
     constraints: &'a [Constraint],
     works: &'a mut [Work],
     touched: &'a mut Vec<ConstraintId>,
+    met: &'a mut u32,
     mark: u32,
     may_be_quiet: bool,
 }
@@ -367,6 +412,7 @@ impl Meeting<'_> {
         let (constraint, work) = (&self.constraints[index as usize], &mut self.works[index as usize]);
         let is_passed_over = (self.may_be_quiet && is_quiet(constraint, work)) || stays_slack(constraint);
         work.mark = self.mark | u32::from(is_passed_over);
+        *self.met += 1;
         if !is_passed_over {
             self.touched.push(ConstraintId(index));
         }

@@ -65,6 +65,8 @@ pub struct System {
     idle: Vec<u32>,
     /// How many became idle so far.
     idled: u64,
+    /// How many constraints have active users.
+    used: u32,
     /// Constraints to be solved again, each once.
     dirty: Vec<u32>,
     /// Whatever was fixed below this level stays as it was (see `incremental.rs`).
@@ -120,6 +122,7 @@ impl System {
             free_variables: Vec::new(),
             idle: Vec::new(),
             idled: 0,
+            used: 0,
             dirty: Vec::new(),
             threshold: f64::INFINITY,
             unsettled: Vec::new(),

@@ -331,6 +331,7 @@ impl System {
             let before = work.spoke_usage;
             work.spoke_usage -= weight / penalty;
             if facts.active.head == NONE {
+                self.used -= 1;
                 (facts.demand, facts.slack) = (0.0, true);
                 work.spoke_of = NONE;
             } else if other != constraint && work.spoke_usage < before * SMALL {

@@ -52,6 +52,7 @@ impl System {
                 (least, fullest) = (share, number);
             }
         }
+        self.used += count;
         // Where nothing limits it, the least is infinite.
         let bounded = fullest == u32::MAX || bound * penalty < least;
         let value = if bounded { bound } else { least / penalty };
@@ -93,6 +94,7 @@ impl System {
             (constraint.demand, constraint.greedy, constraint.slack) = (0.0, 0, true);
             constraint.slots_taken -= u32::from(element.takes_slot());
         }
+        self.used -= count;
         true
     }
 

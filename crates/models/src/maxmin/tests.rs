@@ -220,6 +220,11 @@ fn apply(s: &mut System, alive: &mut Vec<VariableId>, ids: &[ConstraintId], chan
     }
 }
 
+/// Those whom a solution may meet are counted, so that it knows when it has met all.
+fn counts_who_is_used(s: &System) -> bool {
+    s.used as usize == s.constraints.iter().filter(|constraint| constraint.active.head != NONE).count()
+}
+
 fn close(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
@@ -238,6 +243,7 @@ proptest! {
             if matches!(change, Change::Solve) {
                 slow.solve();
                 fast.solve();
+                prop_assert!(counts_who_is_used(&slow) && counts_who_is_used(&fast));
                 for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
                     prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
                 }
@@ -357,6 +363,7 @@ proptest! {
             if matches!(change, Crowd::Solve) {
                 slow.solve();
                 fast.solve();
+                prop_assert!(counts_who_is_used(&slow) && counts_who_is_used(&fast));
                 for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
                     prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
                 }
@@ -452,6 +459,7 @@ proptest! {
             if matches!(what, Traffic::Solve) {
                 slow.solve();
                 fast.solve();
+                prop_assert!(counts_who_is_used(&slow) && counts_who_is_used(&fast));
                 for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
                     prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
                 }
