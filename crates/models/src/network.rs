@@ -459,6 +459,7 @@ impl Network {
     }
 
     /// Finds all that a message between two hosts needs to know, and leaves it in `self.cached_route`.
+    #[inline(never)]
     fn summarise_route(&mut self, platform: &Platform, what: &Transfer) -> Result<(), Refused> {
         let latency = self.find_route(platform, what.src, what.dst)?;
         let has_reverse = self.find_reverse(platform, what)?;

@@ -259,7 +259,7 @@ impl Simulation {
     }
 
     /// Runs the code of an actor where it is, unless it is not its turn.
-    #[inline]
+    #[inline(always)]
     fn run_in_place(&mut self, actor: ActorId, slot: &mut Slot) {
         if let Some(code) = prepare(self, actor, slot)
             && let Some(body) = &mut code.body
