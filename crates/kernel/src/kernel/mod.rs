@@ -466,7 +466,7 @@ impl<K: Default> Kernel<K> {
 
     /// Serves a simcall that has nothing to give away, where it lies: what is asked often, and is short. None if it is of
     /// another kind, and must be [served](Self::serve).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serve_in_place(&mut self, actor: ActorId, simcall: &Simcall) -> Option<Served> {
         let is_alive = self.actors[actor.index()].alive;
         Some(match *simcall {

@@ -389,13 +389,16 @@ impl System {
         if self.watched && self.method == Method::MaxMin(Solver::Incremental) {
             self.touch_all_loads();
         }
-        for variable in self.unsettled.drain(..) {
-            self.variables[variable as usize].unsettled = false;
+        let System { variables, constraints, works, dirty, unsettled, .. } = self;
+        for &variable in unsettled.iter() {
+            variables[variable as usize].unsettled = false;
         }
-        for constraint in self.dirty.drain(..) {
-            self.constraints[constraint as usize].dirty = false;
-            self.works[constraint as usize].lowest_capacity = f64::INFINITY;
+        for &constraint in dirty.iter() {
+            constraints[constraint as usize].dirty = false;
+            works[constraint as usize].lowest_capacity = f64::INFINITY;
         }
+        unsettled.clear();
+        dirty.clear();
         self.threshold = f64::INFINITY;
     }
 
@@ -584,13 +587,17 @@ impl System {
     }
 
     fn touch_all_loads(&mut self) {
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.extend(self.dirty.iter().map(|&constraint| ConstraintId(constraint)));
-        for &variable in &self.changed {
-            touched.extend(self.uses(variable).map(|used| used.constraint));
+        let System { touched, dirty, changed, variables, elements, .. } = self;
+        touched.extend(dirty.iter().map(|&constraint| ConstraintId(constraint)));
+        for &variable in changed.iter() {
+            let Variable { first, count, .. } = variables[variable.index()];
+            touched
+                .extend(elements.block(first, count).iter().map(|element| ConstraintId(element.constraint)));
         }
-        touched.sort_unstable();
+        // Of executions, most often all is about one host.
+        if !touched.is_sorted() {
+            touched.sort_unstable();
+        }
         touched.dedup();
-        self.touched = touched;
     }
 }

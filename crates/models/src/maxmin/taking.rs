@@ -101,7 +101,9 @@ impl Taking<'_> {
         } else {
             work.remaining -= part * self.factor;
             work.usage -= part;
-            work.gone |= (work.usage < self.precision) | (work.remaining < work.dust);
+            if work.usage < self.precision || work.remaining < work.dust {
+                work.gone = true;
+            }
         }
     }
 

@@ -71,7 +71,9 @@ impl Models {
             target = limit.max(self.now);
             reached = true;
         }
-        if let Some(stop) = self.apply_events(target) {
+        if self.profiles.next_date().is_some_and(|date| date <= target)
+            && let Some(stop) = self.apply_events(target)
+        {
             target = stop.max(self.now);
             reached = false;
         }
@@ -184,7 +186,7 @@ impl Models {
     }
 
     /// Computes the shares that changed, by the clock if they are timed.
-    #[inline]
+    #[inline(always)]
     fn solve_timed(&mut self) {
         match self.stopwatch {
             None => self.solve(),
@@ -198,7 +200,14 @@ impl Models {
 
     /// Whether something changed or failed at the present instant that the next step tells without moving the clock.
     pub fn has_news(&self) -> bool {
-        !self.changes.is_empty() || self.failed.iter().any(|failed| !failed.is_empty())
+        !self.changes.is_empty() || self.has_failed()
+    }
+
+    /// Whether work failed that was not told yet.
+    #[inline]
+    fn has_failed(&self) -> bool {
+        let [host, network, disk] = &self.failed;
+        !(host.is_empty() && network.is_empty() && disk.is_empty())
     }
 
     /// The date of the next profile event.
@@ -379,11 +388,16 @@ impl Models {
         if limit <= self.now {
             limit = self.now.next_up();
         }
-        self.tell_failed(Class::Host, step);
+        let has_failed = self.has_failed();
+        if has_failed {
+            self.tell_failed(Class::Host, step);
+        }
         if host < limit {
             self.collect_host(limit, step);
         }
-        self.tell_failed(Class::Network, step);
+        if has_failed {
+            self.tell_failed(Class::Network, step);
+        }
         if !self.network.ends.is_empty() {
             self.collect_clocked(limit, step);
         }
@@ -392,7 +406,9 @@ impl Models {
             self.prefetch_first();
             self.reach_date(index, step);
         }
-        self.tell_failed(Class::Disk, step);
+        if has_failed {
+            self.tell_failed(Class::Disk, step);
+        }
         if self.disks.counts_stops() {
             self.disks.take_whole_bytes(&mut self.actions, self.now, &mut self.disk_dates);
         }
@@ -447,12 +463,9 @@ impl Models {
         }
     }
 
-    #[inline]
+    #[cold]
     fn tell_failed(&mut self, class: Class, step: &mut Step) {
-        let failed = &mut self.failed[class as usize];
-        if !failed.is_empty() {
-            step.ended.append(failed);
-        }
+        step.ended.append(&mut self.failed[class as usize]);
     }
 
     /// The date of an action is here: its wait is over, or it is done.
