@@ -30,6 +30,14 @@ pub(crate) struct CachedRoute {
 
 impl CachedRoute {
     const NOWHERE: HostId = HostId(u32::MAX);
+
+    /// Becomes the same, in the memory that it has.
+    fn become_like(&mut self, other: &CachedRoute) {
+        let mut uses = std::mem::take(&mut self.uses);
+        uses.clear();
+        uses.extend_from_slice(&other.uses);
+        *self = CachedRoute { uses, ..*other };
+    }
 }
 
 impl Default for CachedRoute {
@@ -119,7 +127,7 @@ impl RouteCache {
             self.entries.resize(SMALLEST, CachedRoute::default());
         }
         let place = self.place(route.src, route.dst);
-        self.entries[place].clone_from(route);
+        self.entries[place].become_like(route);
     }
 
     /// Forgets all: something about a link changed.
