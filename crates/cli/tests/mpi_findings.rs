@@ -118,3 +118,8 @@ fn resources() {
 fn orders() {
     check("orders");
 }
+
+#[test]
+fn files() {
+    check("files");
+}

@@ -112,6 +112,7 @@ impl Explored {
             | world.cancels.has_learned()
             | world.watches.has_learned()
             | world.flags.has_learned()
+            | world.files_in_turn.has_learned()
             | world.atomics.has_learned()
     }
 
@@ -123,6 +124,7 @@ impl Explored {
             (world.cancels.is_known(), "cancelled-sends"),
             (world.watches.is_known(), "polled-memory"),
             (world.flags.is_known(), "polled-words"),
+            (world.files_in_turn.is_known(), "files-in-turn"),
             (world.atomics.are_ordered(), "ordered-atomics"),
             (world.atomics.are_exclusive(), "exclusive-atomics"),
         ];
@@ -143,6 +145,9 @@ impl Explored {
         }
         if has("polled-words") {
             world.flags.know();
+        }
+        if has("files-in-turn") {
+            world.files_in_turn.know();
         }
         world.atomics.know(has("ordered-atomics"), has("exclusive-atomics"));
     }

@@ -264,6 +264,7 @@ impl Launch {
             holds: Default::default(),
             cancels: Default::default(),
             watches: Default::default(),
+            files_in_turn: Default::default(),
             flags: Default::default(),
             atomics: Default::default(),
             executions: Default::default(),

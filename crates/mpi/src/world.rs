@@ -65,6 +65,8 @@ pub struct World {
     pub watches: Learned,
     /// Whether it polls memory that is shared, as it is: single words of it are flags.
     pub flags: Learned,
+    /// Whether accesses to files that nothing orders meet in atomic mode.
+    pub files_in_turn: Learned,
     /// How it accesses windows atomically.
     pub atomics: Atomics,
     /// How many executions have begun.

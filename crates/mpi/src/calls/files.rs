@@ -200,7 +200,7 @@ pub fn file_get_position(me: &Rank, fh: File, offset: *mut i64) -> Result {
 
 pub fn file_get_position_shared(me: &Rank, fh: File, offset: *mut i64) -> Result {
     let file = me.file(fh)?;
-    tell(offset, me.shared_position(&file))
+    tell(offset, me.ask_shared_position(&file)?)
 }
 
 pub fn file_get_byte_offset(me: &Rank, fh: File, offset: i64, disp: *mut i64) -> Result {

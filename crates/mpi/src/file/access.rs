@@ -47,6 +47,14 @@ pub struct Elements {
 }
 
 impl Elements {
+    /// Their data.
+    pub(crate) fn data(&self) -> Data {
+        let mut data = Data::new();
+        // SAFETY: the program says that so many elements lie there.
+        unsafe { self.datatype.pack(self.buffer, self.count, &mut data) };
+        data
+    }
+
     /// The memory that is read or written.
     pub(super) fn uses(&self, direction: Direction) -> Used {
         Used::elements(self.buffer as usize, self.count, &self.datatype, direction == Direction::Read)
@@ -133,6 +141,11 @@ impl OpenFile {
         Ok((bytes / unit) as i64)
     }
 
+    /// Where elements are in the file, at an offset of the view.
+    pub(crate) fn ranges(&self, offset: i64, elements: &Elements) -> Vec<(u64, usize)> {
+        self.seen().ranges(offset, self.bytes_in_file(elements))
+    }
+
     /// Bytes of elements in the file.
     pub(super) fn bytes_in_file(&self, elements: &Elements) -> usize {
         match self.seen().representation {
@@ -147,14 +160,12 @@ impl OpenFile {
     /// If the file system refuses.
     pub(super) fn transfer(&self, direction: Direction, offset: i64, elements: &Elements) -> Result<usize> {
         let view = self.seen();
-        let ranges = view.ranges(offset, self.bytes_in_file(elements));
+        let ranges = self.ranges(offset, elements);
         let external = view.representation == Representation::External32;
         let wrong = |error: std::io::Error| wrong_file(&self.path, &error);
         match direction {
             Direction::Write => {
-                let mut data = Data::new();
-                // SAFETY: the program says that so many elements lie there.
-                unsafe { elements.datatype.pack(elements.buffer, elements.count, &mut data) };
+                let data = elements.data();
                 let written = match external {
                     true => elements.datatype.to_external(&data, elements.count),
                     false => data.to_vec(),
@@ -196,6 +207,25 @@ impl OpenFile {
 }
 
 impl Rank {
+    /// Reads or writes; where executions are explored, one after the other, if the orders of accesses matter.
+    pub(super) fn transfer(
+        &self,
+        file: &OpenFile,
+        direction: Direction,
+        offset: i64,
+        elements: &Elements,
+    ) -> Result<usize> {
+        let in_turn = self.check_file_access(file, direction, offset, elements) && !file.is_held.get();
+        if in_turn {
+            self.hold(file.common().lock);
+        }
+        let done = file.transfer(direction, offset, elements);
+        if in_turn {
+            self.give_back(file.common().lock);
+        }
+        done
+    }
+
     /// The time that a disk takes; none if the host has no disk.
     fn disk_time(&self, direction: Direction, bytes: usize, follow: Follow) -> Result<Option<ActivityId>> {
         let Some(disk) = self.world.disk(self.process) else { return Ok(None) };
@@ -248,7 +278,7 @@ impl Rank {
     ) -> Result<Status> {
         self.check_direction(file, direction)?;
         let offset = self.place(file, place, elements)?;
-        let done = file.transfer(direction, offset, elements)?;
+        let done = self.transfer(file, direction, offset, elements)?;
         self.wait_for_disk(direction, done)?;
         Ok(status_of(done))
     }
@@ -276,7 +306,7 @@ impl Rank {
         offset: i64,
         elements: &Elements,
     ) -> Result<Pending> {
-        let done = file.transfer(direction, offset, elements)?;
+        let done = self.transfer(file, direction, offset, elements)?;
         let activity = self.disk_time(direction, done, Follow::Return)?;
         let request = Pending::new([], Work::Nothing, None);
         request.begins(activity, Work::Nothing, status_of(done));

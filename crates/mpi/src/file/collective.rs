@@ -67,7 +67,7 @@ impl Rank {
         elements: &Elements,
     ) -> Result<usize> {
         let team = Team::all(self, &file.comm, file.tag);
-        let ranges = file.seen().ranges(offset, file.bytes_in_file(elements));
+        let ranges = file.ranges(offset, elements);
         let begin = ranges.first().map_or(0, |range| range.0);
         let end = ranges.last().map_or(0, |range| range.0 + range.1 as u64);
         let mut told = Vec::new();
@@ -77,7 +77,7 @@ impl Rank {
             allgather::allgather(&team, 8, &mut words)?;
             told.push(words);
         }
-        let done = file.transfer(direction, offset, elements)?;
+        let done = self.transfer(file, direction, offset, elements)?;
         let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("they are 8"));
         let mut parts: Vec<(u64, u64)> =
             told[0].chunks_exact(8).map(number).zip(told[1].chunks_exact(8).map(number)).collect();

@@ -174,6 +174,7 @@ impl Rank {
             position: Cell::new(0),
             split: RefCell::default(),
             owned: Cell::default(),
+            is_held: Cell::default(),
             file,
             tag,
             common: words[0] as *const Common,

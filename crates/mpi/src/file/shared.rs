@@ -40,7 +40,9 @@ impl Rank {
     fn with_pointer<T>(&self, file: &OpenFile, units: i64, run: impl FnOnce(i64) -> Result<T>) -> Result<T> {
         let common = file.common();
         self.ask(Simcall::Lock(common.lock, None));
+        file.is_held.set(true);
         let result = run(common.pointer.replace(common.pointer.get() + units));
+        file.is_held.set(false);
         self.ask(Simcall::Unlock(common.lock));
         result
     }
@@ -58,7 +60,7 @@ impl Rank {
         self.check_direction(file, direction)?;
         let units = file.units(elements)?;
         self.with_pointer(file, units, |offset| {
-            let done = file.transfer(direction, offset, elements)?;
+            let done = self.transfer(file, direction, offset, elements)?;
             self.wait_for_disk(direction, done)?;
             Ok(status_of(done))
         })
@@ -134,9 +136,20 @@ impl Rank {
         is_first
     }
 
-    /// Where the shared pointer is.
+    /// Where the shared pointer is, in what all processes do together.
     pub fn shared_position(&self, file: &OpenFile) -> i64 {
         file.common().pointer.get()
+    }
+
+    /// The same, of a process that asks by itself: before or after others move it, where executions are explored.
+    ///
+    /// # Errors
+    /// None.
+    pub fn ask_shared_position(&self, file: &OpenFile) -> Result<i64> {
+        match self.world.explored {
+            true => self.with_pointer(file, 0, Ok),
+            false => Ok(self.shared_position(file)),
+        }
     }
 
     /// Where a seek leads from a position.

@@ -30,6 +30,8 @@ pub enum Kind {
     BufferRace,
     /// Accesses to a window that nothing orders.
     WindowRace,
+    /// Accesses to a file that nothing orders.
+    FileRace,
     /// An access or a synchronisation of a window out of its epoch.
     Epoch,
     /// A ready send whose receive is not posted.
@@ -56,6 +58,7 @@ impl Kind {
             Kind::MissingFinalize => "missing-finalize",
             Kind::BufferRace => "buffer-race",
             Kind::WindowRace => "window-race",
+            Kind::FileRace => "file-race",
             Kind::Epoch => "epoch",
             Kind::ReadySend => "ready-send",
             Kind::Abort => "abort",

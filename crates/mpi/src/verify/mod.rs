@@ -6,6 +6,7 @@
 //! - `used`: which memory calls read and write.
 //! - `clocks`: what happens before what.
 //! - `deed`, `windows`: whether something orders accesses to windows that conflict.
+//! - `files`: whether something orders accesses to files that conflict.
 //! - `promises`: whether assertions that windows are given hold.
 //! - `polling`: probes and tests that the search understands; `watching`: loops that look at memory of windows.
 //! - `types`: whether a message is received as what it was sent.
@@ -20,6 +21,7 @@ mod buffers;
 mod clocks;
 mod collectives;
 mod deed;
+mod files;
 mod finding;
 mod leaks;
 mod polling;
@@ -41,6 +43,7 @@ pub use used::Used;
 use std::collections::BTreeMap;
 
 use collectives::Meetings;
+use files::FileAccess;
 use watching::Watchers;
 use windows::Windows;
 
@@ -52,6 +55,7 @@ pub struct Common {
     finalized: usize,
     windows: Windows,
     watchers: Watchers,
+    file_accesses: Vec<FileAccess>,
     /// When messages of immediate sends were received: by their senders and the moments there, the receiver and its moment.
     receipts: BTreeMap<(u32, u32), (u32, u32)>,
 }

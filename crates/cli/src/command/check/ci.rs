@@ -162,6 +162,7 @@ fn meaning(kind: &str) -> &'static str {
         "leak" => "An object of MPI is never freed",
         "buffer-race" => "Memory is touched while a communication owns it",
         "window-race" => "Accesses to a window conflict, and nothing orders them",
+        "file-race" => "Accesses to a file conflict, and nothing orders them",
         "epoch" => "A window is accessed outside of an epoch for it",
         "ready-send" => "A ready send comes before its receive",
         "not-deterministic" => "What a process communicates depends on the order of messages",
