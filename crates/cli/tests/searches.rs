@@ -262,7 +262,7 @@ fn two_sigterms_at_once_are_one() {
     let folder = Folder::new("two-sigterms");
     let senders: String =
         (0..10).map(|sender| format!("[[actor]]\nname = \"s{sender}\"\ndo = [\"dsend m 1\"]\n")).collect();
-    let receives = vec!["\"recv m\""; 10].join(", ");
+    let receives = ["\"recv m\""; 10].join(", ");
     folder.write("fan.toml", &format!("[[actor]]\nname = \"r\"\ndo = [{receives}]\n{senders}"));
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_simurgh"));
     command.args(["check", "fan.toml"]).current_dir(folder.path()).stdout(std::process::Stdio::piped());

@@ -168,6 +168,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         holds: Default::default(),
         cancels: Default::default(),
         watches: Default::default(),
+        files_in_turn: Default::default(),
         flags: Default::default(),
         atomics: Default::default(),
         executions: Default::default(),
