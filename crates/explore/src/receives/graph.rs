@@ -364,26 +364,30 @@ impl Graph {
 
     /// A mailbox keeps no send beside a receive that admits it, and what it keeps came after all that it matched instead.
     fn order_the_unmatched(&mut self) -> bool {
-        // What is left on the same side orders nothing, and there may be much of it.
-        let beside = |is_send: bool| {
-            let posts = (0..).zip(&self.posts);
-            let such = posts.filter(|(_, post)| post.is_send() != is_send || post.partner.is_some());
-            such.map(|(id, _)| id).collect::<Vec<PostId>>()
-        };
-        let beside = [beside(false), beside(true)];
+        let mut lists: [Option<Vec<PostId>>; 2] = [None, None];
         for i in 0..self.posts.len() {
             let left = self.posts[i];
             if !left.is_free() {
                 continue;
             }
-            for &other in &beside[usize::from(left.is_send())] {
+            let which = usize::from(left.is_send());
+            let beside = lists[which].take().unwrap_or_else(|| self.beside_the_unmatched(left.is_send()));
+            for &other in &beside {
                 let other = self.posts[other as usize];
                 if other.mailbox == left.mailbox && !self.comes_before_the_unmatched(&other, &left) {
                     return false;
                 }
             }
+            lists[which] = Some(beside);
         }
         true
+    }
+
+    /// What may have to be ordered with a post that is left. What is left on the same side orders nothing, and there may be much of it.
+    fn beside_the_unmatched(&self, is_send: bool) -> Vec<PostId> {
+        let posts = (0..).zip(&self.posts);
+        let such = posts.filter(|(_, post)| post.is_send() != is_send || post.partner.is_some());
+        such.map(|(id, _)| id).collect()
     }
 
     fn comes_before_the_unmatched(&mut self, other: &Post, left: &Post) -> bool {
