@@ -90,6 +90,48 @@ fn loops_around_atomic_instructions_are_refused() {
     }
 }
 
+/// Flushes of a process leave alone what others have put there: as many executions with room for messages as without.
+#[test]
+fn a_spin_lock_is_explored_alike_with_and_without_buffers() {
+    let folder = Folder::new("mpi-check-spins");
+    compile(
+        &folder,
+        "lock",
+        "MPI_Win win; int *part, one = 1, zero = 0, old, mine = rank + 5;
+         MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); part[0] = part[1] = 0;
+         MPI_Win_lock_all(0, win); MPI_Barrier(MPI_COMM_WORLD);
+         do { MPI_Compare_and_swap(&one, &zero, &old, MPI_INT, 0, 0, win); MPI_Win_flush(0, win); } while (old);
+         MPI_Put(&mine, 1, MPI_INT, 0, 1, 1, MPI_INT, win); MPI_Win_flush(0, win);
+         MPI_Accumulate(&zero, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, win); MPI_Win_flush(0, win);
+         MPI_Win_unlock_all(win); MPI_Barrier(MPI_COMM_WORLD); MPI_Win_free(&win);",
+    );
+    for engine in ["optimal", "source"] {
+        let ran = folder.simurgh(&["check", "-n", "2", "--engine", engine, "./lock"]);
+        assert!(ran.code == 0 && ran.stdout.matches("holds: 30 executions,").count() == 2, "{}", ran.told());
+    }
+}
+
+/// A sparse exchange is right; a probe would have its synchronous sends over before they are received.
+#[test]
+fn synchronous_sends_to_loops_of_probes_are_refused() {
+    let folder = Folder::new("mpi-check-sparse");
+    compile(
+        &folder,
+        "sparse",
+        "MPI_Request barrier = MPI_REQUEST_NULL; int done = 0, got = 0, waits = 0, flag;
+         MPI_Issend(&x, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, &request);
+         while (!done) { MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, &status);
+           if (flag) { MPI_Recv(&y, 1, MPI_INT, status.MPI_SOURCE, 7, MPI_COMM_WORLD, &status); got++; }
+           if (waits) MPI_Test(&barrier, &done, &status);
+           else { MPI_Test(&request, &flag, &status); if (flag) { MPI_Ibarrier(MPI_COMM_WORLD, &barrier); waits = 1; } } }
+         assert(got == 1);",
+    );
+    for engine in ["receives", "optimal", "source"] {
+        let ran = folder.simurgh(&["check", "-n", "3", "--engine", engine, "./sparse"]);
+        assert!(ran.code == 2 && ran.stderr.contains("are not explored yet"), "{engine}: {}", ran.told());
+    }
+}
+
 /// The second window has the place of the first one, and one lock, not two.
 const MADE_AGAIN: &str = "MPI_Win win; int *part; for (int i = 0; i < 2; i++) { if (i) MPI_Win_free(&win);
    MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); }";

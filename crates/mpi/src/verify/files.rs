@@ -10,6 +10,7 @@ use crate::os;
 use crate::rank::Rank;
 
 use super::Kind;
+use super::used::sum;
 
 /// So many accesses are remembered.
 const MOST: usize = 20_000;
@@ -49,9 +50,10 @@ impl FileAccess {
     }
 }
 
-fn number(data: &[u8]) -> u64 {
-    data.iter()
-        .fold(0, |sum: u64, byte| (sum.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x517c_c1b7_2722_0a95))
+fn written(elements: &Elements) -> u64 {
+    let data = elements.data();
+    let start = data.as_ptr() as usize;
+    sum(&[(start, start + data.len())])
 }
 
 impl Rank {
@@ -76,7 +78,7 @@ impl Rank {
                 writes,
                 is_atomic,
                 ranges: ranges.map(|(start, length)| (start, start + length as u64)).collect(),
-                written: if writes { number(&elements.data()) } else { 0 },
+                written: if writes { written(elements) } else { 0 },
                 call: self.call_name(),
                 at: os::caller(),
             };

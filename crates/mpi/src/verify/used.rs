@@ -17,7 +17,7 @@ pub(super) const BLOCKS_MAX: usize = 10_000;
 pub(super) fn sum(blocks: &[(usize, usize)]) -> u64 {
     let mut sum = 0_u64;
     for (start, end) in blocks {
-        // SAFETY: the program said that these bytes are to be sent, or lie in a window.
+        // SAFETY: the program said that these bytes are to be sent or written, or lie in a window.
         let bytes = unsafe { std::slice::from_raw_parts(*start as *const u8, end - start) };
         for word in bytes.chunks(8) {
             let mut whole = [0; 8];

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             by_traces(&program, &mut options);
             came = examined(check()?, &options, Some(&part))?;
         }
-        // Whoever waits for what, a race is one.
+        // A race is one whether or not others wait for what is not explored; a deadlock or an assertion may be due to that.
         let kind = came.object["counterexample"]["finding"]["kind"].as_str();
         let is_found = came.exit == Exit::Failed && kind == Some("window-race");
         if let (Some(why), false) = (program.gives_up(), is_found) {
