@@ -89,7 +89,7 @@ impl Rank {
             for other in accesses.iter().filter(is_met) {
                 if !(is_atomic && other.is_atomic) {
                     return Some(format!(
-                        "{}: {} of {}, of which {} by rank {} ({}{}) has a part: nothing orders the two",
+                        "{}: {} of {} overlaps {} by rank {} ({}{}): nothing orders the two",
                         access.call,
                         access.in_words(),
                         file.path,
