@@ -217,6 +217,7 @@ impl Launch {
     pub fn prepare(&self, platform: Arc<Platform>) -> Result<(Program, Run)> {
         check_libraries(&self.executable)?;
         self.others.iter().try_for_each(|other| check_libraries(&other.executable))?;
+        os::keep_pages();
         let (hosts, listed) = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();

@@ -71,6 +71,17 @@ pub fn descriptor(number: i32, is_open: bool) {
     simurgh_native::note_descriptor(number, is_open);
 }
 
+/// The memory of long messages stays with the allocator: to get pages from the system again is dearer than to fill them.
+pub fn keep_pages() {
+    const MAPPED: i32 = 32 << 20;
+    const KEPT: i32 = 256 << 20;
+    // SAFETY: they say what the allocator does with what is given back from now on.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+    }
+}
+
 /// Makes something that does not belong to the process that runs.
 pub fn in_heap_of_all<T>(make: impl FnOnce() -> T) -> T {
     simurgh_native::with_heap(Heap::Host, make)

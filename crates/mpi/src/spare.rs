@@ -8,7 +8,7 @@ use crate::message::{Content, Data};
 /// Blocks of so many bytes and more are kept, each in the class of its length: a power of two.
 const LEAST: usize = 64;
 /// There are so many classes; what is longer than the last is not kept.
-const CLASSES: usize = 11;
+const CLASSES: usize = 17;
 /// So many bytes are kept in a class, at most.
 const MOST: usize = 4 << 20;
 
@@ -104,8 +104,16 @@ mod tests {
 
     #[test]
     fn classes_have_room_and_an_end() {
-        for (length, class) in [(33, Some(0)), (64, Some(0)), (65, Some(1)), (65536, Some(10)), (65537, None)]
-        {
+        let million = 1 << 20;
+        for (length, class) in [
+            (33, Some(0)),
+            (64, Some(0)),
+            (65, Some(1)),
+            (65536, Some(10)),
+            (65537, Some(11)),
+            (4 * million, Some(16)),
+            (4 * million + 1, None),
+        ] {
             assert_eq!(class_for(length), class, "{length}");
             assert!(data(length).capacity() >= length);
         }

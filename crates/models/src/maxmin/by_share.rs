@@ -128,8 +128,9 @@ impl ByShare {
         if together.is_empty() {
             return false;
         }
-        if !together.is_sorted() {
-            together.sort_unstable();
+        // Their shares are equal.
+        if !together.is_sorted_by_key(|key| key.constraint) {
+            together.sort_unstable_by_key(|key| key.constraint);
         }
         let (mut is_enough, mut is_taken) = (false, false);
         for key in together {

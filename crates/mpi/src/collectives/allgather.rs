@@ -92,14 +92,13 @@ pub(super) fn bruck(team: &Team<'_>, layout: &Layout, data: &mut [u8]) -> Result
     for distance in powers(team.size) {
         let number = distance.min(team.size - distance);
         let [high, low] = layout.round(team.rank, number);
-        let out = [&data[high], &data[low]].concat();
+        let out = team.joined([&data[high], &data[low]].into_iter());
         let from = team.after(distance);
         let [high, low] = layout.round(from, number);
-        let mut into = vec![0; high.len() + low.len()];
-        team.exchange(team.before(distance), &out, from, &mut into)?;
-        let (first, rest) = into.split_at(high.len());
-        data[high].copy_from_slice(first);
-        data[low].copy_from_slice(rest);
+        let got = team.swap(team.before(distance), out, from, high.len() + low.len())?;
+        let (first, rest) = got.data.split_at(high.len().min(got.data.len()));
+        data[high][..first.len()].copy_from_slice(first);
+        data[low][..rest.len()].copy_from_slice(rest);
     }
     Ok(())
 }

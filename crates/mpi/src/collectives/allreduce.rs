@@ -1,6 +1,6 @@
 //! `MPI_Allreduce`: all get what an operator makes of what all have (MPI 5.0, 6.9.6).
 
-use super::folding::{Folding, Scratch};
+use super::folding::Folding;
 use super::halving::{self, Folded, Stays, merge};
 use super::hosts::hosts;
 use super::selection::{Allreduce, Bcast};
@@ -59,11 +59,10 @@ pub fn by(team: &Team<'_>, folding: &Folding, data: &mut [u8], algorithm: Allred
 fn doubling(team: &Team<'_>, folding: &Folding, data: &mut [u8]) -> Result {
     let folded = Folded::new(team.size, Stays::Odd);
     if let Some(number) = folded.fold(team, folding, data)? {
-        let mut other = Scratch::zeros(data.len());
         for distance in powers(folded.power) {
             let partner = folded.rank(number ^ distance);
-            team.exchange(partner, data, partner, &mut other)?;
-            merge(team, folding, partner, &other, data)?;
+            let other = team.swap(partner, team.joined([&*data].into_iter()), partner, data.len())?;
+            merge(team, folding, partner, &other.data, data)?;
         }
     }
     folded.unfold(team, data)
@@ -90,11 +89,10 @@ fn ring(team: &Team<'_>, folding: &Folding, data: &mut [u8]) -> Result {
     }
     let each = count / size * element;
     let block = |number: usize| number % size * each..(number % size + 1) * each;
-    let mut other = Scratch::zeros(each);
     for step in 0..size - 1 {
         let (out, into) = (block(team.rank + size - step), block(team.rank + 2 * size - step - 1));
-        team.exchange(team.after(1), &data[out], team.before(1), &mut other)?;
-        folding.from_left(team.me, &other, &mut data[into])?;
+        let other = team.swap(team.after(1), team.joined([&data[out]].into_iter()), team.before(1), each)?;
+        folding.from_left(team.me, &other.data, &mut data[into])?;
     }
     for step in 0..size - 1 {
         let (out, into) = (block(team.rank + 1 + size - step), block(team.rank + size - step));
@@ -136,9 +134,8 @@ fn ring_in_phases(team: &Team<'_>, folding: &Folding, data: &mut [u8]) -> Result
                 receive = team.irecv(previous)?;
             }
             let range = part(phase, team.rank + size + 1 - step);
-            let mut other = Scratch::zeros(range.len());
-            team.take_into(arriving, &mut other)?;
-            folding.from_left(team.me, &other, &mut data[range.clone()])?;
+            let other = team.take(arriving)?.within(range.len())?;
+            folding.from_left(team.me, &other.data, &mut data[range.clone()])?;
             if step < size {
                 team.send(next, &data[range])?;
             }

@@ -59,12 +59,17 @@ fn bruck(team: &Team<'_>, layout: &Layout, out: &[u8], into: &mut [u8]) -> Resul
     let [high, low] = layout.round(team.rank, size);
     let mut held = [&out[high], &out[low]].concat();
     for distance in powers(size) {
-        let moving = || (1..size).filter(|away| away & distance != 0);
-        let sent: Vec<u8> = moving().flat_map(|away| held[layout.block(away)].iter().copied()).collect();
-        let mut got = vec![0; sent.len()];
-        team.exchange(team.after(distance), &sent, team.before(distance), &mut got)?;
-        for (place, away) in moving().enumerate() {
-            held[layout.block(away)].copy_from_slice(&got[layout.blocks(place..place + 1)]);
+        // Those whose number has that bit: every second run of so many.
+        let moving = (distance..size).step_by(2 * distance);
+        let moving = moving.map(|first| layout.blocks(first..(first + distance).min(size)));
+        let sent = team.joined(moving.clone().map(|run| &held[run]));
+        let length = sent.len();
+        let got = team.swap(team.after(distance), sent, team.before(distance), length)?;
+        let mut rest = &got.data[..];
+        for run in moving {
+            let (first, after) = rest.split_at(run.len().min(rest.len()));
+            held[run][..first.len()].copy_from_slice(first);
+            rest = after;
         }
     }
     for away in 0..size {

@@ -53,12 +53,16 @@ impl Piece {
             // SAFETY: the program says that so many elements lie there, and changes nothing while the call lasts.
             return Cow::Borrowed(unsafe { std::slice::from_raw_parts(self.buffer.cast(), self.bytes()) });
         }
-        Cow::Owned(self.packed().to_vec())
+        Cow::Owned(self.packed().into_vec())
     }
 
     /// The data without gaps, as a copy.
     pub fn packed(&self) -> Data {
-        let mut data = Data::new();
+        self.packed_into(Data::new())
+    }
+
+    /// The same, in this memory.
+    pub fn packed_into(&self, mut data: Data) -> Data {
         if self.bytes() > 0 {
             // SAFETY: the program says that so many elements lie there.
             unsafe { self.datatype.pack(self.buffer, self.count, &mut data) };
@@ -201,11 +205,29 @@ impl Blocks {
         }
     }
 
+    /// All of them as one, where they lie one after the other without gaps.
+    pub fn in_a_row(&self) -> Option<Piece> {
+        let Blocks::Listed(pieces) = self else { return self.whole() };
+        let first = pieces.first()?;
+        let mut end = first.buffer;
+        let mut follows = |piece: &Piece| {
+            let is_next = Rc::ptr_eq(&piece.datatype, &first.datatype) && piece.buffer == end;
+            end = end.wrapping_byte_add(piece.bytes());
+            is_next
+        };
+        let is_row = first.datatype.is_contiguous() && pieces.iter().all(&mut follows);
+        is_row.then(|| Piece { count: pieces.iter().map(|piece| piece.count).sum(), ..first.clone() })
+    }
+
     /// All data without gaps, block after block.
     pub fn read(&self) -> Vec<u8> {
         match self.whole() {
             Some(whole) => whole.read().into_owned(),
-            None => (0..self.len()).flat_map(|index| self.block(index).packed()).collect(),
+            None => {
+                let mut all = Vec::with_capacity(self.sizes().iter().sum());
+                (0..self.len()).for_each(|index| all.extend_from_slice(&self.block(index).read()));
+                all
+            }
         }
     }
 

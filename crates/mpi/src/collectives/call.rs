@@ -225,7 +225,14 @@ impl Call {
                     stage.commit();
                     return Ok(());
                 }
-                let (element, mut data) = (all.block(0).datatype.size, all.read());
+                let element = all.block(0).datatype.size;
+                if let Some(row) = all.in_a_row() {
+                    let mut stage = row.stage();
+                    allgatherv::allgatherv(&team, &all.sizes(), element, &mut stage)?;
+                    stage.commit();
+                    return Ok(());
+                }
+                let mut data = all.read();
                 allgatherv::allgatherv(&team, &all.sizes(), element, &mut data)?;
                 all.write(&data);
                 Ok(())

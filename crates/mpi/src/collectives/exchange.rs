@@ -22,6 +22,7 @@ use crate::message::{Content, Data};
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
 use crate::request::{Begin, Pending, Persistent, Several, Then, Work};
+use crate::spare;
 use crate::verify::Used;
 
 /// Tags of collectives that do not block begin here, one for each.
@@ -64,22 +65,68 @@ pub struct Exchange {
 struct Fold {
     folding: Folding,
     /// What each gave, in order.
-    parts: Vec<Scratch>,
+    parts: Vec<Part>,
     /// Which bytes of it are of interest, if not all.
     share: Option<Range<usize>>,
     into: Piece,
 }
 
+/// What one gave to a reduction.
+#[derive(Debug, Default)]
+enum Part {
+    /// It has not come.
+    #[default]
+    Missing,
+    /// It is the process itself.
+    Own(Scratch),
+    /// It sent this.
+    Sent(Box<Content>),
+}
+
 impl Fold {
-    fn finish(self, me: &Rank) -> Result {
-        let Some((last, others)) = self.parts.split_last() else { return Ok(()) };
-        let mut result = last.clone();
-        for part in others.iter().rev() {
-            let fits = part.len().min(result.len());
-            self.folding.from_left(me, &part[..fits], &mut result)?;
+    fn data<'a>(&self, part: &'a Part) -> &'a [u8] {
+        match (part, &self.share) {
+            (Part::Missing, _) => &[],
+            (Part::Own(data), _) => data,
+            (Part::Sent(content), None) => &content.data,
+            (Part::Sent(content), Some(share)) => {
+                let end = content.data.len();
+                &content.data[share.start.min(end)..share.end.min(end)]
+            }
         }
-        self.into.write(&result);
+    }
+
+    fn finish(mut self, me: &Rank) -> Result {
+        let result = self.result(me);
+        self.parts.into_iter().for_each(|part| part.is_over(me));
+        self.into.write(&result?);
         Ok(())
+    }
+
+    fn result(&mut self, me: &Rank) -> Result<Scratch> {
+        let last = self.parts.last_mut().map(std::mem::take).unwrap_or_default();
+        let mut result = match last {
+            Part::Own(data) => data,
+            part => {
+                let copy = Scratch::copy(self.data(&part));
+                part.is_over(me);
+                copy
+            }
+        };
+        for part in self.parts.iter().rev().skip(1) {
+            let data = self.data(part);
+            self.folding.from_left(me, &data[..data.len().min(result.len())], &mut result)?;
+        }
+        Ok(result)
+    }
+}
+
+impl Part {
+    /// Its memory is kept for another message.
+    fn is_over(self, me: &Rank) {
+        if let Part::Sent(content) = self {
+            me.for_others(|| spare::keep(content));
+        }
     }
 }
 
@@ -122,9 +169,9 @@ impl Exchange {
 
     /// A reduction of what so many give, one of which is the process itself, perhaps.
     fn folds(&mut self, folding: &Folding, parts: usize, own: Option<(usize, Scratch)>, into: &Piece) {
-        let mut parts = vec![Scratch::default(); parts];
+        let mut parts: Vec<Part> = (0..parts).map(|_| Part::Missing).collect();
         if let Some((place, data)) = own {
-            parts[place] = data;
+            parts[place] = Part::Own(data);
         }
         self.fold = Some(Fold { folding: folding.clone(), parts, share: None, into: into.clone() });
     }
@@ -262,7 +309,8 @@ impl Exchange {
         for post in posts {
             match post {
                 Post::Send { to, data, lane } => {
-                    let data = me.for_others(|| data.map_or_else(Data::new, |data| data.packed()));
+                    let packed = |data: Piece| data.packed_into(spare::data(data.bytes()));
+                    let data = me.for_others(|| data.map_or_else(Data::new, packed));
                     let (context, manner) = (Context::Collective, Manner::Immediate);
                     let follow = Follow::Return;
                     let posted =
@@ -313,21 +361,19 @@ impl Exchange {
 }
 
 impl Several for UnderWay {
-    fn arrived(&mut self, _me: &Rank, number: u32, message: Option<Box<Content>>) -> Result {
+    fn arrived(&mut self, me: &Rank, number: u32, message: Option<Box<Content>>) -> Result {
         let Some(content) = message else { return Ok(()) };
-        match &self.targets[number as usize] {
+        let received = match &self.targets[number as usize] {
             Target::Nowhere => Ok(()),
             Target::Place(piece) => piece.receive(&content),
             Target::Kept(place) => {
                 let fold = self.fold.as_mut().expect("what is kept is reduced");
-                let mut data = &content.data[..];
-                if let Some(share) = &fold.share {
-                    data = &data[share.start.min(data.len())..share.end.min(data.len())];
-                }
-                fold.parts[*place] = Scratch::copy(data);
-                Ok(())
+                fold.parts[*place] = Part::Sent(content);
+                return Ok(());
             }
-        }
+        };
+        me.for_others(|| spare::keep(content));
+        received
     }
 
     fn finish(&mut self, me: &Rank) -> Result<Then> {

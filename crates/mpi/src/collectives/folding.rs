@@ -32,9 +32,17 @@ impl Scratch {
 
     /// A copy.
     pub fn copy(data: &[u8]) -> Self {
-        let mut scratch = Self::zeros(data.len());
-        scratch.copy_from_slice(data);
-        scratch
+        let number = data.len().div_ceil(16);
+        let mut words = Vec::<u128>::with_capacity(number);
+        // SAFETY: there is room for so many words, the last of which may have more bytes than are copied.
+        unsafe {
+            if let Some(last) = number.checked_sub(1) {
+                words.as_mut_ptr().add(last).write(0);
+            }
+            std::ptr::copy_nonoverlapping(data.as_ptr(), words.as_mut_ptr().cast::<u8>(), data.len());
+            words.set_len(number);
+        }
+        Self { words, length: data.len() }
     }
 }
 

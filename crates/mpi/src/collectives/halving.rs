@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::folding::{Folding, Scratch};
+use super::folding::Folding;
 use super::team::Team;
 use super::trees::{power_below, powers};
 use crate::error::Result;
@@ -62,9 +62,8 @@ impl Folded {
             if number.is_none() {
                 team.send(partner, data)?;
             } else {
-                let mut other = Scratch::zeros(data.len());
-                team.recv(partner, &mut other)?;
-                merge(team, folding, partner, &other, data)?;
+                let other = team.hear(partner)?.within(data.len())?;
+                merge(team, folding, partner, &other.data, data)?;
             }
         }
         Ok(number)
@@ -150,9 +149,9 @@ pub fn halve(
             (Held { first: held.first, count: half }, Held { first: held.first + half, count: half });
         let (keep, give) = if number & distance == 0 { (low, high) } else { (high, low) };
         let partner = folded.rank(number ^ distance);
-        let mut other = Scratch::zeros(keep.range(offsets).len());
-        team.exchange(partner, &data[give.range(offsets)], partner, &mut other)?;
-        merge(team, folding, partner, &other, &mut data[keep.range(offsets)])?;
+        let out = team.joined([&data[give.range(offsets)]].into_iter());
+        let other = team.swap(partner, out, partner, keep.range(offsets).len())?;
+        merge(team, folding, partner, &other.data, &mut data[keep.range(offsets)])?;
         held = keep;
     }
     Ok(held)

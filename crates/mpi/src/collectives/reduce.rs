@@ -7,7 +7,7 @@ use super::folding::{Folding, Scratch};
 use super::halving::{self, Folded, Stays};
 use super::hosts::hosts;
 use super::selection::Reduce;
-use super::team::{Team, land};
+use super::team::Team;
 use super::trees::{self, Tree, powers, segment, segments};
 use crate::error::Result;
 
@@ -91,6 +91,11 @@ fn binomial_segment(size: usize, bytes: usize, element: usize, count: usize) -> 
     }
 }
 
+/// The first bytes of data that may be longer.
+pub fn first(data: &[u8], length: usize) -> &[u8] {
+    &data[..length.min(data.len())]
+}
+
 /// What the operator makes of these, in this order.
 ///
 /// # Errors
@@ -115,11 +120,8 @@ pub fn linear(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize) 
     }
     let others = (0..team.size).filter(|other| *other != root);
     let receives = others.map(|other| team.irecv(other)).collect::<Result<_>>()?;
-    let mut contents = team.finish(Vec::new(), receives)?;
-    for content in &mut contents {
-        content.data.truncate(data.len());
-    }
-    let mut parts: Vec<&[u8]> = contents.iter().map(|content| &content.data[..]).collect();
+    let contents = team.finish(Vec::new(), receives)?;
+    let mut parts: Vec<&[u8]> = contents.iter().map(|content| first(&content.data, data.len())).collect();
     let own = Scratch::copy(data);
     parts.insert(root, &own);
     data.copy_from_slice(&in_turn(team, folding, &parts)?);
@@ -132,14 +134,11 @@ fn basic_linear(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize
         return team.send(root, data);
     }
     let own = Scratch::copy(data);
-    let mut other = Scratch::zeros(data.len());
     for rank in (0..team.size).rev() {
-        if rank != root {
-            team.recv(rank, &mut other)?;
-        }
-        let part = if rank == root { &own } else { &other };
+        let other = if rank == root { None } else { Some(team.hear(rank)?.within(data.len())?) };
+        let part = other.as_ref().map_or(&own[..], |other| &other.data);
         if rank == team.size - 1 {
-            data.copy_from_slice(part);
+            data[..part.len()].copy_from_slice(part);
         } else {
             folding.from_left(team.me, part, data)?;
         }
@@ -154,10 +153,9 @@ fn binomial(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize) ->
     }
     let (size, top) = (team.size, if folding.commutative { root } else { 0 });
     let tree = trees::binomial((team.rank + size - top) % size, size).rooted(top, size);
-    let mut other = Scratch::zeros(if tree.children.is_empty() { 0 } else { data.len() });
     for child in tree.children {
-        team.recv(child, &mut other)?;
-        folding.from_right(team.me, &other, data)?;
+        let other = team.hear(child)?.within(data.len())?;
+        folding.from_right(team.me, &other.data, data)?;
     }
     if let Some(parent) = tree.parent {
         team.send(parent, data)?;
@@ -183,7 +181,6 @@ fn in_segments(team: &Team<'_>, folding: &Folding, data: &mut [u8], tree: &Tree,
         return Ok(());
     }
     let width = tree.children.len();
-    let mut other = Scratch::zeros(range(0).len());
     let mut next = Some(team.irecv(tree.children[0])?);
     for turn in 0..number * width {
         let receive = next.take().expect("it was posted");
@@ -191,8 +188,8 @@ fn in_segments(team: &Team<'_>, folding: &Folding, data: &mut [u8], tree: &Tree,
             next = Some(team.irecv(tree.children[(turn + 1) % width])?);
         }
         let range = range(turn / width);
-        team.take_into(receive, &mut other[..range.len()])?;
-        folding.from_left(team.me, &other[..range.len()], &mut data[range.clone()])?;
+        let other = team.take(receive)?.within(range.len())?;
+        folding.from_left(team.me, &other.data, &mut data[range.clone()])?;
         if let (Some(parent), true) = (tree.parent, turn % width == width - 1) {
             team.send(parent, &data[range])?;
         }
@@ -261,10 +258,9 @@ fn of_four(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize) -> 
     let children = groups.concat();
     let receives =
         children.iter().rev().map(|child| team.irecv((child + root) % size)).collect::<Result<_>>()?;
-    let mut other = Scratch::zeros(data.len());
     for content in team.finish(Vec::new(), receives)? {
-        land(&content, &mut other)?;
-        folding.from_left(team.me, &other, data)?;
+        let other = content.within(data.len())?;
+        folding.from_left(team.me, &other.data, data)?;
     }
     if let Some(parent) = parent {
         let sent = team.isend((parent + root) % size, data)?;

@@ -69,26 +69,28 @@ fn by_doubling(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes: &[usi
     let at = offsets(sizes);
     let all = data.len();
     let without = |data: &[u8], group: &std::ops::Range<usize>| {
-        [&data[..at[group.start]], &data[at[group.end]..]].concat()
+        team.joined([&data[..at[group.start]], &data[at[group.end]..]].into_iter())
     };
-    let mut received = Scratch::zeros(0);
+    let mut received = None;
     let merged = |data: &mut [u8], received: &[u8], other: &std::ops::Range<usize>| -> Result {
-        let (low, high) = received.split_at(at[other.start]);
+        let (low, high) = received.split_at(at[other.start].min(received.len()));
         merge(team, folding, other.start, low, &mut data[..at[other.start]])?;
         merge(team, folding, other.start, high, &mut data[at[other.end]..])
     };
     for step in doubling::steps(team.rank, team.size) {
         match step {
             doubling::Step::Exchange { with, own, other } => {
-                received = Scratch::zeros(all - (at[other.end] - at[other.start]));
-                team.exchange(with, &without(data, &own), with, &mut received)?;
-                merged(data, &received, &other)?;
+                let most = all - (at[other.end] - at[other.start]);
+                let got = received.insert(team.swap(with, without(data, &own), with, most)?);
+                merged(data, &got.data, &other)?;
             }
-            doubling::Step::Pass { to, .. } => team.send(to, &received)?,
+            doubling::Step::Pass { to, .. } => {
+                team.send(to, received.as_ref().map_or(&[], |received| &received.data))?;
+            }
             doubling::Step::Hear { from, other } => {
-                received = Scratch::zeros(all - (at[other.end] - at[other.start]));
-                team.recv(from, &mut received)?;
-                merged(data, &received, &other)?;
+                let most = all - (at[other.end] - at[other.start]);
+                let got = received.insert(team.hear(from)?.within(most)?);
+                merged(data, &got.data, &other)?;
             }
         }
     }
@@ -99,14 +101,15 @@ fn by_doubling(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes: &[usi
 fn by_pairs(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes: &[usize]) -> Result {
     let (size, at) = (team.size, offsets(sizes));
     let own = at[team.rank]..at[team.rank + 1];
-    let mut parts = vec![Scratch::zeros(0); size];
+    let mut parts: Vec<_> = (0..size).map(|_| None).collect();
     for away in 1..size {
         let (to, from) = (team.after(away), team.before(away));
-        parts[from] = Scratch::zeros(own.len());
-        team.exchange(to, &data[at[to]..at[to + 1]], from, &mut parts[from])?;
+        let out = team.joined([&data[at[to]..at[to + 1]]].into_iter());
+        parts[from] = Some(team.swap(to, out, from, own.len())?);
     }
-    parts[team.rank] = Scratch::copy(&data[own.clone()]);
-    let parts: Vec<&[u8]> = parts.iter().map(|part| &part[..]).collect();
+    let copy = Scratch::copy(&data[own.clone()]);
+    let parts: Vec<&[u8]> =
+        parts.iter().map(|part| part.as_ref().map_or(&copy[..], |part| &part.data)).collect();
     data[own].copy_from_slice(&reduce::in_turn(team, folding, &parts)?);
     Ok(())
 }
@@ -155,9 +158,8 @@ fn recursive_halving(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes:
                 team.send(partner, &data[give_range])?;
             }
             if let Some(receive) = receive {
-                let mut other = Scratch::zeros(keep_range.len());
-                team.take_into(receive, &mut other)?;
-                folding.from_left(team.me, &other, &mut data[keep_range])?;
+                let other = team.take(receive)?.within(keep_range.len())?;
+                folding.from_left(team.me, &other.data, &mut data[keep_range])?;
             }
             held = keep;
         }
@@ -198,9 +200,8 @@ fn ring(team: &Team<'_>, folding: &Folding, data: &mut [u8], sizes: &[usize]) ->
             receive = team.irecv(previous)?;
         }
         let range = block(away);
-        let mut other = Scratch::zeros(range.len());
-        team.take_into(arriving, &mut other)?;
-        folding.from_left(team.me, &other, &mut data[range.clone()])?;
+        let other = team.take(arriving)?.within(range.len())?;
+        folding.from_left(team.me, &other.data, &mut data[range.clone()])?;
         if away < size {
             team.send(next, &data[range])?;
         }

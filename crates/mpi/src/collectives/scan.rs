@@ -1,7 +1,7 @@
 //! `MPI_Scan` and `MPI_Exscan`: each gets what an operator makes of what it and those before it have (MPI 5.0, 6.11).
 
 use super::folding::Folding;
-use super::reduce::in_turn;
+use super::reduce::{first, in_turn};
 use super::team::Team;
 use crate::error::Result;
 
@@ -21,9 +21,8 @@ pub enum Own {
 pub fn scan(team: &Team<'_>, folding: &Folding, data: &mut [u8], own: Own) -> Result {
     let receives = (0..team.rank).map(|other| team.irecv(other)).collect::<Result<_>>()?;
     let sends = (team.rank + 1..team.size).map(|other| team.isend(other, data)).collect::<Result<_>>()?;
-    let mut contents = team.finish(sends, receives)?;
-    contents.iter_mut().for_each(|content| content.data.truncate(data.len()));
-    let mut parts: Vec<&[u8]> = contents.iter().map(|content| &content.data[..]).collect();
+    let contents = team.finish(sends, receives)?;
+    let mut parts: Vec<&[u8]> = contents.iter().map(|content| first(&content.data, data.len())).collect();
     if own == Own::In {
         parts.push(data);
     }

@@ -2,10 +2,9 @@
 
 use super::buffers::Layout;
 use super::selection::Scatter;
-use super::team::{Team, land};
+use super::team::{Received, Team, land};
 use super::trees;
 use crate::error::Result;
-use crate::message::Content;
 
 /// A block for each, as one rank sees it.
 #[derive(Debug)]
@@ -62,11 +61,11 @@ fn by(team: &Team<'_>, deal: &mut Deal<'_>, algorithm: Scatter) -> Result {
 ///
 /// # Errors
 /// If a message is lost.
-pub fn linear_from<B: AsRef<[u8]>>(
-    team: &Team<'_>,
+pub fn linear_from<'t, B: AsRef<[u8]>>(
+    team: &Team<'t>,
     root: usize,
     block: impl Fn(usize) -> B,
-) -> Result<Option<Box<Content>>> {
+) -> Result<Option<Received<'t>>> {
     if team.rank != root {
         let receive = team.irecv(root)?;
         return team.take(receive).map(Some);

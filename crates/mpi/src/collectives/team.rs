@@ -3,8 +3,7 @@
 //! Algorithms know no more than this. A send is a plain one (`send`) or an immediate one (`isend`, `exchange`), since the two
 //! cost differently; data are bytes without gaps.
 
-use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
@@ -12,7 +11,7 @@ use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
 use crate::abi;
 use crate::communicator::Communicator;
 use crate::error::{Result, fail};
-use crate::message::Content;
+use crate::message::{Content, Data};
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
 use crate::request::gone;
@@ -67,13 +66,17 @@ impl<'a> Team<'a> {
         (self.rank + self.size - away % self.size) % self.size
     }
 
-    fn post(&self, to: usize, data: &[u8], manner: Manner, follow: Follow) -> Result<Posted> {
+    /// The data of a message: these parts, one after the other.
+    pub fn joined<'b>(&self, parts: impl Iterator<Item = &'b [u8]> + Clone) -> Data {
+        self.me.for_others(|| {
+            let mut joined = spare::data(parts.clone().map(<[u8]>::len).sum());
+            parts.for_each(|part| joined.extend_from_slice(part));
+            joined
+        })
+    }
+
+    fn post(&self, to: usize, data: Data, manner: Manner, follow: Follow) -> Result<Posted> {
         let to = self.in_comm(to) as i32;
-        let data = self.me.for_others(|| {
-            let mut copy = spare::data(data.len());
-            copy.extend_from_slice(data);
-            copy
-        });
         self.me.send_data(self.comm, Context::Collective, to, self.tag, data, Mode::Standard, manner, follow)
     }
 
@@ -82,7 +85,7 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If the message is lost.
     pub fn send(&self, to: usize, data: &[u8]) -> Result {
-        self.post(to, data, Manner::Blocking, Follow::Wait(None))?;
+        self.post(to, self.joined([data].into_iter()), Manner::Blocking, Follow::Wait(None))?;
         Ok(())
     }
 
@@ -91,7 +94,7 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If the message is lost.
     pub fn isend(&self, to: usize, data: &[u8]) -> Result<Posted> {
-        self.post(to, data, Manner::Immediate, Follow::Return)
+        self.post(to, self.joined([data].into_iter()), Manner::Immediate, Follow::Return)
     }
 
     /// Receives as `MPI_Recv` does.
@@ -99,17 +102,17 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If the message is lost, or longer than its place.
     pub fn recv(&self, from: usize, place: &mut [u8]) -> Result {
-        self.lands(self.hear(from)?, place)
+        land(&*self.hear(from)?, place)
     }
 
     /// Receives as `MPI_Recv` does; gives the message.
     ///
     /// # Errors
     /// If the message is lost.
-    pub fn hear(&self, from: usize) -> Result<Box<Content>> {
+    pub fn hear(&self, from: usize) -> Result<Received<'a>> {
         let from = self.in_comm(from) as i32;
         let content = self.me.receive_content(self.comm, Context::Collective, from, self.tag)?;
-        Ok(content.expect("it comes from a rank"))
+        Ok(Received { me: self.me, content })
     }
 
     /// Receives as `MPI_Irecv` does.
@@ -126,10 +129,10 @@ impl<'a> Team<'a> {
     ///
     /// # Errors
     /// If it is lost.
-    pub fn take(&self, receive: ActivityId) -> Result<Box<Content>> {
+    pub fn take(&self, receive: ActivityId) -> Result<Received<'a>> {
         let content = Content::of(self.me.await_one(receive)?.expect("a receive brings something"));
         self.me.has_received(&content);
-        Ok(content)
+        Ok(Received { me: self.me, content: Some(content) })
     }
 
     /// Waits for a message whose receive was posted, and puts it into its place.
@@ -137,14 +140,7 @@ impl<'a> Team<'a> {
     /// # Errors
     /// If it is lost, or longer than its place.
     pub fn take_into(&self, receive: ActivityId, place: &mut [u8]) -> Result {
-        self.lands(self.take(receive)?, place)
-    }
-
-    /// Puts a message into its place; its memory is kept for another.
-    fn lands(&self, content: Box<Content>, place: &mut [u8]) -> Result {
-        let landed = land(&content, place);
-        self.me.for_others(|| spare::keep(content));
-        landed
+        land(&*self.take(receive)?, place)
     }
 
     /// Waits for a send that was posted.
@@ -162,10 +158,10 @@ impl<'a> Team<'a> {
     ///
     /// # Errors
     /// If a message is lost.
-    pub fn finish(&self, sends: Vec<Posted>, receives: Vec<ActivityId>) -> Result<Vec<Box<Content>>> {
+    pub fn finish(&self, sends: Vec<Posted>, receives: Vec<ActivityId>) -> Result<Vec<Received<'a>>> {
         let contents = self.me.receive_all(&receives)?;
         sends.into_iter().try_for_each(|send| self.sent(send))?;
-        Ok(contents)
+        Ok(contents.into_iter().map(|content| Received { me: self.me, content: Some(content) }).collect())
     }
 
     /// Sends and receives as `MPI_Sendrecv` does; the data of both lie in one place.
@@ -202,6 +198,64 @@ impl<'a> Team<'a> {
         self.recv(from, into)?;
         self.sent(sent)
     }
+
+    /// Sends data and receives as `MPI_Sendrecv` does, from another; gives the message, which has no place.
+    ///
+    /// # Errors
+    /// If a message is lost, or is longer than `most` bytes.
+    pub fn swap(&self, to: usize, out: Data, from: usize, most: usize) -> Result<Received<'a>> {
+        let sent = self.post(to, out, Manner::Immediate, Follow::Return)?;
+        let received = self.hear(from)?.within(most)?;
+        self.sent(sent)?;
+        Ok(received)
+    }
+}
+
+/// A message that a member of a team has received. Its memory is kept for another once nobody reads it.
+#[derive(Debug)]
+pub struct Received<'a> {
+    me: &'a Rank,
+    /// It is taken when this is dropped.
+    content: Option<Box<Content>>,
+}
+
+impl Received<'_> {
+    /// The message, if it is no longer than so many bytes.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn within(self, most: usize) -> Result<Self> {
+        fits(&self, most)?;
+        Ok(self)
+    }
+}
+
+impl Deref for Received<'_> {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        self.content.as_ref().expect("it comes from a rank")
+    }
+}
+
+impl Drop for Received<'_> {
+    fn drop(&mut self) {
+        if let Some(content) = self.content.take() {
+            self.me.for_others(|| spare::keep(content));
+        }
+    }
+}
+
+/// Checks that a message is no longer than its place.
+fn fits(content: &Content, room: usize) -> Result {
+    let length = content.data.len();
+    if length > room {
+        return fail(
+            abi::ERR_TRUNCATE,
+            format!("rank {} sent {length} bytes where {room} are received", content.source),
+        );
+    }
+    Ok(())
 }
 
 /// Puts a message into its place.
@@ -209,14 +263,8 @@ impl<'a> Team<'a> {
 /// # Errors
 /// If it is longer than that.
 pub fn land(content: &Content, place: &mut [u8]) -> Result {
-    let (length, room) = (content.data.len(), place.len());
-    if length.cmp(&room) == Ordering::Greater {
-        return fail(
-            abi::ERR_TRUNCATE,
-            format!("rank {} sent {length} bytes where {room} are received", content.source),
-        );
-    }
-    place[..length].copy_from_slice(&content.data);
+    fits(content, place.len())?;
+    place[..content.data.len()].copy_from_slice(&content.data);
     Ok(())
 }
 
