@@ -194,7 +194,7 @@ const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 -
  MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
 
 /// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
-const POLL: [(&str, &str, &str, &str); 8] = [
+const POLL: [(&str, &str, &str, &str); 9] = [
     (
         "receive",
         "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
@@ -221,6 +221,15 @@ const POLL: [(&str, &str, &str, &str); 8] = [
          while (!y) MPI_Test(&request, &y, &status); if (rank) MPI_Wait(&request, &status);",
         "4",
         "holds: 4 executions,",
+    ),
+    (
+        // What a test of all tells does not change before all are complete.
+        "all_of_two_reductions",
+        "MPI_Request requests[2]; for (y = 0; y < 2; y++)
+           MPI_Iallreduce(&x, &all[y], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[1 - y]);
+         y = 0; while (!y) MPI_Testall(2, requests, &y, MPI_STATUSES_IGNORE); assert(all[0] == size && all[1] == size);",
+        "3",
+        "holds: 27 executions,",
     ),
     (
         "any_of_two_reductions",

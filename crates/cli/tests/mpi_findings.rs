@@ -123,3 +123,13 @@ fn orders() {
 fn files() {
     check("files");
 }
+
+#[test]
+fn lasting() {
+    check("lasting");
+}
+
+#[test]
+fn alike() {
+    check("alike");
+}

@@ -51,7 +51,7 @@ fn entered(
 ) -> i32 {
     let mut code = SUCCESS;
     within(procedure, arguments, &mut |me| {
-        let allowed = is_allowed(me, procedure);
+        let allowed = is_allowed(me, procedure, on);
         match on {
             On::Comm(comm) if me.world.explored && allowed.is_ok() => me.check_together(comm, procedure),
             On::File(file) if me.world.explored && allowed.is_ok() => me.check_file(file, procedure),
@@ -143,7 +143,7 @@ fn guarded<T>(procedure: Procedure, call: impl FnOnce() -> T) -> T {
 }
 
 /// Whether it may be called now (MPI 5.0, 11.4.1).
-fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
+fn is_allowed(me: &Rank, procedure: Procedure, on: On) -> Result {
     if me.stage.get() == Stage::Within {
         return Ok(());
     }
@@ -174,6 +174,11 @@ fn is_allowed(me: &Rank, procedure: Procedure) -> Result {
             || name.ends_with("_fromint")
     };
     match me.stage.get() {
+        _ if !always && me.world.explored && matches!(on, On::Comm(COMM_WORLD | COMM_SELF)) => {
+            let message = "MPI_COMM_WORLD and MPI_COMM_SELF are there from MPI_Init to MPI_Finalize: a process that has a \
+                 session alone makes its communicators of the groups of that";
+            crate::error::fail(ERR_OTHER, message)
+        }
         _ if always || !me.sessions.borrow().is_empty() => Ok(()),
         Stage::Within => Ok(()),
         Stage::Before => crate::error::fail(ERR_OTHER, "called before MPI_Init"),

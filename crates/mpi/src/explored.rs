@@ -20,7 +20,7 @@ use simurgh_platform::Platform;
 use crate::communicator::context::capacity;
 use crate::launch::{Launch, Run};
 use crate::report::place_of;
-use crate::world::World;
+use crate::world::{Learned, World};
 
 /// What a standard send does that finds nobody who receives (MPI 5.0, 3.4: an implementation may do either).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -102,6 +102,13 @@ impl Explored {
     /// Its processes.
     pub fn run(&self) -> &Run {
         &self.0.run
+    }
+
+    /// Whether something turned out that is not known: what is explored now will be explored once more.
+    pub fn has_news(&self) -> bool {
+        let world = &self.0.run.world;
+        let learned = [&world.cancels, &world.watches, &world.flags, &world.files_in_turn];
+        learned.into_iter().any(Learned::is_news) || world.holds.has_news() || world.atomics.has_news()
     }
 
     /// Whether it turned out how windows of the program are held, accessed or polled, or that it cancels sends, which changes what is to

@@ -35,6 +35,8 @@ pub enum Mode {
     Synchronous,
     /// The receiver is there.
     Ready,
+    /// Never waits, and needs no buffer of the program.
+    Detached,
 }
 
 /// A send.
@@ -141,7 +143,13 @@ pub fn check_tag(tag: i32) -> Result {
 /// # Errors
 /// If it is negative, and not `MPI_ANY_TAG`.
 pub fn check_any_tag(tag: i32) -> Result {
-    if tag != abi::ANY_TAG { check_tag(tag) } else { Ok(()) }
+    if tag < 0 && tag != abi::ANY_TAG {
+        return fail(
+            abi::ERR_TAG,
+            format!("the tag is {tag}: a receive needs one from 0 to {TAG_MAX}, or MPI_ANY_TAG"),
+        );
+    }
+    Ok(())
 }
 
 impl Outgoing {
@@ -236,7 +244,7 @@ impl Rank {
         let bytes = data.len() as u64;
         let detached = match mode {
             Mode::Standard | Mode::Ready => bytes < self.eager_limit(),
-            Mode::Buffered => true,
+            Mode::Buffered | Mode::Detached => true,
             Mode::Synchronous => false,
         };
         self.traffic.sends(bytes);

@@ -126,6 +126,11 @@ impl Learned {
         self.known.load(Ordering::Relaxed)
     }
 
+    /// Whether it turned out, and is not known.
+    pub fn is_news(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) && !self.is_known()
+    }
+
     /// Whether it turned out, and was not known before. It is known from now on.
     pub fn has_learned(&self) -> bool {
         self.seen.load(Ordering::Relaxed) && !self.known.swap(true, Ordering::Relaxed)

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use crate::malloc;
 use crate::region;
+use crate::shim;
 use crate::watch::{Registers, Touch};
 
 /// What a function does, by the numbers of its arguments.
@@ -112,6 +113,12 @@ pub(crate) fn find() {
     let find = |name: &CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize };
     KNOWN.get_or_init(|| {
         let mut known: Vec<_> = FUNCTIONS.iter().map(|(name, deeds)| (find(name), *deeds)).collect();
+        // What the shim hands to the host.
+        let standard: [(usize, &[Deed]); 2] = [
+            (shim::WRITE as usize, &[Reads(1, Argument(2))]),
+            (shim::READ as usize, &[Writes(0, Argument(1))]),
+        ];
+        known.extend(standard);
         known.retain(|(address, _)| *address != 0);
         known.sort_unstable_by_key(|(address, _)| *address);
         known

@@ -60,6 +60,12 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
     names
 }
 
+/// Output of a process: a stream, where its bytes lie, and how many.
+pub(crate) const WRITE: extern "C" fn(c_int, *const u8, usize) -> isize = write;
+
+/// Input of a process: where it goes, and how much of it.
+pub(crate) const READ: extern "C" fn(*mut u8, usize) -> isize = read;
+
 /// The process that runs; the shim calls us on its stack, or from a worker of it.
 fn rank() -> &'static mut Rank {
     let rank = current::rank_or_owner();

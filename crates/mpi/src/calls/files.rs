@@ -59,6 +59,8 @@ pub fn file_close(me: &Rank, fh: *mut File) -> Result {
     // SAFETY: the program gives a handle of its own.
     let handle = unsafe { fh.read() };
     let file = me.file(handle)?;
+    me.check_described(&file.comm, Vec::new);
+    me.check_closed(&file);
     me.close(&file).map_err(|error| error.on(On::File(handle)))?;
     me.release_errhandler(file.errhandler.get());
     me.files.borrow_mut().remove(handle.0);
@@ -74,7 +76,7 @@ fn sized(me: &Rank, fh: File, size: i64, only_longer: bool) -> Result {
     let file = me.file(fh)?;
     me.check_direction(&file, Direction::Write)?;
     file.is_not_sequential()?;
-    me.check_described(&file.comm, || vec![("sizes", vec![size as i32, (size >> 32) as i32])]);
+    me.check_described(&file.comm, || vec![("sizes", vec![size])]);
     match u64::try_from(size) {
         Ok(size) => me.set_size(&file, size, only_longer),
         Err(_) => fail(abi::ERR_ARG, format!("the size is {size}: it must not be negative")),
@@ -128,6 +130,7 @@ pub fn file_set_view(
     let (etype, filetype) = (me.committed(etype)?, me.committed(filetype)?);
     // SAFETY: the text of the program ends with a zero.
     let representation = me.representation(&unsafe { abi::text_of(datarep) })?;
+    me.check_view(&file, &etype, &filetype, representation);
     let displacement = match disp {
         abi::DISPLACEMENT_CURRENT if file.amode & abi::MODE_SEQUENTIAL != 0 => {
             file.seen().byte_offset(me.shared_position(&file))
@@ -187,6 +190,7 @@ pub fn file_seek(me: &Rank, fh: File, offset: i64, whence: i32) -> Result {
 
 pub fn file_seek_shared(me: &Rank, fh: File, offset: i64, whence: i32) -> Result {
     let file = me.file(fh)?;
+    me.check_described(&file.comm, || vec![("offsets", vec![offset]), ("whences", vec![i64::from(whence)])]);
     file.is_not_sequential()?;
     let place = me.sought(&file, offset, whence, me.shared_position(&file))?;
     me.move_shared(&file, place)
@@ -223,7 +227,7 @@ pub fn file_get_type_extent(me: &Rank, fh: File, datatype: Datatype, extent: *mu
 
 pub fn file_set_atomicity(me: &Rank, fh: File, flag: i32) -> Result {
     let file = me.file(fh)?;
-    me.check_described(&file.comm, || vec![("flags", vec![i32::from(flag != 0)])]);
+    me.check_described(&file.comm, || vec![("flags", vec![i64::from(flag != 0)])]);
     file.atomic.set(flag != 0);
     Ok(())
 }

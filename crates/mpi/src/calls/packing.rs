@@ -162,6 +162,10 @@ pub fn pack_external(
     let (found, count, bytes) = external(me, datarep, incount, datatype)?;
     let at = position_of(CountsOut::new(position.cast(), true))?;
     let at = rest("the size of the buffer", outsize, at, bytes).map_err(as_argument)?;
+    me.check_uses(|| {
+        let place = (outbuf as usize).wrapping_add(at);
+        vec![Used::elements(inbuf as usize, count, &found, false), Used::bytes(place, place + bytes, true)]
+    });
     let mut data = Data::new();
     // SAFETY: the program has so many elements there.
     unsafe { found.pack(inbuf, count, &mut data) };
@@ -188,6 +192,10 @@ pub fn unpack_external(
     let at = position_of(CountsOut::new(position.cast(), true))?;
     let at = rest("the size of the buffer", insize, at, bytes)?;
     if bytes > 0 {
+        me.check_uses(|| {
+            let from = inbuf as usize + at;
+            vec![Used::bytes(from, from + bytes, false), Used::elements(outbuf as usize, count, &found, true)]
+        });
         // SAFETY: the program has so many bytes there, and room for so many elements.
         unsafe {
             let written = std::slice::from_raw_parts(inbuf.cast::<u8>().add(at), bytes);

@@ -98,11 +98,11 @@ pub fn cart_create(
     give(comm_cart, abi::COMM_NULL)?;
     let grid = described(&old, ndims, dims, periods)?;
     me.check_described(&old, || {
-        let periods = grid.periods.iter().map(|period| i32::from(*period)).collect();
+        let periods = grid.periods.iter().map(|period| i64::from(*period)).collect();
         [
-            ("dimensions", grid.dims.clone()),
+            ("dimensions", wide(&grid.dims)),
             ("periods", periods),
-            ("flags to reorder", vec![i32::from(reorder != 0)]),
+            ("flags to reorder", vec![i64::from(reorder != 0)]),
         ]
         .into()
     });
@@ -241,6 +241,11 @@ pub fn dims_create(_me: &Rank, nnodes: i32, ndims: i32, dims: *mut i32) -> Resul
     give_elements(dims, ndims, &chosen)
 }
 
+/// Numbers as they are compared.
+fn wide(numbers: &[i32]) -> Vec<i64> {
+    numbers.iter().map(|number| i64::from(*number)).collect()
+}
+
 /// The graph that a program describes.
 fn described_graph(comm: &Communicator, nnodes: i32, index: *const i32, edges: *const i32) -> Result<Graph> {
     if nnodes < 0 || nnodes as usize > comm.size() {
@@ -273,9 +278,9 @@ pub fn graph_create(
     let graph = described_graph(&old, nnodes, index, edges)?;
     me.check_described(&old, || {
         [
-            ("indices", graph.index.clone()),
-            ("edges", graph.edges.clone()),
-            ("flags to reorder", vec![i32::from(reorder != 0)]),
+            ("indices", wide(&graph.index)),
+            ("edges", wide(&graph.edges)),
+            ("flags to reorder", vec![i64::from(reorder != 0)]),
         ]
         .into()
     });
@@ -376,7 +381,10 @@ pub fn dist_graph_create_adjacent(
         destinations: edges_of(&old, outdegree, destinations, destweights)?,
         weighted: is_weighted(sourceweights) && is_weighted(destweights),
     };
-    me.check_edges(&old, &graph, reorder != 0);
+    // Who has no edges may say either.
+    let told = |degree: i32, weights| (degree > 0).then(|| is_weighted(weights));
+    let weighted = [told(indegree, sourceweights), told(outdegree, destweights)];
+    me.check_edges(&old, &graph, weighted, reorder != 0);
     let made = me.duplicate(&old)?;
     *made.topology.borrow_mut() = Some(Topology::DistGraph(graph));
     give(comm_dist_graph, me.keep_comm(made))

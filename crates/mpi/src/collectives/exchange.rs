@@ -55,6 +55,7 @@ pub struct Exchange {
     comm: Rc<Communicator>,
     tag: i32,
     posts: Vec<Post>,
+    mode: Mode,
     fold: Option<Fold>,
     /// What went wrong before anything was sent; the others do not know.
     wrong: Result,
@@ -145,7 +146,17 @@ impl Exchange {
     /// What a collective sends and receives. What a process gives to itself is copied at once.
     pub fn new(me: &Rank, call: &Call, tag: i32) -> Self {
         let comm = Rc::clone(&call.comm);
-        let mut exchange = Self { comm, tag, posts: Vec::new(), fold: None, wrong: Ok(()) };
+        // Who hears from all waits for all: where executions are explored, its sends need not wait for the same once more.
+        let hears_from_all = matches!(
+            call.what,
+            What::Barrier
+                | What::Allgather { .. }
+                | What::Alltoall { .. }
+                | What::Allreduce { .. }
+                | What::ReduceScatter { .. }
+        );
+        let mode = if me.world.explored && hears_from_all { Mode::Detached } else { Mode::Standard };
+        let mut exchange = Self { comm, tag, posts: Vec::new(), mode, fold: None, wrong: Ok(()) };
         exchange.plan(me, &call.what);
         exchange
     }
@@ -304,7 +315,7 @@ impl Exchange {
     /// # Errors
     /// If there is no such rank.
     fn post(self, me: &Rank) -> Result<(Vec<ActivityId>, UnderWay)> {
-        let Self { comm, tag, posts, fold, wrong } = self;
+        let Self { comm, tag, posts, mode, fold, wrong } = self;
         let (mut activities, mut targets, mut messages) = (Vec::new(), Vec::new(), Vec::new());
         for post in posts {
             match post {
@@ -313,8 +324,7 @@ impl Exchange {
                     let data = me.for_others(|| data.map_or_else(Data::new, packed));
                     let (context, manner) = (Context::Collective, Manner::Immediate);
                     let follow = Follow::Return;
-                    let posted =
-                        me.send_data(&comm, context, to, tag + lane, data, Mode::Standard, manner, follow)?;
+                    let posted = me.send_data(&comm, context, to, tag + lane, data, mode, manner, follow)?;
                     match posted {
                         Posted::UnderWay(activity) => {
                             messages.push(Some(activities.len() as u32));

@@ -18,7 +18,7 @@ pub struct Signature {
     /// How many basic types.
     pub elements: u64,
     value: u64,
-    /// Whether data may be of any type: `MPI_PACKED`, or nothing.
+    /// Whether data may be of any type: `MPI_PACKED` (and nothing, of which there are no elements).
     any: bool,
 }
 
@@ -69,7 +69,8 @@ impl Signature {
     ///
     /// A longer receive is judged by what the caller cuts from it: both are to have as many basic types.
     pub fn matches(self, other: Self) -> bool {
-        self.any || other.any || (self.elements == other.elements && self.value == other.value)
+        let is_any = |one: Self| one.any && one.elements > 0;
+        is_any(self) || is_any(other) || (self.elements == other.elements && self.value == other.value)
     }
 }
 

@@ -215,6 +215,7 @@ impl Rank {
         offset: i64,
         elements: &Elements,
     ) -> Result<usize> {
+        self.check_uses(|| vec![elements.uses(direction)]);
         let in_turn = self.check_file_access(file, direction, offset, elements) && !file.is_held.get();
         if in_turn {
             self.hold(file.common().lock);
@@ -223,6 +224,7 @@ impl Rank {
         if in_turn {
             self.give_back(file.common().lock);
         }
+        self.has_written(|| vec![elements.uses(direction)]);
         done
     }
 
@@ -311,6 +313,10 @@ impl Rank {
         let request = Pending::new([], Work::Nothing, None);
         request.begins(activity, Work::Nothing, status_of(done));
         self.owns(&request, || vec![elements.uses(direction)]);
+        self.lasts_in_file(request.owns.get());
+        if request.owns.get() != 0 {
+            file.begun.borrow_mut().push(request.owns.get());
+        }
         Ok(request)
     }
 }

@@ -128,6 +128,7 @@ impl Rank {
             Split::WriteAll | Split::WriteAtAll | Split::WriteOrdered => Direction::Write,
         };
         file.owned.set(self.owns_until_its_end(|| vec![elements.uses(direction)]));
+        self.lasts_in_file(file.owned.get());
         Ok(())
     }
 
@@ -172,7 +173,7 @@ impl Rank {
     }
 
     /// Errors of files come back by default, which hides a mistake of the program.
-    fn is_mistaken(&self, kind: Kind, message: &str) {
+    pub(crate) fn is_mistaken(&self, kind: Kind, message: &str) {
         if self.world.explored && !self.files_are_handled.get() {
             self.finding(kind, &format!("{}: {message}", self.call_name()));
         }

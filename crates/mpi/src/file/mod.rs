@@ -57,6 +57,8 @@ pub struct OpenFile {
     split: RefCell<Option<collective::Begun>>,
     /// Which memory that owns.
     owned: Cell<u64>,
+    /// What accesses that were begun own.
+    pub begun: RefCell<Vec<u64>>,
     /// Whether this process holds the lock of the shared pointer.
     is_held: Cell<bool>,
     file: Opened,

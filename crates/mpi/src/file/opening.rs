@@ -175,6 +175,7 @@ impl Rank {
             split: RefCell::default(),
             owned: Cell::default(),
             is_held: Cell::default(),
+            begun: RefCell::default(),
             file,
             tag,
             common: words[0] as *const Common,

@@ -6,6 +6,7 @@ use crate::abi;
 use crate::datatype::Type;
 use crate::error::{Result, fail};
 use crate::rank::Rank;
+use crate::verify::Kind;
 
 /// How data are written in a file (14.5).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -164,10 +165,12 @@ impl Rank {
                     "the representation {name:?} has functions that convert data, which is not supported"
                 ),
             ),
-            _ => fail(
-                abi::ERR_UNSUPPORTED_DATAREP,
-                format!("no representation {name:?}: native, internal and external32 are known"),
-            ),
+            _ => {
+                let message =
+                    format!("no representation {name:?}: native, internal and external32 are known");
+                self.is_mistaken(Kind::InvalidArgument, &message);
+                fail(abi::ERR_UNSUPPORTED_DATAREP, message)
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use simurgh_native::Touch;
 
+use crate::file::OpenFile;
 use crate::os;
 use crate::rank::Rank;
 use crate::request::Pending;
@@ -109,8 +110,7 @@ impl Rank {
             return;
         }
         self.check_each(&uses);
-        self.check_windows(&uses, false);
-        let number = self.own(uses);
+        let number = self.own_exposed(uses);
         request.owns.set(number);
     }
 
@@ -124,14 +124,30 @@ impl Rank {
             return 0;
         }
         self.check_each(&uses);
-        self.own(uses)
+        self.own_exposed(uses)
     }
 
     /// What had this number is over.
     pub fn owns_until_now(&self, number: u64) {
         if number != 0 {
+            self.is_done(number);
             self.own_no_longer(number);
         }
+    }
+
+    /// What had this number is done with windows and files.
+    fn is_done(&self, number: u64) {
+        if number != 0 {
+            self.is_done_in_windows(number);
+            self.is_done_in_files(number);
+        }
+    }
+
+    /// The same as [`Rank::own`]; what lies in windows is accessed there until then.
+    pub(super) fn own_exposed(&self, uses: Vec<Used>) -> u64 {
+        let number = self.buffers.next.get() + 1;
+        self.begins_in_windows(&uses, number);
+        self.own(uses)
     }
 
     /// Something owns memory from now on: its number.
@@ -182,16 +198,15 @@ impl Rank {
         }
         let uses = [uses()];
         self.check_each(&uses);
+        let first = request.owns.get();
+        self.begins_in_windows(&uses, if first == 0 { self.buffers.next.get() + 1 } else { first });
         let number = self.own(uses.into());
-        match request.owns.get() {
-            0 => request.owns.set(number),
-            first => self
-                .buffers
-                .owned
-                .borrow_mut()
-                .iter_mut()
-                .filter(|owned| owned.number == number)
-                .for_each(|owned| owned.number = first),
+        if first == 0 {
+            request.owns.set(number);
+        } else {
+            let mut owned = self.buffers.owned.borrow_mut();
+            let added = owned.iter_mut().filter(|owned| owned.number == number);
+            added.for_each(|owned| owned.number = first);
         }
     }
 
@@ -210,6 +225,7 @@ impl Rank {
     /// A request is freed. What a send owns then is the program's again when it can know that the message was received (3.7.3).
     pub fn owns_unless_received(&self, request: &Pending) {
         let number = request.owns.replace(0);
+        self.is_done(number);
         let mut owned = self.buffers.owned.borrow_mut();
         owned
             .iter_mut()
@@ -227,6 +243,20 @@ impl Rank {
         })
     }
 
+    /// A file is about to be closed: accesses to it that were begun are completed (14.2.2).
+    pub fn check_closed(&self, file: &OpenFile) {
+        let open = {
+            let (owned, begun) = (self.buffers.owned.borrow(), file.begun.borrow());
+            let open = owned.iter().find(|owned| begun.contains(&owned.number));
+            open.map(|owned| (owned.call, owned.at))
+        };
+        if let Some((call, at)) = open {
+            let (name, line) = (self.call_name(), self.line_of(at));
+            let message = format!("{name}: {call}{line} is not completed: its request is waited for first");
+            self.finding(Kind::CallOrder, &message);
+        }
+    }
+
     /// The process calls `MPI_Finalize`: nothing is under way when that returns.
     pub(super) fn owns_nothing(&self) {
         self.buffers.owned.borrow_mut().clear();
@@ -237,7 +267,7 @@ impl Rank {
     pub fn owns_no_longer(&self, request: &Pending) {
         let number = request.owns.replace(0);
         if number != 0 {
-            self.wrote(number);
+            self.is_done(number);
             self.own_no_longer(number);
             self.has_got(number);
         }
@@ -265,19 +295,6 @@ impl Rank {
             let message = format!("{name}: {what} of {call}{line} was stored to before it was completed");
             self.finding(Kind::BufferRace, &message);
         }
-    }
-
-    /// What had this number has written its memory by now.
-    fn wrote(&self, number: u64) {
-        if self.windows.borrow().is_empty() {
-            return;
-        }
-        let owned = self.buffers.owned.borrow();
-        let blocks = owned.iter().filter(|owned| owned.number == number && owned.used.writes);
-        let uses: Vec<Used> =
-            blocks.map(|owned| Used { blocks: owned.used.blocks.clone(), ..owned.used }).collect();
-        drop(owned);
-        self.check_windows(&uses, true);
     }
 
     /// The memory is the program's again.

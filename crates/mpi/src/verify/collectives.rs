@@ -47,9 +47,11 @@ struct Called {
     /// The processes of a group.
     group: Vec<u32>,
     /// What of a topology all say alike, with its name.
-    described: Vec<(&'static str, Vec<i32>)>,
+    described: Vec<(&'static str, Vec<i64>)>,
     /// Who sends to it and whom it sends to, in a distributed graph.
     edges: Option<DistGraph>,
+    /// Whether its edges have weights: those from others, those to others.
+    weighted: [Option<bool>; 2],
     /// Whether its group comes second in a union of two.
     is_high: Option<bool>,
     /// What it sends to each rank, and receives from each; nothing where that is not said.
@@ -79,6 +81,7 @@ impl Called {
             group: Vec::new(),
             described: Vec::new(),
             edges: None,
+            weighted: [None; 2],
             is_high: None,
             gives: Vec::new(),
             takes: Vec::new(),
@@ -179,6 +182,10 @@ impl Called {
             return Some(
                 ": one of the group says that it comes first, and another that it comes second".to_owned(),
             );
+        }
+        let weighted = self.weighted.iter().zip(&other.weighted);
+        if weighted.into_iter().any(|(mine, theirs)| mine.is_some() && theirs.is_some() && mine != theirs) {
+            return Some(": one gives weights, and another MPI_UNWEIGHTED".to_owned());
         }
         if let Some(edges) = self.edges_differ(other) {
             return Some(edges);
@@ -333,10 +340,17 @@ impl Rank {
             What::Gather { .. } | What::Allgather { .. } | What::Alltoall { .. } => {
                 self.check_written(&call.uses());
             }
+            What::Neighbors { .. } => self.check_written(&call.uses()),
             _ if call.writes_derived() => {
                 call.uses().iter().for_each(|used| self.check_written(std::slice::from_ref(used)));
             }
             _ => {}
+        }
+        // Nothing is read where something is written, but what a program says to lie in its place (6.2).
+        let is_in_place =
+            matches!(&call.what, What::ReduceScatter { input, output, .. } if input.buffer == output.buffer);
+        if !is_in_place {
+            self.check_apart(|| call.uses().into_iter().partition(|used| !used.writes));
         }
         let comm = &call.comm;
         self.for_others(|| {
@@ -357,8 +371,7 @@ impl Rank {
     /// The process calls something that all do together who have opened a file.
     pub fn check_file(&self, file: File, procedure: Procedure) {
         let name = procedure.name();
-        let others = ["MPI_File_set_view", "MPI_File_sync", "MPI_File_seek_shared", "MPI_File_close"];
-        if !(name.contains("_all") || name.contains("_ordered") || others.contains(&name)) {
+        if !(name.contains("_all") || name.contains("_ordered") || name == "MPI_File_sync") {
             return;
         }
         let Ok(file) = self.file(file) else { return };
@@ -380,16 +393,23 @@ impl Rank {
     pub fn check_described(
         &self,
         comm: &Communicator,
-        described: impl FnOnce() -> Vec<(&'static str, Vec<i32>)>,
+        described: impl FnOnce() -> Vec<(&'static str, Vec<i64>)>,
     ) {
         self.check_alike(comm, |called| called.described = described());
     }
 
     /// The process makes a communicator with a graph of which it names the edges at its own place.
-    pub fn check_edges(&self, comm: &Communicator, graph: &DistGraph, reorder: bool) {
+    pub fn check_edges(
+        &self,
+        comm: &Communicator,
+        graph: &DistGraph,
+        weighted: [Option<bool>; 2],
+        reorder: bool,
+    ) {
         self.check_alike(comm, |called| {
             called.edges = Some(graph.clone());
-            called.described = vec![("flags to reorder", vec![i32::from(reorder)])];
+            called.weighted = weighted;
+            called.described = vec![("flags to reorder", vec![i64::from(reorder)])];
         });
     }
 

@@ -5,7 +5,8 @@
 
 use std::sync::PoisonError;
 
-use crate::file::{Direction, Elements, OpenFile};
+use crate::datatype::Type;
+use crate::file::{Direction, Elements, OpenFile, Representation};
 use crate::os;
 use crate::rank::Rank;
 
@@ -19,7 +20,10 @@ const MOST: usize = 20_000;
 pub(super) struct FileAccess {
     path: String,
     by: u32,
-    moment: u32,
+    /// When it was completed; not yet if there is none.
+    over: Option<u32>,
+    /// The number of what its request owns.
+    number: u64,
     writes: bool,
     is_atomic: bool,
     /// From which byte to which.
@@ -39,7 +43,7 @@ impl FileAccess {
             && self.ranges == other.ranges
             && self.written == other.written;
         self.path == other.path
-            && self.by != other.by
+            && (self.by != other.by || other.over.is_none())
             && (self.writes || other.writes)
             && !is_same
             && other.ranges.iter().any(overlap)
@@ -74,7 +78,8 @@ impl Rank {
             let access = FileAccess {
                 path: file.path.clone(),
                 by,
-                moment: self.moment(),
+                over: Some(self.moment()),
+                number: 0,
                 writes,
                 is_atomic,
                 ranges: ranges.map(|(start, length)| (start, start + length as u64)).collect(),
@@ -84,7 +89,10 @@ impl Rank {
             };
             let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
             let accesses = &mut common.file_accesses;
-            let is_met = |other: &&FileAccess| access.conflicts(other) && !self.knows(other.by, other.moment);
+            let is_met = |other: &&FileAccess| {
+                let is_before = other.over.is_some_and(|over| self.knows(other.by, over));
+                access.conflicts(other) && !is_before
+            };
             let mut is_ordered = false;
             for other in accesses.iter().filter(is_met) {
                 if !(is_atomic && other.is_atomic) {
@@ -114,5 +122,61 @@ impl Rank {
             self.finding(Kind::FileRace, &message);
         }
         is_atomic && self.world.files_in_turn.is_known()
+    }
+
+    /// A process is about to set its view of a file: what all say alike (14.3), and what the file type is made of.
+    pub fn check_view(&self, file: &OpenFile, etype: &Type, filetype: &Type, representation: Representation) {
+        if !self.world.explored {
+            return;
+        }
+        self.check_described(&file.comm, || {
+            let number = match representation {
+                Representation::Native => -1,
+                Representation::Internal => -2,
+                Representation::External32 => -3,
+                Representation::Registered(number) => number as i64,
+            };
+            vec![
+                ("extents of the elementary type", vec![etype.extent]),
+                ("data representations", vec![number]),
+            ]
+        });
+        let Some(number) = filetype.size.checked_div(etype.size) else { return };
+        let Ok(byte) = self.datatype(crate::abi::BYTE) else { return };
+        // Bytes are what many take for data of any type.
+        let is_bytes = |ty: &Type| ty.signature.matches(byte.signature.repeated(ty.size as u64));
+        let is_made_of_it = filetype.signature.matches(etype.signature.repeated(number as u64));
+        if !is_made_of_it && !is_bytes(etype) && !is_bytes(filetype) {
+            let (file, elementary) = (filetype.described(), etype.described());
+            let message =
+                format!("the file type is {file}, which is not made of the elementary type {elementary}");
+            self.is_mistaken(Kind::InvalidArgument, &message);
+        }
+    }
+
+    /// The access that the present call has made lasts until what has this number is completed.
+    pub fn lasts_in_file(&self, number: u64) {
+        if !self.world.explored || number == 0 {
+            return;
+        }
+        self.for_others(|| {
+            let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = common.file_accesses.iter_mut().rev().find(|access| access.by == self.process);
+            if let Some(access) = last.filter(|access| access.at == os::caller()) {
+                (access.over, access.number) = (None, number);
+            }
+        });
+    }
+
+    /// What had this number is completed.
+    pub(super) fn is_done_in_files(&self, number: u64) {
+        let moment = self.moment();
+        self.for_others(|| {
+            let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_meant = |access: &&mut FileAccess| access.by == self.process && access.number == number;
+            common.file_accesses.iter_mut().filter(is_meant).for_each(|access| {
+                access.over.get_or_insert(moment);
+            });
+        });
     }
 }

@@ -88,6 +88,7 @@ impl Rank {
             self.left("operator", &self.operators.borrow(), |_, _| true),
             self.left("window", &self.windows.borrow(), |_, _| true),
             self.left("file", &self.files.borrow(), |_, _| true),
+            self.left("attribute key", &self.keyvals.borrow(), |_, keyval| !keyval.freed.get()),
             self.left("matched message", &self.messages.borrow(), |_, _| true),
         ];
         let left: Vec<String> = left.into_iter().chain(more).flatten().collect();

@@ -36,6 +36,8 @@ pub struct Polling {
     /// What it has polled for in these.
     polled: RefCell<Vec<ActivityId>>,
     probed: RefCell<Vec<Criteria>>,
+    /// The requests of the last test of all of several: what it answers does not change before they are complete.
+    together: RefCell<Vec<Rc<Pending>>>,
     /// The memory of windows that it has looked at in these.
     pub(super) looked: RefCell<Vec<Looked>>,
     /// How often it has waited for a change of that.
@@ -74,6 +76,7 @@ impl Rank {
                 self.spins_no_longer();
             }
             self.polling.polled.borrow_mut().clear();
+            self.polling.together.borrow_mut().clear();
             self.polling.probed.borrow_mut().clear();
             self.polling.looked.borrow_mut().clear();
         }
@@ -94,6 +97,13 @@ impl Rank {
         }
         self.polling.polled.borrow_mut().extend_from_slice(activities);
         self.spins(None);
+    }
+
+    /// The process is about to test whether all of these are complete.
+    pub fn polls_together<'a>(&self, requests: impl Iterator<Item = &'a Rc<Pending>>) {
+        if self.world.explored {
+            self.polling.together.replace(requests.cloned().collect());
+        }
     }
 
     /// The process polls, maybe for a message like this.
@@ -124,6 +134,17 @@ impl Rank {
         activities.dedup();
         // Those that a request still waits for.
         activities.retain(|activity| self.owner(*activity).is_some() || self.is_awaited(*activity));
+        let together = self.polling.together.take();
+        if self.procedure.get() == Some(Procedure::Testall)
+            && probed.is_empty()
+            && looked.is_empty()
+            && activities
+                .iter()
+                .all(|activity| together.iter().any(|request| request.waits_for(self).contains(activity)))
+        {
+            together.iter().for_each(|request| self.wait_for(request));
+            return;
+        }
         // If that is one request, it waits until all of it is over; of partitions the program may look for one alone.
         if let (true, [activity]) = (probed.is_empty() && looked.is_empty(), &activities[..])
             && let Some(request) = self.owner(*activity)

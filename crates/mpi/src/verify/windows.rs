@@ -102,18 +102,10 @@ impl Rank {
         });
         self.check_written(std::slice::from_ref(&used));
         self.check_promises(window, *rank, deed);
-        let uses = own();
         self.check_uses(&own);
-        if uses.iter().any(|used| used.writes) {
-            self.check_windows(&uses, true);
-        }
-        // What lies in a window is looked at as such.
-        let is_owned = !self.is_exposed(&uses);
-        if is_owned || deed == Deed::Get {
-            let number = self.own(if is_owned { uses } else { Vec::new() });
-            window.owned.borrow_mut().push((*rank, number));
-            self.buffers.last.set(number);
-        }
+        let number = self.own_exposed(own());
+        window.owned.borrow_mut().push((*rank, number));
+        self.buffers.last.set(number);
         let access = Accessed {
             by: self.process,
             of,
@@ -134,10 +126,6 @@ impl Rank {
     /// The access that was just begun is one that a request completes too.
     pub fn is_requested(&self, request: &Pending) {
         request.owns.set(self.buffers.last.take());
-    }
-
-    fn is_exposed(&self, uses: &[Used]) -> bool {
-        self.exposed_memory().iter().any(|(start, end)| uses.iter().any(|used| used.meets(*start, *end)))
     }
 
     /// Notes an access; what is wrong with it.
@@ -235,6 +223,38 @@ impl Rank {
         }
     }
 
+    /// A call reads or writes memory of windows, as the program itself does, until what has this number is completed.
+    pub(super) fn begins_in_windows(&self, uses: &[Used], number: u64) {
+        if self.windows.borrow().is_empty() {
+            return;
+        }
+        let parts = self.exposed_parts();
+        for used in uses {
+            for (start, end, of) in &parts {
+                if let Some(used) = self.for_others(|| used.within(*start, *end)) {
+                    let touched = self.touching(*of, used, self.call_name(), os::caller());
+                    if let Some(message) = self.accesses(Accessed { over: None, number, ..touched }) {
+                        self.finding(Kind::WindowRace, &message);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What had this number is completed.
+    pub(super) fn is_done_in_windows(&self, number: u64) {
+        if self.windows.borrow().is_empty() {
+            return;
+        }
+        let (moment, by) = (self.moment(), self.process);
+        self.windows_of_all(|windows| {
+            let is_meant = |access: &&mut Accessed| {
+                access.by == by && access.number == number && access.deed.is_local() && access.over.is_none()
+            };
+            windows.accesses.iter_mut().filter(is_meant).for_each(|access| access.over = Some(moment));
+        });
+    }
+
     /// An access of the process itself.
     fn touching(&self, of: u32, used: Used, call: &'static str, at: usize) -> Accessed {
         let deed = if used.writes { Deed::Store } else { Deed::Load };
@@ -270,6 +290,7 @@ impl Rank {
             window.owned.take().into_iter().partition(|(target, _)| rank.is_none_or(|rank| rank == *target));
         *window.owned.borrow_mut() = rest;
         for (_, number) in gone {
+            self.is_done_in_windows(number);
             self.own_no_longer(number);
             self.has_got(number);
         }

@@ -98,6 +98,9 @@ impl Rank {
         let number = kind_of(&access.target.datatype);
         let deed = verify::Deed::Accumulate(accumulation.number(), number);
         let only_updates = accumulation.fetched.is_none();
+        if let (Some(fetched), false) = (&accumulation.fetched, accumulation.is_fetch()) {
+            self.check_apart(|| (vec![access.origin.uses(false)], vec![fetched.uses(true)]));
+        }
         self.check_access_by(access, deed, only_updates, || {
             // Who only fetches does not look at what is at the origin.
             let origin = Some(&access.origin).filter(|_| !accumulation.is_fetch());
@@ -150,6 +153,7 @@ impl Rank {
             Access { window: Rc::clone(window), rank, origin: origin.clone(), target: target.clone() };
         let kind = kind_of(&target.datatype);
         let deed = verify::Deed::swap(kind);
+        self.check_apart(|| (vec![origin.uses(false), compare.uses(false)], vec![result.uses(true)]));
         self.check_access_by(&access, deed, false, || {
             vec![origin.uses(false), compare.uses(false), result.uses(true)]
         });

@@ -49,6 +49,11 @@ impl Atomics {
         }
     }
 
+    /// Whether it turned out that orders matter, and is not known.
+    pub fn has_news(&self) -> bool {
+        self.ordered.is_news() || self.exclusive.is_news()
+    }
+
     /// Whether it turned out that orders matter, and was not known before. It is known from now on.
     pub fn has_learned(&self) -> bool {
         self.ordered.has_learned() | self.exclusive.has_learned()

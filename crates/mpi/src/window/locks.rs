@@ -43,6 +43,11 @@ impl Holds {
         self.are_mixed.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it turned out that both are, and is not known.
+    pub fn has_news(&self) -> bool {
+        self.seen.iter().all(|seen| seen.load(Ordering::Relaxed)) && !self.are_mixed()
+    }
+
     /// Whether it turned out that both are, and was not known before. It is known from now on.
     pub fn has_learned(&self) -> bool {
         let both = self.seen.iter().all(|seen| seen.load(Ordering::Relaxed));

@@ -260,7 +260,7 @@ pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     // As long as it lives, code that ends the process is told.
     let _pulse = watchdog(&check).pulse();
     let name = came_of(&check).to_string();
-    let Examined { text, object, exit } = examined(check, options, None)?;
+    let Examined { text, object, exit } = examined(check, options, None, || false)?;
     ci::write(&[Case { name, outcome: Ok(object) }], &options.saved)?;
     print(&text);
     Ok(exit)
@@ -276,7 +276,12 @@ struct Examined {
 }
 
 /// Checks a program: what is to be said of it. `part` is what else a JSON object says.
-fn examined(check: Check<'_>, options: &CheckOptions, part: Option<&report::Part>) -> Result<Examined> {
+fn examined<'a>(
+    check: Check<'a>,
+    options: &CheckOptions,
+    part: Option<&report::Part>,
+    is_idle: impl Fn() -> bool + 'a,
+) -> Result<Examined> {
     options.saved.check_places()?;
     options.resume.iter().try_for_each(|path| check_twice(path))?;
     let guard = Guard::start(watchdog(&check), options)?;
@@ -287,7 +292,7 @@ fn examined(check: Check<'_>, options: &CheckOptions, part: Option<&report::Part
             told(progress);
             line.show(progress);
         })
-        .stop_when(move |_| interrupt.came())
+        .stop_when(move |_| interrupt.came() || is_idle())
         .on_note(|note| eprintln!("simurgh: {note}"));
     let (report, subject) = checked(check)?;
     guard.search_is_over();

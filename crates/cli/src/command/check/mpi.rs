@@ -1,5 +1,6 @@
 //! `simurgh check -n 3 ./app`: every way in which the messages of a compiled MPI program can be received.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,6 +75,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
     }
     options.network.get_or_insert(NetworkName::Pairwise);
     let searches = searches(arguments.mpi.buffering.unwrap_or_default());
+    let mut kept = Vec::new();
     let (mut cases, mut part, mut exit) = (Vec::new(), Part::default(), Exit::Fine);
     let mut text = String::new();
     let clock = Stopwatch::start();
@@ -92,24 +94,17 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         options.time = left();
         by_traces(&program, &mut options);
         let came = determined(&program, check()?, &options, &part)?;
-        options.time = left();
-        let mut came = match came {
+        let came = match came.filter(|_| !program.has_news()) {
             Some(came) => came,
-            None => examined(check()?, &options, Some(&part))?,
+            None => searched(&program, check, &mut options, &part, left)?,
         };
-        while program.has_learned() {
-            // What was kept is of a search that saw less.
-            options.resume.take().into_iter().for_each(|path| drop(std::fs::remove_file(path)));
-            options.time = left();
-            by_traces(&program, &mut options);
-            came = examined(check()?, &options, Some(&part))?;
-        }
         // A race is one whether or not others wait for what is not explored; a deadlock or an assertion may be due to that.
         let kind = came.object["counterexample"]["finding"]["kind"].as_str();
         let is_found = came.exit == Exit::Failed && kind == Some("window-race");
         if let (Some(why), false) = (program.gives_up(), is_found) {
             return Err(Error::input(format!("{}: {why}", arguments.file.display())));
         }
+        kept.extend(options.resume.take());
         exit = came.exit;
         part.searches = serde_json::from_value(came.object["searches"].clone()).unwrap_or_default();
         let called = format!("{} --buffering {name}", arguments.file.display());
@@ -126,16 +121,56 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
     }
     if let (Some(path), Exit::Fine, [_, _]) = (&arguments.options.resume, exit, searches) {
         // Nothing is left of either.
-        let _ = std::fs::remove_file(path);
+        kept.iter().chain([path]).for_each(|path| drop(std::fs::remove_file(path)));
     }
     ci::write(&cases, &options.saved)?;
     print(&text);
     Ok(exit)
 }
 
+/// Searches, and once more whenever something turns out that changes what is to be explored.
+fn searched<'a>(
+    program: &'a Explored,
+    check: impl Fn() -> Result<Check<'a>>,
+    options: &mut CheckOptions,
+    part: &Part,
+    left: impl Fn() -> Option<f64>,
+) -> Result<Examined> {
+    let first = options.resume.clone();
+    for turn in 0_u32.. {
+        if program.has_learned() && turn > 0 {
+            // What was kept is of a search that saw less.
+            options.resume.iter().for_each(|path| drop(std::fs::remove_file(path)));
+        }
+        options.resume = first.as_deref().map(|path| known_at(path, &program.known()));
+        options.time = left();
+        by_traces(program, options);
+        let has_news = Cell::new(false);
+        let is_idle = || {
+            has_news.set(program.has_news());
+            has_news.get()
+        };
+        let came = examined(check()?, options, Some(part), is_idle)?;
+        let is_stopped = came.exit == Exit::NotExhausted && !has_news.get();
+        if is_stopped || !program.has_news() {
+            return Ok(came);
+        }
+    }
+    unreachable!("what can turn out has an end")
+}
+
+/// Where a search is kept that begins with such knowledge.
+fn known_at(path: &Path, known: &[&str]) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    known.iter().for_each(|known| name.push(format!(".{known}")));
+    name.into()
+}
+
 /// Where processes wait for changes of memory, all is done under locks: `optimal` takes a fourth of the steps, and as many executions.
+/// It cannot go on with a search that was kept.
 fn by_traces(program: &Explored, options: &mut CheckOptions) {
-    if program.known().contains(&"polled-memory") && options.engine == Engine::Receives {
+    let is_polled = program.known().contains(&"polled-memory");
+    if is_polled && options.engine == Engine::Receives && options.resume.is_none() {
         options.engine = Engine::Optimal;
     }
 }
