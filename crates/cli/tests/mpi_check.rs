@@ -1,5 +1,8 @@
 //! `check` on compiled MPI programs: every way to receive, deadlocks, assertions, replays.
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use crate::support::command::Folder;
 
 /// A program of MPI with these statements in its main function.
@@ -109,6 +112,38 @@ fn a_spin_lock_is_explored_alike_with_and_without_buffers() {
         let ran = folder.simurgh(&["check", "-n", "2", "--engine", engine, "./lock"]);
         assert!(ran.code == 0 && ran.stdout.matches("holds: 30 executions,").count() == 2, "{}", ran.told());
     }
+}
+
+/// What turns out in the first execution begins the search anew. It is kept with that, and bounds are those of both.
+#[test]
+fn a_search_that_knows_more_is_kept() {
+    let folder = Folder::new("mpi-check-known");
+    compile(
+        &folder,
+        "lock",
+        "MPI_Win win; int *part, one = 1, zero = 0, old;
+         MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); part[0] = 0;
+         MPI_Win_lock_all(0, win); MPI_Barrier(MPI_COMM_WORLD);
+         do { MPI_Compare_and_swap(&one, &zero, &old, MPI_INT, 0, 0, win); MPI_Win_flush(0, win); } while (old);
+         MPI_Accumulate(&zero, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, win); MPI_Win_flush(0, win);
+         MPI_Win_unlock_all(win); MPI_Win_free(&win);",
+    );
+    let words = ["check", "-n", "2", "--buffering", "infinite", "--resume", "left", "./lock"];
+    let stopped = folder.simurgh(&[&["check", "--executions", "5"], &words[1..]].concat());
+    assert!(
+        stopped.code == 3 && stopped.stdout.contains("not-exhausted: 5 executions"),
+        "{}",
+        stopped.told()
+    );
+    assert!(stopped.stdout.contains("left.polled-memory"), "{}", stopped.told());
+    let ran = folder.simurgh(&words);
+    assert!(ran.code == 0 && ran.stdout.contains("holds: 14 executions"), "{}", ran.told());
+    let left = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let left: Vec<_> =
+        left.map(|file| file.file_name()).filter(|name| name.to_string_lossy().starts_with("left")).collect();
+    assert!(left.is_empty(), "nothing is left to go on with: {left:?}");
+    let bounded = folder.simurgh(&["check", "-n", "4", "--time", "2", "./lock"]);
+    assert!(bounded.code == 3 && !bounded.stdout.contains(" 0 executions"), "{}", bounded.told());
 }
 
 /// A sparse exchange is right; a probe would have its synchronous sends over before they are received.
@@ -278,6 +313,32 @@ fn loops_around_tests_of_collectives_and_windows_end() {
         let program = format!("./{name}");
         let ran = folder.simurgh(&["check", "-n", processes, "--buffering", "infinite", &program]);
         assert!(ran.code == 0 && ran.stdout.contains(told), "{name}: {}", ran.told());
+    }
+}
+
+/// Whoever asks for an end in the first execution, which tells whether there are others, does not hear that the program holds.
+#[test]
+fn what_was_interrupted_does_not_hold() {
+    let folder = Folder::new("mpi-check-interrupted");
+    compile(
+        &folder,
+        "long",
+        "volatile double sum = 0; for (int i = 0; i < 100000000; i++) sum += i; MPI_Barrier(MPI_COMM_WORLD);",
+    );
+    for milliseconds in [300, 600, 1000] {
+        let child = Command::new(env!("CARGO_BIN_EXE_simurgh"))
+            .args(["check", "-n", "2", "./long"])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("simurgh runs");
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let number = child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        // A slow machine may not be there yet: then the signal ends it.
+        assert!([Some(3), None].contains(&output.status.code()) && !told.contains("zero: holds"), "{told}");
     }
 }
 

@@ -316,6 +316,9 @@ impl Rank {
         tag: i32,
     ) -> Result<Option<Criteria>> {
         let Some(source) = comm.source(source)? else { return Ok(None) };
+        if context == Context::User {
+            self.check_wildcards(comm, source.is_none(), tag == abi::ANY_TAG);
+        }
         let tag = (tag != abi::ANY_TAG).then_some(tag);
         Ok(Some(Criteria { context: context.of(comm), source, tag }))
     }

@@ -7,6 +7,7 @@
 use std::arch::global_asm;
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -234,12 +235,35 @@ pub(crate) fn park() -> ! {
     }
 }
 
+/// Memory that is needed cannot be read or written: nothing can go on, and no memory be taken to say so.
+fn last_words(address: usize) -> ! {
+    let mut line = [0_u8; 400];
+    let room = line.len();
+    let mut rest = &mut line[..];
+    let _ = writeln!(
+        rest,
+        "simurgh: segmentation fault outside of all processes, at address {address:#x}: a process has protected or unmapped memory \
+         that is put back (mprotect, munmap), or damaged what is not its own (a write far beyond an array, say); if none does so, this \
+         is a mistake of Simurgh"
+    );
+    let length = room - rest.len();
+    // SAFETY: the line is there, and nothing else is done.
+    unsafe {
+        libc::write(2, line.as_ptr().cast(), length);
+        libc::_exit(2)
+    }
+}
+
 /// Does what would have been done without us.
 fn as_before(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let place = SIGNALS.iter().position(|other| *other == signal).expect("no other is handled");
     let Some(before) = BEFORE.get().map(|before| before[place]) else { return };
     match before.sa_sigaction {
         libc::SIG_IGN => {}
+        libc::SIG_DFL if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) => {
+            // SAFETY: the kernel gives it.
+            last_words(unsafe { (*info).si_addr() } as usize)
+        }
         libc::SIG_DFL => {
             // It comes again when the handler returns, and ends us.
             // SAFETY: gives the signal its default action.
@@ -256,6 +280,11 @@ fn as_before(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
                 let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
                     std::mem::transmute(address);
                 handler(signal, info, context);
+            }
+            // That of Rust's library tells of stacks that overflow, and does nothing else.
+            if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) {
+                // SAFETY: the kernel gives it.
+                last_words(unsafe { (*info).si_addr() } as usize);
             }
         }
         address => {

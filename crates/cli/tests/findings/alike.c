@@ -116,3 +116,29 @@ CASE(a_key_for_attributes) {
     MPI_Comm_set_attr(WORLD, key, data);
     if (!WRONG) MPI_Comm_free_keyval(&key);
 }
+
+// 2: epoch
+CASE(a_hint_that_nobody_locks) {
+    MPI_Win win;
+    MPI_Info hints;
+    MPI_Info_create(&hints);
+    MPI_Info_set(hints, "no_locks", WRONG ? "true" : "false");
+    MPI_Win_create(data, sizeof data, 4, hints, WORLD, &win);
+    MPI_Info_free(&hints);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win); //!
+    MPI_Win_unlock(0, win);
+    MPI_Win_free(&win);
+}
+
+// 2: invalid-argument
+CASE(a_hint_that_sources_are_named) {
+    MPI_Comm made;
+    MPI_Info hints;
+    MPI_Info_create(&hints);
+    MPI_Info_set(hints, WRONG ? "mpi_assert_no_any_source" : "mpi_assert_no_any_tag", "true");
+    MPI_Comm_dup_with_info(WORLD, hints, &made);
+    MPI_Info_free(&hints);
+    if (rank == 0) MPI_Send(data, 1, MPI_INT, 1, 0, made);
+    if (rank == 1) MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, made, IGNORE); //!
+    MPI_Comm_free(&made);
+}

@@ -445,6 +445,7 @@ pub fn win_lock(me: &Rank, lock_type: i32, rank: i32, assert: i32, win: Win) -> 
         }
     };
     check_assertions(assert, abi::MODE_NOCHECK)?;
+    me.check_may_lock(&window);
     window.target(rank)?.map_or(Ok(()), |rank| {
         let before = me.clock_before();
         me.lock_window(&window, rank, hold)?;
@@ -461,6 +462,7 @@ pub fn win_unlock(me: &Rank, rank: i32, win: Win) -> Result {
 pub fn win_lock_all(me: &Rank, assert: i32, win: Win) -> Result {
     let window = me.window(win)?;
     check_assertions(assert, abi::MODE_NOCHECK)?;
+    me.check_may_lock(&window);
     me.lock_all(&window)
 }
 

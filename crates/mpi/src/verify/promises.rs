@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi;
+use crate::communicator::Communicator;
 use crate::rank::Rank;
 use crate::window::{Hold, Window};
 
@@ -178,4 +179,34 @@ impl Rank {
             self.finding(Kind::Epoch, &message);
         }
     }
+
+    /// A window is about to be locked: it was not said that this never happens (12.2.1).
+    pub fn check_may_lock(&self, window: &Window) {
+        if self.world.explored && is_promised(&window.info.borrow(), "no_locks") {
+            let message = format!("{}: the window was made with the hint no_locks", self.call_name());
+            self.finding(Kind::Epoch, &message);
+        }
+    }
+
+    /// A message of any source or any tag is looked for: it was not said that this never happens (7.4.4).
+    pub fn check_wildcards(&self, comm: &Communicator, any_source: bool, any_tag: bool) {
+        if !self.world.explored {
+            return;
+        }
+        let wildcards = [
+            (any_source, "MPI_ANY_SOURCE", "mpi_assert_no_any_source"),
+            (any_tag, "MPI_ANY_TAG", "mpi_assert_no_any_tag"),
+        ];
+        let hints = comm.info.borrow();
+        let broken = wildcards.into_iter().find(|(is_used, _, hint)| *is_used && is_promised(&hints, hint));
+        drop(hints);
+        if let Some((_, wildcard, hint)) = broken {
+            let message = format!("{}: {wildcard} on a communicator with the hint {hint}", self.call_name());
+            self.finding(Kind::InvalidArgument, &message);
+        }
+    }
+}
+
+fn is_promised(hints: &BTreeMap<String, String>, hint: &str) -> bool {
+    hints.get(hint).is_some_and(|value| value == "true")
 }

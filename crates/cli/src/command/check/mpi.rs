@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
+use simurgh_actors::checking::Stopped;
 use simurgh_actors::command_line::{Stopwatch, checked as run_check, keep_finished, made_of, watchdog};
 use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
@@ -237,14 +238,21 @@ fn determined(
     let check = once.apply(check)?.time(patience).progress(told).stop_when(move |_| interrupt.came());
     let (mut report, subject) = run_check(check)?;
     guard.search_is_over();
-    if !program.is_deterministic() || report.cut.is_some() {
-        return Ok(None);
-    }
-    if report.verdict == Verdict::NotExhausted {
-        if report.executions != 1 {
-            return Ok(None);
+    match (report.verdict, report.stopped) {
+        // Whoever asked for an end means all of it.
+        (Verdict::NotExhausted, Some(Stopped::Asked)) => {}
+        _ if !program.is_deterministic() || report.cut.is_some() => return Ok(None),
+        (verdict, Some(Stopped::Executions(_)))
+            if report.executions == 1 || verdict != Verdict::NotExhausted =>
+        {
+            // There is no other.
+            if verdict == Verdict::NotExhausted {
+                report.verdict = Verdict::Holds;
+            }
+            (report.exhausted, report.stopped) = (report.verdict == Verdict::Holds || options.all, None);
         }
-        (report.verdict, report.exhausted, report.stopped) = (Verdict::Holds, true, None);
+        (Verdict::NotExhausted, _) => return Ok(None),
+        _ => {}
     }
     report.engine = options.engine.into();
     concluded(&report, &subject, options, Some(part)).map(Some)
