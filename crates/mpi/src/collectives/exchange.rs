@@ -99,7 +99,7 @@ impl Fold {
 
     fn finish(mut self, me: &Rank) -> Result {
         let result = self.result(me);
-        self.parts.into_iter().for_each(|part| part.is_over(me));
+        self.parts.into_iter().for_each(|part| part.release(me));
         self.into.write(&result?);
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Fold {
             Part::Own(data) => data,
             part => {
                 let copy = Scratch::copy(self.data(&part));
-                part.is_over(me);
+                part.release(me);
                 copy
             }
         };
@@ -124,7 +124,7 @@ impl Fold {
 
 impl Part {
     /// Its memory is kept for another message.
-    fn is_over(self, me: &Rank) {
+    fn release(self, me: &Rank) {
         if let Part::Sent(content) = self {
             me.for_others(|| spare::keep(content));
         }
