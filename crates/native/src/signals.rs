@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::handlers;
 use crate::personality::{Crash, End};
 use crate::processes::Shared;
+use crate::region::is_ours;
 use crate::unwind::{self, Registers};
 
 /// What ended a process.
@@ -235,7 +236,7 @@ pub(crate) fn park() -> ! {
     }
 }
 
-/// Memory that is needed cannot be read or written: nothing can go on, and no memory be taken to say so.
+/// Memory of a process that is needed cannot be read or written: nothing can go on, and no memory be taken to say so.
 fn last_words(address: usize) -> ! {
     let mut line = [0_u8; 400];
     let room = line.len();
@@ -258,12 +259,13 @@ fn last_words(address: usize) -> ! {
 fn as_before(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let place = SIGNALS.iter().position(|other| *other == signal).expect("no other is handled");
     let Some(before) = BEFORE.get().map(|before| before[place]) else { return };
+    // SAFETY: the kernel gives it.
+    let address = unsafe { (*info).si_addr() } as usize;
+    if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) && is_ours(address) {
+        last_words(address);
+    }
     match before.sa_sigaction {
         libc::SIG_IGN => {}
-        libc::SIG_DFL if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) => {
-            // SAFETY: the kernel gives it.
-            last_words(unsafe { (*info).si_addr() } as usize)
-        }
         libc::SIG_DFL => {
             // It comes again when the handler returns, and ends us.
             // SAFETY: gives the signal its default action.
@@ -280,11 +282,6 @@ fn as_before(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
                 let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
                     std::mem::transmute(address);
                 handler(signal, info, context);
-            }
-            // That of Rust's library tells of stacks that overflow, and does nothing else.
-            if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) {
-                // SAFETY: the kernel gives it.
-                last_words(unsafe { (*info).si_addr() } as usize);
             }
         }
         address => {
