@@ -320,14 +320,19 @@ fn loops_around_tests_of_collectives_and_windows_end() {
 #[test]
 fn what_was_interrupted_does_not_hold() {
     let folder = Folder::new("mpi-check-interrupted");
-    compile(
-        &folder,
-        "long",
-        "volatile double sum = 0; for (int i = 0; i < 100000000; i++) sum += i; MPI_Barrier(MPI_COMM_WORLD);",
-    );
-    for milliseconds in [300, 600, 1000] {
+    let long =
+        "volatile double sum = 0; for (int i = 0; i < 100000000; i++) sum += i; MPI_Barrier(MPI_COMM_WORLD);";
+    compile(&folder, "long", long);
+    // It turns out at first that this one polls memory of a window.
+    let polls = "MPI_Win win; int *part, old = rank;
+         MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win); part[0] = 0; MPI_Win_lock_all(0, win); MPI_Barrier(MPI_COMM_WORLD);
+         if (rank == 0) MPI_Accumulate(&x, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_REPLACE, win);
+         else do { MPI_Fetch_and_op(NULL, &old, MPI_INT, 1, 0, MPI_NO_OP, win); MPI_Win_flush(1, win); } while (!old);
+         MPI_Win_unlock_all(win); MPI_Win_free(&win);";
+    compile(&folder, "polls", &format!("{polls}{long}"));
+    for (milliseconds, program) in [(300, "./long"), (600, "./long"), (1000, "./long"), (600, "./polls")] {
         let child = Command::new(env!("CARGO_BIN_EXE_simurgh"))
-            .args(["check", "-n", "2", "./long"])
+            .args(["check", "-n", "2", program])
             .current_dir(folder.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -340,6 +345,20 @@ fn what_was_interrupted_does_not_hold() {
         // A slow machine may not be there yet: then the signal ends it.
         assert!([Some(3), None].contains(&output.status.code()) && !told.contains("zero: holds"), "{told}");
     }
+}
+
+/// All memory is put back before each execution. What cannot be is told.
+#[test]
+fn memory_that_cannot_be_put_back_is_told() {
+    let folder = Folder::new("mpi-check-protected");
+    let text = "#include <mpi.h>\n#include <stdlib.h>\n#include <sys/mman.h>\n\
+         int main(int argc, char **argv) { void *place; MPI_Init(&argc, &argv);\n\
+         if (posix_memalign(&place, 4096, 3 * 4096)) abort(); mprotect((char *)place + 8192, 4096, PROT_NONE);\n\
+         MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
+    folder.write("guard.c", text);
+    assert_eq!(folder.simurgh(&["cc", "guard.c", "-o", "guard"]).code, 0);
+    let ran = folder.simurgh(&["check", "-n", "2", "./guard"]);
+    assert!(ran.code == 2 && ran.stderr.contains("has protected or unmapped memory"), "{}", ran.told());
 }
 
 /// One of named receives is run once, at first; one that receives from any is searched, and both together take as long as is said.

@@ -62,11 +62,6 @@ pub fn finalized(me: &Rank, flag: *mut i32) -> Result {
 pub fn finalize(me: &Rank) -> Result {
     me.ends()?;
     me.check_leftovers();
-    if me.world.explored {
-        // What is under way is over when it returns (11.2.2).
-        let orphans: Vec<_> = me.orphans.borrow_mut().drain(..).collect();
-        orphans.iter().for_each(|orphan| me.wait_for(orphan));
-    }
     if me.world.costs.finalize_waits {
         // A replay has its own.
         let _hidden = me.scribe.hide();
@@ -75,7 +70,12 @@ pub fn finalize(me: &Rank) -> Result {
     me.flush_buffer(&me.buffered)?;
     let orphans: Vec<_> = me.orphans.borrow_mut().drain(..).collect();
     for orphan in orphans {
-        me.test(&orphan);
+        // What is under way is over when it returns (11.2.2); a simulation goes on without what never comes.
+        if me.world.explored {
+            me.wait_for(&orphan);
+        } else {
+            me.test(&orphan);
+        }
     }
     me.notes_leftovers();
     me.stage.set(Stage::After);

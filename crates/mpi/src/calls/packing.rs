@@ -173,6 +173,7 @@ pub fn pack_external(
     if bytes > 0 {
         // SAFETY: the program has so much room there.
         unsafe { outbuf.cast::<u8>().add(at).copy_from(written.as_ptr(), bytes) };
+        me.has_written(|| vec![Used::bytes(outbuf as usize + at, outbuf as usize + at + bytes, true)]);
     }
     answer(position, (at + bytes) as i64)
 }
@@ -201,6 +202,7 @@ pub fn unpack_external(
             let written = std::slice::from_raw_parts(inbuf.cast::<u8>().add(at), bytes);
             found.unpack(&found.from_external(written, count), outbuf, count);
         }
+        me.has_written(|| vec![Used::elements(outbuf as usize, count, &found, true)]);
     }
     answer(position, (at + bytes) as i64)
 }

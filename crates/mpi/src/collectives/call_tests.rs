@@ -159,3 +159,29 @@ fn mistakes_have_their_classes() {
         Ok(())
     });
 }
+
+/// Blocks one after the other are received where they lie; others are put there in the end. What lies between them stays.
+#[test]
+fn unequal_blocks_lie_in_a_row_or_not() {
+    const COUNTS: [i32; 4] = [1, 2, 0, 3];
+    // In a row, with gaps, and backwards.
+    const PLACES: [[i32; 4]; 3] = [[0, 1, 3, 3], [1, 4, 7, 8], [8, 4, 4, 0]];
+    among(4, |me| {
+        let rank = me.process as i32;
+        let mine: Vec<i32> = (0..COUNTS[rank as usize]).map(|index| 10 * rank + index).collect();
+        for places in PLACES {
+            let mut all = [-1; 12];
+            let counts = abi::Counts::new(COUNTS.as_ptr().cast(), false);
+            let away = abi::Counts::new(places.as_ptr().cast(), false);
+            let said = (mine.as_ptr().cast(), mine.len() as i64, abi::INT);
+            Call::allgatherv(me, said, (all.as_mut_ptr().cast(), counts, away, abi::INT), abi::COMM_WORLD)?
+                .run(me)?;
+            let mut expected = [-1; 12];
+            for (other, (count, place)) in COUNTS.iter().zip(places).enumerate() {
+                (0..*count).for_each(|index| expected[(place + index) as usize] = 10 * other as i32 + index);
+            }
+            assert_eq!(all, expected, "{places:?}");
+        }
+        Ok(())
+    });
+}

@@ -170,6 +170,9 @@ impl Rank {
 
     /// What had this number is completed.
     pub(super) fn is_done_in_files(&self, number: u64) {
+        if self.files.borrow().is_empty() {
+            return;
+        }
         let moment = self.moment();
         self.for_others(|| {
             let mut common = self.world.common.lock().unwrap_or_else(PoisonError::into_inner);

@@ -190,41 +190,21 @@ impl Rank {
 
     /// The data of a get have come: it is complete at its target, too.
     pub(super) fn has_got(&self, number: u64) {
-        if self.windows.borrow().is_empty() {
-            return;
-        }
-        let (moment, by) = (self.moment(), self.process);
-        self.windows_of_all(|windows| {
-            let is_meant = |access: &&mut Accessed| {
-                access.by == by
-                    && access.number == number
-                    && access.deed == Deed::Get
-                    && access.over.is_none()
-            };
-            windows.accesses.iter_mut().filter(is_meant).for_each(|access| access.over = Some(moment));
-        });
+        self.completes_numbered(number, |deed| deed == Deed::Get);
     }
 
     /// A call reads or writes memory of windows, as the program itself does.
     pub(super) fn check_windows(&self, uses: &[Used], writes: bool) {
-        if self.windows.borrow().is_empty() {
-            return;
-        }
-        let parts = self.exposed_parts();
-        for used in uses.iter().filter(|used| used.writes == writes) {
-            for (start, end, of) in &parts {
-                if let Some(used) = self.for_others(|| used.within(*start, *end)) {
-                    let touched = self.touching(*of, used, self.call_name(), os::caller());
-                    if let Some(message) = self.accesses(touched) {
-                        self.finding(Kind::WindowRace, &message);
-                    }
-                }
-            }
-        }
+        self.touches_windows(uses.iter().filter(|used| used.writes == writes), None);
     }
 
     /// A call reads or writes memory of windows, as the program itself does, until what has this number is completed.
     pub(super) fn begins_in_windows(&self, uses: &[Used], number: u64) {
+        self.touches_windows(uses.iter(), Some(number));
+    }
+
+    /// Memory of windows is accessed at once, or until what has this number is completed.
+    fn touches_windows<'a>(&self, uses: impl Iterator<Item = &'a Used>, until: Option<u64>) {
         if self.windows.borrow().is_empty() {
             return;
         }
@@ -232,8 +212,11 @@ impl Rank {
         for used in uses {
             for (start, end, of) in &parts {
                 if let Some(used) = self.for_others(|| used.within(*start, *end)) {
-                    let touched = self.touching(*of, used, self.call_name(), os::caller());
-                    if let Some(message) = self.accesses(Accessed { over: None, number, ..touched }) {
+                    let mut touched = self.touching(*of, used, self.call_name(), os::caller());
+                    if let Some(number) = until {
+                        (touched.over, touched.number) = (None, number);
+                    }
+                    if let Some(message) = self.accesses(touched) {
                         self.finding(Kind::WindowRace, &message);
                     }
                 }
@@ -243,13 +226,18 @@ impl Rank {
 
     /// What had this number is completed.
     pub(super) fn is_done_in_windows(&self, number: u64) {
+        self.completes_numbered(number, Deed::is_local);
+    }
+
+    /// Accesses of this process with this number are complete, those that do this.
+    fn completes_numbered(&self, number: u64, does: impl Fn(Deed) -> bool) {
         if self.windows.borrow().is_empty() {
             return;
         }
         let (moment, by) = (self.moment(), self.process);
         self.windows_of_all(|windows| {
             let is_meant = |access: &&mut Accessed| {
-                access.by == by && access.number == number && access.deed.is_local() && access.over.is_none()
+                access.by == by && access.number == number && does(access.deed) && access.over.is_none()
             };
             windows.accesses.iter_mut().filter(is_meant).for_each(|access| access.over = Some(moment));
         });

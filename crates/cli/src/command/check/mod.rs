@@ -275,12 +275,12 @@ struct Examined {
     exit: Exit,
 }
 
-/// Checks a program: what is to be said of it. `part` is what else a JSON object says.
+/// Checks a program: what is to be said of it. `part` is what else a JSON object says. The search stops as soon as it `is_outdated`.
 fn examined<'a>(
     check: Check<'a>,
     options: &CheckOptions,
     part: Option<&report::Part>,
-    is_idle: impl Fn() -> bool + 'a,
+    is_outdated: impl Fn() -> bool + 'a,
 ) -> Result<Examined> {
     options.saved.check_places()?;
     options.resume.iter().try_for_each(|path| check_twice(path))?;
@@ -292,7 +292,7 @@ fn examined<'a>(
             told(progress);
             line.show(progress);
         })
-        .stop_when(move |_| interrupt.came() || is_idle())
+        .stop_when(move |_| interrupt.came() || is_outdated())
         .on_note(|note| eprintln!("simurgh: {note}"));
     let (report, subject) = checked(check)?;
     guard.search_is_over();

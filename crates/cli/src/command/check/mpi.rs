@@ -95,7 +95,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         options.time = left();
         by_traces(&program, &mut options);
         let came = determined(&program, check()?, &options, &part)?;
-        let came = match came.filter(|_| !program.has_news()) {
+        // One that was interrupted is over, whatever turned out.
+        let is_over = |came: &Examined| came.exit == Exit::NotExhausted || !program.has_news();
+        let came = match came.filter(is_over) {
             Some(came) => came,
             None => searched(&program, check, &mut options, &part, left)?,
         };
@@ -147,11 +149,11 @@ fn searched<'a>(
         options.time = left();
         by_traces(program, options);
         let has_news = Cell::new(false);
-        let is_idle = || {
+        let is_outdated = || {
             has_news.set(program.has_news());
             has_news.get()
         };
-        let came = examined(check()?, options, Some(part), is_idle)?;
+        let came = examined(check()?, options, Some(part), is_outdated)?;
         let is_stopped = came.exit == Exit::NotExhausted && !has_news.get();
         if is_stopped || !program.has_news() {
             return Ok(came);
