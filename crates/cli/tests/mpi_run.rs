@@ -307,6 +307,110 @@ fn programs_for_smpi_find_their_names() {
     assert_eq!(told, "3 2.500\n");
 }
 
+/// Dates that SimGrid 3.32 printed for this program: when ranks 0 and 15 have the communicator, and how long the sum then takes.
+#[test]
+fn a_communicator_is_made_by_the_broadcast_that_was_chosen() {
+    if !is_there("gcc") {
+        return;
+    }
+    let folder = Folder::new("mpi-made-by-broadcast");
+    folder.write(
+        "app.c",
+        "#include <mpi.h>
+         #include <stdio.h>
+         int main(int argc, char** argv) {
+             MPI_Init(&argc, &argv);
+             int rank, sum;
+             MPI_Comm made;
+             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+             if (argv[1][0] == 'd') MPI_Comm_dup(MPI_COMM_WORLD, &made);
+             else MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &made);
+             double has = MPI_Wtime();
+             MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made);
+             if (rank == 0 || rank == 15) printf(\"%d %.6f %.6f\\n\", rank, has, MPI_Wtime() - has);
+             MPI_Comm_free(&made);
+             MPI_Finalize();
+             return 0;
+         }",
+    );
+    folder.write(
+        "cluster.xml",
+        "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-15\" speed=\"1Gf\" bw=\"125MBps\" \
+         lat=\"50us\"/></platform>",
+    );
+    let hosts: String = (0..16).map(|host| format!("n{host}\n")).collect();
+    folder.write("hosts", &hosts);
+    fine(&folder, &["cc", "app.c", "-o", "app"]);
+    for (selector, how, first, last) in [
+        ("mpich", "dup", "0 0.006255 0.001817", "15 0.007265 0.000807"),
+        ("ompi", "dup", "0 0.006255 0.001816", "15 0.007264 0.001212"),
+        ("default", "dup", "0 0.000000 0.001010", "15 0.000808 0.001010"),
+        ("mpich", "split", "0 0.003436 0.001413", "15 0.004244 0.000605"),
+        ("default", "split", "0 0.000205 0.001013", "15 0.001016 0.000808"),
+    ] {
+        let setting = format!("smpi/coll-selector={selector}");
+        let words =
+            ["run", "-q", "-n", "16", "-p", "cluster.xml", "--hostfile", "hosts", "--compute", "none"];
+        let ran = fine(&folder, &[&words[..], &["--config", &setting, "./app", how]].concat());
+        let mut lines: Vec<&str> = ran.stdout.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [first, last], "{selector} {how}");
+    }
+}
+
+/// Dates that SimGrid 3.32 printed: several processes of a host are a group in the order of processes, whatever their ranks are.
+#[test]
+fn collectives_by_hosts_go_by_the_order_of_processes() {
+    if !is_there("gcc") {
+        return;
+    }
+    let folder = Folder::new("mpi-by-hosts");
+    folder.write(
+        "app.c",
+        "#include <mpi.h>
+         #include <stdio.h>
+         int main(int argc, char** argv) {
+             MPI_Init(&argc, &argv);
+             int rank, size, data[250] = {0}, sums[250];
+             MPI_Comm made;
+             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+             MPI_Comm_size(MPI_COMM_WORLD, &size);
+             MPI_Comm_split(MPI_COMM_WORLD, 0, argv[1][0] == 'b' ? -rank : rank, &made);
+             double has = MPI_Wtime();
+             MPI_Allreduce(data, sums, 250, MPI_INT, MPI_SUM, made);
+             if (rank == 0 || rank == size - 1) printf(\"%d %.6f %.6f\\n\", rank, has, MPI_Wtime() - has);
+             MPI_Comm_free(&made);
+             MPI_Finalize();
+             return 0;
+         }",
+    );
+    let hosts: String =
+        ["a", "b", "c"].iter().map(|name| format!("<host id=\"{name}\" speed=\"1Gf\"/>")).collect();
+    let (mut links, mut routes) = (String::new(), String::new());
+    for (from, to, micros) in [("a", "b", 100), ("b", "c", 300), ("a", "c", 700)] {
+        links += &format!("<link id=\"{from}{to}\" bandwidth=\"125MBps\" latency=\"{micros}us\"/>");
+        routes += &format!("<route src=\"{from}\" dst=\"{to}\"><link_ctn id=\"{from}{to}\"/></route>");
+    }
+    let zone = format!("<zone id=\"z\" routing=\"Full\">{hosts}{links}{routes}</zone>");
+    folder.write("hosts.xml", &format!("<platform version=\"4.1\">{zone}</platform>"));
+    folder.write("one", "a\nb\nc\n");
+    folder.write("several", "a\na\nb\nb\nb\nc\n");
+    fine(&folder, &["cc", "app.c", "-o", "app"]);
+    for (processes, places, how, first, last) in [
+        ("3", "one", "forwards", "0 0.009873 0.003676", "2 0.012694 0.000635"),
+        ("3", "one", "backwards", "0 0.012694 0.001075", "2 0.009873 0.003676"),
+        ("6", "several", "forwards", "0 0.012091 0.002266", "5 0.013502 0.000635"),
+        ("6", "several", "backwards", "0 0.015314 0.001075", "5 0.012494 0.003676"),
+    ] {
+        let setting = ["--config", "smpi/coll-selector=mpich", "--compute", "none", "--oversubscribe", "-q"];
+        let words = ["run", "-n", processes, "-p", "hosts.xml", "--hostfile", places, "./app", how];
+        let ran = fine(&folder, &[&words[..1], &setting[..], &words[1..]].concat());
+        let mut lines: Vec<&str> = ran.stdout.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [first, last], "{processes} {how}");
+    }
+}
+
 #[test]
 fn a_debugger_sees_every_process() {
     if !is_there("gcc") || !is_there("gdb") {

@@ -156,10 +156,9 @@ fn two_level(team: &Team<'_>, folding: &Folding, data: &mut [u8]) -> Result {
     }
     let host = team.part(&hosts.hosts[hosts.of[team.rank]]).expect("each rank is on its host");
     let count = data.len() / folding.element.max(1);
-    let within = super::selection::Reduce::by_size(host.size, count, data.len(), folding.commutative);
-    reduce::by(&host, folding, data, 0, within)?;
+    by(&host, folding, data, Allreduce::by_size(host.size, count, data.len(), folding.commutative))?;
     if hosts.hosts.len() > 1
-        && let Some(leaders) = team.part(&hosts.leaders())
+        && let Some(leaders) = team.part(&hosts.leaders)
     {
         doubling(&leaders, folding, data)?;
     }

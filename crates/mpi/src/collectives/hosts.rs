@@ -9,26 +9,24 @@ use crate::error::Result;
 /// Who shares a host with whom.
 #[derive(Debug)]
 pub struct Hosts {
-    /// The ranks of each host, in order; hosts by their lowest rank.
+    /// The ranks of each host, in the order of their processes, as SMPI has them: that of ranks may be another.
     pub hosts: Vec<Vec<usize>>,
     /// The number of each rank's host.
     pub of: Vec<usize>,
     /// Whether each has as many.
     pub uniform: bool,
+    /// The first of each, in the order of their processes.
+    pub leaders: Vec<usize>,
 }
 
 impl Hosts {
-    /// The lowest rank of each.
-    pub fn leaders(&self) -> Vec<usize> {
-        self.hosts.iter().map(|ranks| ranks[0]).collect()
-    }
-
     fn among(team: &Team<'_>) -> Self {
         let world = &team.me.world;
+        let process = |rank| team.comm.group.process(team.in_comm(rank));
         let mut places = std::collections::BTreeMap::new();
         let (mut hosts, mut of) = (Vec::<Vec<usize>>::new(), Vec::new());
         for rank in 0..team.size {
-            let host = world.host(team.comm.group.process(team.in_comm(rank)));
+            let host = world.host(process(rank));
             let place = *places.entry(host).or_insert(hosts.len());
             if place == hosts.len() {
                 hosts.push(Vec::new());
@@ -36,8 +34,11 @@ impl Hosts {
             hosts[place].push(rank);
             of.push(place);
         }
+        hosts.iter_mut().for_each(|ranks| ranks.sort_unstable_by_key(|rank| process(*rank)));
         let uniform = hosts.iter().all(|ranks| ranks.len() == hosts[0].len());
-        Self { hosts, of, uniform }
+        let mut leaders: Vec<usize> = hosts.iter().map(|ranks| ranks[0]).collect();
+        leaders.sort_unstable_by_key(|leader| process(*leader));
+        Self { hosts, of, uniform, leaders }
     }
 }
 
@@ -46,18 +47,15 @@ impl Hosts {
 /// # Errors
 /// If a message is lost.
 pub fn hosts(team: &Team<'_>) -> Result<Rc<Hosts>> {
-    if !team.is_whole() {
-        return Ok(Rc::new(Hosts::among(team)));
-    }
-    let known = team.comm.hosts.borrow().clone();
-    if let Some(hosts) = known {
+    let Some(known) = team.known_hosts() else { return Ok(Rc::new(Hosts::among(team))) };
+    if let Some(hosts) = known.borrow().clone() {
         return Ok(hosts);
     }
     let hosts = Rc::new(Hosts::among(team));
     // Its own use of collectives must not begin it again.
-    *team.comm.hosts.borrow_mut() = Some(Rc::clone(&hosts));
+    *known.borrow_mut() = Some(Rc::clone(&hosts));
     allgather::ring(team, 4, &mut vec![0; 4 * team.size])?;
-    if let Some(leaders) = team.part(&hosts.leaders()) {
+    if let Some(leaders) = team.part(&hosts.leaders) {
         allgather::ring(&leaders, 4, &mut vec![0; 4 * leaders.size])?;
     }
     if let Some(host) = team.part(&hosts.hosts[hosts.of[team.rank]]) {

@@ -276,12 +276,12 @@ fn two_level(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize) -
         if data.len() > 2048 {
             return of_four(team, folding, data, root);
         }
-        debug_assert_eq!(all[0], 0, "the first rank of all is the first of its host");
-        basic_linear(team, folding, data, 0)?;
-        if root != 0 && team.rank == 0 {
+        let (leader, host) = (all[0], team.part(all).expect("all are on it"));
+        basic_linear(&host, folding, data, 0)?;
+        if root != leader && team.rank == leader {
             team.send(root, data)?;
-        } else if root != 0 && team.rank == root {
-            team.recv(0, data)?;
+        } else if root != leader && team.rank == root {
+            team.recv(leader, data)?;
         }
         return Ok(());
     }
@@ -289,14 +289,14 @@ fn two_level(team: &Team<'_>, folding: &Folding, data: &mut [u8], root: usize) -
     let by_size = |team: &Team<'_>| Reduce::by_size(team.size, count, data.len(), folding.commutative);
     let host = team.part(&hosts.hosts[hosts.of[team.rank]]).expect("each rank is on its host");
     let within = by_size(&host);
-    let leaders = team.part(&hosts.leaders());
+    let leaders = team.part(&hosts.leaders);
     let among = leaders.as_ref().map(by_size);
     by(&host, folding, data, 0, within)?;
-    let goal = hosts.of[root];
+    let leader = hosts.hosts[hosts.of[root]][0];
     if let (Some(leaders), Some(among)) = (leaders, among) {
+        let goal = hosts.leaders.iter().position(|other| *other == leader).expect("each host has one");
         by(&leaders, folding, data, goal, among)?;
     }
-    let leader = hosts.hosts[goal][0];
     if leader != root && team.rank == leader {
         team.send(root, data)?;
     } else if leader != root && team.rank == root {

@@ -3,14 +3,19 @@
 //! Algorithms know no more than this. A send is a plain one (`send`) or an immediate one (`isend`, `exchange`), since the two
 //! cost differently; data are bytes without gaps.
 
+use std::cell::RefCell;
 use std::ops::{Deref, Range};
+use std::rc::Rc;
 
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
 
+use super::hosts::Hosts;
 use crate::abi;
 use crate::communicator::Communicator;
+use crate::communicator::channel::Channel;
 use crate::error::{Result, fail};
+use crate::group::Group;
 use crate::message::{Content, Data};
 use crate::p2p::{Context, Manner, Mode, Posted};
 use crate::rank::Rank;
@@ -30,25 +35,63 @@ pub struct Team<'a> {
     pub size: usize,
     /// Their ranks in the communicator, where these are not all.
     members: Option<Vec<usize>>,
+    context: Context,
     tag: i32,
+    /// Where it is noted which of them share a host, unless these are some for one step of a collective.
+    hosts: Option<&'a KnownHosts>,
 }
+
+/// Who shares a host, once that is known.
+pub type KnownHosts = RefCell<Option<Rc<Hosts>>>;
 
 impl<'a> Team<'a> {
     /// All of a communicator.
     pub fn all(me: &'a Rank, comm: &'a Communicator, tag: i32) -> Self {
-        Self { me, comm, rank: comm.rank, size: comm.size(), members: None, tag }
+        Self {
+            me,
+            comm,
+            rank: comm.rank,
+            size: comm.size(),
+            members: None,
+            context: Context::Collective,
+            tag,
+            hosts: Some(&comm.hosts),
+        }
+    }
+
+    /// Those of a new communicator, who speak in the one that it is made of, and are given by their ranks in that.
+    ///
+    /// # Panics
+    /// If the process is no member.
+    pub fn making(channel: Channel<'a>, members: &Group, hosts: &'a KnownHosts) -> Self {
+        let Channel { me, comm, tag } = channel;
+        Self {
+            me,
+            comm,
+            rank: members.rank_of(comm.rank as u32).expect("the process is a member"),
+            size: members.size(),
+            members: Some(members.iter().map(|member| member as usize).collect()),
+            context: Context::Internal,
+            tag,
+            hosts: Some(hosts),
+        }
     }
 
     /// Some of these, by their numbers here; none if the one that runs is not among them.
     pub fn part(&self, members: &[usize]) -> Option<Self> {
         let rank = members.iter().position(|member| *member == self.rank)?;
         let members: Vec<usize> = members.iter().map(|member| self.in_comm(*member)).collect();
-        Some(Self { rank, size: members.len(), members: Some(members), ..self.clone() })
+        Some(Self { rank, size: members.len(), members: Some(members), hosts: None, ..self.clone() })
     }
 
-    /// Whether these are all of the communicator.
+    /// Whether these are all of a communicator.
     pub fn is_whole(&self) -> bool {
-        self.members.is_none()
+        self.hosts.is_some()
+    }
+
+    /// Where it is noted which of them share a host, if these are all of a communicator.
+    pub fn known_hosts(&self) -> Option<&'a KnownHosts> {
+        self.hosts
     }
 
     /// The rank in the communicator of one of them.
@@ -77,7 +120,7 @@ impl<'a> Team<'a> {
 
     fn post(&self, to: usize, data: Data, manner: Manner, follow: Follow) -> Result<Posted> {
         let to = self.in_comm(to) as i32;
-        self.me.send_data(self.comm, Context::Collective, to, self.tag, data, Mode::Standard, manner, follow)
+        self.me.send_data(self.comm, self.context, to, self.tag, data, Mode::Standard, manner, follow)
     }
 
     /// Sends as `MPI_Send` does.
@@ -111,7 +154,7 @@ impl<'a> Team<'a> {
     /// If the message is lost.
     pub fn hear(&self, from: usize) -> Result<Received<'a>> {
         let from = self.in_comm(from) as i32;
-        let content = self.me.receive_content(self.comm, Context::Collective, from, self.tag)?;
+        let content = self.me.receive_content(self.comm, self.context, from, self.tag)?;
         Ok(Received { me: self.me, content })
     }
 
@@ -121,7 +164,7 @@ impl<'a> Team<'a> {
     /// None: who takes part is there.
     pub fn irecv(&self, from: usize) -> Result<ActivityId> {
         let from = self.in_comm(from) as i32;
-        let activity = self.me.post_receive(self.comm, Context::Collective, from, self.tag)?;
+        let activity = self.me.post_receive(self.comm, self.context, from, self.tag)?;
         Ok(activity.expect("it comes from a rank"))
     }
 

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 
 use crate::abi::{self, Comm};
+use crate::collectives::bcast;
+use crate::collectives::team::{KnownHosts, Team};
 use crate::communicator::channel::{Channel, tags};
 use crate::communicator::{Communicator, context};
 use crate::error::{Result, fail};
@@ -20,17 +22,22 @@ pub fn context_in(data: &[u8]) -> u32 {
 
 impl Rank {
     /// Agrees on a context with the other members, who are given by their ranks in the communicator of the channel. The first
-    /// of them names it.
+    /// of them names it. As in SMPI, that is a broadcast like those of the program, and may be the first that goes by hosts.
     ///
     /// # Errors
     /// If a message is lost.
-    fn agree(&self, channel: Channel<'_>, members: &Group) -> Result<u32> {
-        let mut data = Data::new();
+    fn agree(&self, channel: Channel<'_>, members: &Group, hosts: &KnownHosts) -> Result<u32> {
+        let mut context = [0; CONTEXT_BYTES];
         if members.process(0) as usize == channel.comm.rank {
-            data.extend_from_slice(&self.name_contexts(1).to_le_bytes());
+            context = self.name_contexts(1).to_le_bytes();
         }
-        channel.broadcast(members, 0, &mut data, None)?;
-        Ok(context_in(&data))
+        if self.world.explored {
+            let mut data = Data::from_slice(&context);
+            channel.broadcast(members, 0, &mut data, None)?;
+            return Ok(context_in(&data));
+        }
+        bcast::bcast(&Team::making(channel, members, hosts), &mut context, CONTEXT_BYTES, 0)?;
+        Ok(u32::from_le_bytes(context))
     }
 
     /// Makes a communicator of some processes of another, which are given by their ranks in it. They all call this, and may be
@@ -42,9 +49,11 @@ impl Rank {
     /// # Panics
     /// If the process is not among them.
     pub fn make_intra(&self, parent: &Communicator, members: &Group, tag: i32) -> Result<Communicator> {
-        let context = self.agree(Channel { me: self, comm: parent, tag }, members)?;
+        let hosts = KnownHosts::default();
+        let context = self.agree(Channel { me: self, comm: parent, tag }, members, &hosts)?;
         let rank = members.rank_of(parent.rank as u32).expect("the process is a member");
         let made = Communicator::new(context, parent.group.select(members), rank, None);
+        made.hosts.swap(&hosts);
         self.inherit(&made, parent);
         Ok(made)
     }

@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use crate::abi::Errhandler;
 use crate::buffered::Buffered;
-use crate::collectives::hosts::Hosts;
+use crate::collectives::team::KnownHosts;
 use crate::error::{Result, fail};
 use crate::group::Group;
 use crate::info::Info;
@@ -59,7 +59,7 @@ pub struct Communicator {
     /// The session that it comes from, if it does from one.
     pub session: OnceCell<Rc<OpenSession>>,
     /// Which of its ranks share a host, once a collective has found out.
-    pub hosts: RefCell<Option<Rc<Hosts>>>,
+    pub hosts: KnownHosts,
     /// Whether the program has freed it; it stays while something is under way.
     pub freed: Cell<bool>,
     /// Whether it has no context yet.
