@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::support::command::Folder;
 
 /// A program with a mistake.
@@ -52,7 +54,18 @@ fn check(file: &str) {
         if ran.code != 0 {
             wrong.push(format!("{} is right: {}", case.name, ran.told()));
         }
-        let words = ["check", "-n", &case.processes, "--save", "found", &program, "--", &case.name, "wrong"];
+        let words = [
+            "check",
+            "--json",
+            "-n",
+            &case.processes,
+            "--save",
+            "found",
+            &program,
+            "--",
+            &case.name,
+            "wrong",
+        ];
         let ran = folder.simurgh(&words);
         let is_told = |output: &str| match case.kind.as_str() {
             "deadlock" => output.contains("deadlock"),
@@ -65,6 +78,15 @@ fn check(file: &str) {
         if ran.code != 1 || !is_told(&ran.stdout) {
             wrong.push(format!("{}: not {}: {}", case.name, case.kind, ran.told()));
             continue;
+        }
+        let report: Value = serde_json::from_str(&ran.stdout).expect("a report");
+        let found = &report["counterexample"]["finding"];
+        let is_line = |line: &usize| found["line"].as_u64() == Some(*line as u64);
+        if !matches!(case.kind.as_str(), "deadlock" | "assertion")
+            && !case.lines.is_empty()
+            && !case.lines.iter().any(is_line)
+        {
+            wrong.push(format!("{}: for machines it is not at one of {:?}: {found}", case.name, case.lines));
         }
         let replayed = folder.simurgh(&["replay", "found"]);
         if replayed.code != 1 || !is_told(&replayed.stdout) {

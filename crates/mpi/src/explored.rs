@@ -212,9 +212,18 @@ impl Inner {
         let label =
             port.simcall.as_ref().and_then(|asked| self.run.with_rank(process, |rank| rank.label(asked)));
         port.label = label.flatten().map(Box::new);
-        if let Some(SourceLine { file, line }) = place_of(&self.run.place(process)) {
+        let found = || self.found_at(process);
+        if let Some(SourceLine { file, line }) = found().or_else(|| place_of(&self.run.place(process))) {
             port.stands_at(Place::new(&file, line));
         }
+    }
+
+    /// Where the mistake is that a process was ended for: a load or a store is no call that it could be in.
+    fn found_at(&self, process: usize) -> Option<SourceLine> {
+        let found = self.run.aborted().filter(|found| found.process as usize == process)?;
+        let line = self.run.world.lines.at(found.at)?;
+        let (file, line) = line.rsplit_once(':')?;
+        Some(SourceLine { file: file.to_owned(), line: line.parse().ok()? })
     }
 
     fn begins(&self, process: usize, execution: u64) -> Box<dyn Coroutine> {

@@ -398,7 +398,7 @@ impl Rank {
             .map_err(|error| (error, Status::empty()))?;
         match content {
             Some(content) => {
-                self.check_types(landing, &content);
+                self.check_types(Some(comm), landing, &content);
                 self.check_ready(&content, posted);
                 self.has_written(|| receive.uses());
                 self.lands(content, landing)

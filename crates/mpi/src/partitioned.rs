@@ -275,7 +275,9 @@ impl PartitionedSend {
             Posted::Done => {}
             Posted::UnderWay(activity) => request.adds(activity),
         }
-        me.owns_more(request, || self.memory.uses(number, false));
+        if somebody {
+            me.owns_more(request, || self.memory.uses(number, false));
+        }
         self.left.set(self.left.get() - 1);
         if self.left.get() == 0 {
             request.open.set(false);

@@ -372,7 +372,7 @@ impl Pending {
     pub fn has_come(&self, me: &Rank, content: Box<Content>) {
         let outcome = match &*self.work.borrow() {
             Work::Receive(landing) => {
-                me.check_types(landing, &content);
+                me.check_types(self.comm.as_deref(), landing, &content);
                 landing.put(&content)
             }
             _ => unreachable!("messages come to receives"),
@@ -417,7 +417,7 @@ impl Pending {
             Work::Receive(landing) => {
                 let content = message.expect("a receive brings something");
                 me.has_received(&content);
-                me.check_types(landing, &content);
+                me.check_types(self.comm.as_deref(), landing, &content);
                 me.check_ready(&content, self.posted.get());
                 *self.outcome.borrow_mut() = Ok(me.lands(content, landing)?);
                 Ok(())

@@ -224,3 +224,26 @@ CASE(counts_of_neighbours) {
     MPI_Wait(&request, &status);
     MPI_Comm_free(&ring);
 }
+
+// 4: collective-mismatch
+CASE(parts_of_a_grid) {
+    int dims[2] = {2, 2}, periods[2] = {0, 0}, remain[2] = {1, 0};
+    MPI_Comm grid, part;
+    MPI_Cart_create(WORLD, 2, dims, periods, 0, &grid);
+    if (WRONG && rank == 3) remain[0] = 0, remain[1] = 1;
+    MPI_Cart_sub(grid, remain, &part); //!
+    MPI_Comm_free(&part);
+    MPI_Comm_free(&grid);
+}
+
+// 2: collective-mismatch
+CASE(windows_of_one_size) {
+    int memory[4];
+    MPI_Info info;
+    MPI_Win win;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "same_size", "true");
+    MPI_Win_create(memory, WRONG && rank ? 8 : 16, sizeof *memory, info, WORLD, &win); //!
+    MPI_Info_free(&info);
+    MPI_Win_free(&win);
+}

@@ -110,3 +110,60 @@ CASE(shared_pointer_in_turn) {
     if (rank == 0 && (first < 0 || (WRONG && first == 2))) abort(); //!
     MPI_File_close(&file);
 }
+
+// 2: call-order
+CASE(sync_while_written) {
+    MPI_Request request;
+    MPI_File file = opened();
+    MPI_File_iwrite_at(file, 4 * rank, &rank, 1, MPI_INT, &request);
+    if (!WRONG) MPI_Wait(&request, &status);
+    MPI_File_sync(file); //!
+    if (WRONG) MPI_Wait(&request, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(view_while_read) {
+    int x = 0;
+    MPI_Request request;
+    MPI_File file = opened();
+    MPI_File_iread_at(file, 0, &x, 1, MPI_INT, &request);
+    if (!WRONG) MPI_Wait(&request, &status);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL); //!
+    if (WRONG) MPI_Wait(&request, &status);
+    MPI_File_close(&file);
+}
+
+// 1: call-order
+CASE(size_within_split) {
+    int x[2] = {0};
+    MPI_File file = opened();
+    MPI_File_read_at_all_begin(file, 0, x, 2, MPI_INT);
+    if (!WRONG) MPI_File_read_at_all_end(file, x, &status);
+    MPI_File_set_size(file, 64); //!
+    if (WRONG) MPI_File_read_at_all_end(file, x, &status);
+    MPI_File_close(&file);
+}
+
+// 2: call-order
+CASE(collective_within_split) {
+    int x[2] = {0}, y[2] = {1, 2};
+    MPI_Request request;
+    MPI_File file = opened();
+    MPI_File_write_at_all_begin(file, 8 * rank, y, 2, MPI_INT);
+    if (!WRONG) MPI_File_write_at_all_end(file, y, &status);
+    MPI_File_iread_at_all(file, 8 * rank, x, 2, MPI_INT, &request); //!
+    MPI_Wait(&request, &status);
+    if (WRONG) MPI_File_write_at_all_end(file, y, &status);
+    MPI_File_close(&file);
+}
+
+// 1: call-order
+CASE(seek_in_order_alone) {
+    int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File file;
+    MPI_File_open(WORLD, "ordered.data", WRONG ? mode | MPI_MODE_SEQUENTIAL : mode, MPI_INFO_NULL, &file);
+    MPI_File_seek(file, 8, MPI_SEEK_SET); //!
+    MPI_File_write_shared(file, &rank, 1, MPI_INT, &status);
+    MPI_File_close(&file);
+}

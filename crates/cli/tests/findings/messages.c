@@ -359,3 +359,17 @@ CASE(cancelled_sends) {
         if (flag == other) abort();
     }
 }
+
+// 2: type-mismatch
+CASE(exact_lengths) {
+    int x[4] = {0};
+    MPI_Info info;
+    MPI_Comm exact;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    MPI_Comm_dup_with_info(WORLD, info, &exact);
+    MPI_Info_free(&info);
+    if (rank == 0) MPI_Send(x, 3, MPI_INT, 1, 0, exact);
+    else MPI_Recv(x, WRONG ? 4 : 3, MPI_INT, 0, 0, exact, &status); //!
+    MPI_Comm_free(&exact);
+}

@@ -476,3 +476,34 @@ CASE(read_what_is_opened_to_be_written) {
     MPI_File_read(file, x, 4, MPI_INT, &status); //!
     MPI_File_close(&file);
 }
+
+// 2: buffer-race
+CASE(persistent_from_nobody) {
+    int x = 0, y = 1;
+    MPI_Request requests[2];
+    MPI_Recv_init(&x, 1, MPI_INT, WRONG ? 1 - rank : MPI_PROC_NULL, 0, WORLD, requests);
+    MPI_Send_init(&y, 1, MPI_INT, WRONG ? 1 - rank : MPI_PROC_NULL, 0, WORLD, requests + 1);
+    MPI_Startall(2, requests);
+    x = 7; //!
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (!WRONG && x != 7) abort();
+    MPI_Request_free(requests);
+    MPI_Request_free(requests + 1);
+}
+
+// 1: buffer-race
+CASE(partitions_for_nobody) {
+    int x[2] = {0};
+    MPI_Request request;
+    int partner = WRONG ? 0 : MPI_PROC_NULL, y[2];
+    MPI_Request other = MPI_REQUEST_NULL;
+    if (WRONG) MPI_Precv_init(y, 2, 1, MPI_INT, 0, 0, WORLD, MPI_INFO_NULL, &other), MPI_Start(&other);
+    MPI_Psend_init(x, 2, 1, MPI_INT, partner, 0, WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Pready_range(0, 1, request);
+    x[1] = 5; //!
+    MPI_Wait(&request, &status);
+    MPI_Wait(&other, &status);
+    MPI_Request_free(&request);
+    if (WRONG) MPI_Request_free(&other);
+}

@@ -60,7 +60,7 @@ pub fn file_close(me: &Rank, fh: *mut File) -> Result {
     let handle = unsafe { fh.read() };
     let file = me.file(handle)?;
     me.check_described(&file.comm, Vec::new);
-    me.check_closed(&file);
+    me.check_requests_of(&file);
     me.close(&file).map_err(|error| error.on(On::File(handle)))?;
     me.release_errhandler(file.errhandler.get());
     me.files.borrow_mut().remove(handle.0);
@@ -75,8 +75,11 @@ pub fn file_delete(me: &Rank, filename: *const c_char, info: Info) -> Result {
 fn sized(me: &Rank, fh: File, size: i64, only_longer: bool) -> Result {
     let file = me.file(fh)?;
     me.check_direction(&file, Direction::Write)?;
-    file.is_not_sequential()?;
+    me.check_not_sequential(&file)?;
     me.check_described(&file.comm, || vec![("sizes", vec![size])]);
+    if !only_longer {
+        me.check_completed(&file);
+    }
     match u64::try_from(size) {
         Ok(size) => me.set_size(&file, size, only_longer),
         Err(_) => fail(abi::ERR_ARG, format!("the size is {size}: it must not be negative")),
@@ -131,6 +134,7 @@ pub fn file_set_view(
     // SAFETY: the text of the program ends with a zero.
     let representation = me.representation(&unsafe { abi::text_of(datarep) })?;
     me.check_view(&file, &etype, &filetype, representation);
+    me.check_completed(&file);
     let displacement = match disp {
         abi::DISPLACEMENT_CURRENT if file.amode & abi::MODE_SEQUENTIAL != 0 => {
             file.seen().byte_offset(me.shared_position(&file))
@@ -183,7 +187,7 @@ pub fn register_datarep(
 
 pub fn file_seek(me: &Rank, fh: File, offset: i64, whence: i32) -> Result {
     let file = me.file(fh)?;
-    file.is_not_sequential()?;
+    me.check_not_sequential(&file)?;
     file.position.set(me.sought(&file, offset, whence, file.position.get())?);
     Ok(())
 }
@@ -191,14 +195,14 @@ pub fn file_seek(me: &Rank, fh: File, offset: i64, whence: i32) -> Result {
 pub fn file_seek_shared(me: &Rank, fh: File, offset: i64, whence: i32) -> Result {
     let file = me.file(fh)?;
     me.check_described(&file.comm, || vec![("offsets", vec![offset]), ("whences", vec![i64::from(whence)])]);
-    file.is_not_sequential()?;
+    me.check_not_sequential(&file)?;
     let place = me.sought(&file, offset, whence, me.shared_position(&file))?;
     me.move_shared(&file, place)
 }
 
 pub fn file_get_position(me: &Rank, fh: File, offset: *mut i64) -> Result {
     let file = me.file(fh)?;
-    file.is_not_sequential()?;
+    me.check_not_sequential(&file)?;
     tell(offset, file.position.get())
 }
 
@@ -209,7 +213,7 @@ pub fn file_get_position_shared(me: &Rank, fh: File, offset: *mut i64) -> Result
 
 pub fn file_get_byte_offset(me: &Rank, fh: File, offset: i64, disp: *mut i64) -> Result {
     let file = me.file(fh)?;
-    file.is_not_sequential()?;
+    me.check_not_sequential(&file)?;
     if offset < 0 {
         return fail(abi::ERR_ARG, format!("the offset is {offset}: it must not be negative"));
     }
@@ -238,6 +242,7 @@ pub fn file_get_atomicity(me: &Rank, fh: File, flag: *mut i32) -> Result {
 
 pub fn file_sync(me: &Rank, fh: File) -> Result {
     let file = me.file(fh)?;
+    me.check_completed(&file);
     me.sync_file(&file)
 }
 
@@ -324,7 +329,7 @@ pub fn file_iread_all(
     request: *mut Request,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    tell(request, me.keep(me.begin_read_or_write(&file, Direction::Read, Place::Own, &elements)?))
+    tell(request, me.keep(me.begin_read_or_write_all(&file, Direction::Read, Place::Own, &elements)?))
 }
 
 pub fn file_read_at_all(
@@ -350,7 +355,7 @@ pub fn file_iread_at_all(
     request: *mut Request,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    tell(request, me.keep(me.begin_read_or_write(&file, Direction::Read, Place::At(offset), &elements)?))
+    tell(request, me.keep(me.begin_read_or_write_all(&file, Direction::Read, Place::At(offset), &elements)?))
 }
 
 pub fn file_read_shared(
@@ -509,7 +514,7 @@ pub fn file_iwrite_all(
     request: *mut Request,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    tell(request, me.keep(me.begin_read_or_write(&file, Direction::Write, Place::Own, &elements)?))
+    tell(request, me.keep(me.begin_read_or_write_all(&file, Direction::Write, Place::Own, &elements)?))
 }
 
 pub fn file_write_at_all(
@@ -535,7 +540,7 @@ pub fn file_iwrite_at_all(
     request: *mut Request,
 ) -> Result {
     let (file, elements) = access(me, fh, buf, count, datatype)?;
-    tell(request, me.keep(me.begin_read_or_write(&file, Direction::Write, Place::At(offset), &elements)?))
+    tell(request, me.keep(me.begin_read_or_write_all(&file, Direction::Write, Place::At(offset), &elements)?))
 }
 
 pub fn file_write_shared(

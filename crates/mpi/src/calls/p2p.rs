@@ -225,7 +225,7 @@ pub(super) fn exchange(
             sent: me.sent_as(send.count, &send.datatype),
             data: send.packed_into(Data::with_capacity(send.bytes())),
         };
-        me.check_types(&receive.landing, &content);
+        me.check_types(Some(&receive.comm), &receive.landing, &content);
         me.check_uses(|| uses(false));
         me.has_written(|| uses(true));
         return receive.landing.put(&content);
@@ -242,7 +242,7 @@ pub(super) fn exchange(
     let Incoming { landing, source, tag, comm } = receive;
     let received = me.receive_content(comm, Context::User, *source, *tag).map_err(failed)?;
     let received = received.expect("it comes from somebody");
-    me.check_types(landing, &received);
+    me.check_types(Some(comm), landing, &received);
     me.has_written(|| uses(true));
     let outcome = me.lands(received, landing);
     if let Some(sent) = sent {

@@ -64,7 +64,6 @@ impl Rank {
             Persistent::Receive(receive @ Incoming { landing, source, tag, comm }) => {
                 let Some(criteria) = self.criteria(comm, Context::User, *source, *tag)? else {
                     request.begins([], Work::Nothing, Status::of_nobody());
-                    self.owns(request, || receive.uses());
                     self.has_begun(request);
                     return Ok(());
                 };

@@ -114,6 +114,9 @@ pub fn cart_sub(me: &Rank, comm: Comm, remain_dims: *const i32, newcomm: *mut Co
     let grid = cartesian(&old)?;
     check_place(newcomm)?;
     let remain = elements(grid.dims.len() as i32, remain_dims, "dimensions that remain")?;
+    me.check_described(&old, || {
+        vec![("dimensions that remain", remain.iter().map(|remains| i64::from(*remains != 0)).collect())]
+    });
     let remain: Vec<bool> = remain.into_iter().map(|remains| remains != 0).collect();
     let (color, key) = grid.place_in_part(old.rank, &remain);
     let made = me.split(&old, &Group::all(old.size()), Choice { color: Some(color), key })?;

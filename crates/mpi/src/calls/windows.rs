@@ -65,6 +65,7 @@ fn plan(me: &Rank, flavor: i32, size: i64, unit: i64, info: Info, comm: Comm) ->
 
 /// Makes a window, and gives its handle; gives where its memory is.
 fn made(me: &Rank, plan: Plan, win: *mut Win) -> Result<usize> {
+    me.check_window_promises(&plan);
     let window = me.make_window(plan)?;
     let base = window.base;
     tell(win, Win(me.windows.borrow_mut().insert(window)))?;

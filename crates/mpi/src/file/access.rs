@@ -107,23 +107,6 @@ impl OpenFile {
         }
     }
 
-    /// Checks that it is not read or written in order alone.
-    ///
-    /// # Errors
-    /// If it is.
-    pub fn is_not_sequential(&self) -> Result {
-        if self.amode & abi::MODE_SEQUENTIAL != 0 {
-            return fail(
-                abi::ERR_UNSUPPORTED_OPERATION,
-                format!(
-                    "{} was opened with MPI_MODE_SEQUENTIAL: only the shared pointer can be used",
-                    self.path
-                ),
-            );
-        }
-        Ok(())
-    }
-
     /// How many elements of the view so many elements of memory are.
     ///
     /// # Errors
@@ -256,7 +239,7 @@ impl Rank {
     /// # Errors
     /// If the offset is negative, or nothing is accessed there.
     pub(super) fn place(&self, file: &OpenFile, place: Place, elements: &Elements) -> Result<i64> {
-        file.is_not_sequential()?;
+        self.check_not_sequential(file)?;
         let units = file.units(elements)?;
         match place {
             Place::At(offset) if offset < 0 => {

@@ -8,6 +8,7 @@ use crate::abi::{self, Status};
 use crate::collectives::{allgather, team::Team};
 use crate::error::{Result, fail};
 use crate::rank::Rank;
+use crate::request::Pending;
 use crate::verify::Kind;
 
 /// Which call begins a collective that another ends.
@@ -164,6 +165,50 @@ impl Rank {
             Some(split) => self.wrong_split(file, &format!("{} is not ended", split.name())),
             None => Ok(()),
         }
+    }
+
+    /// Begins a collective whose request another call completes.
+    ///
+    /// # Errors
+    /// If the file was not opened for that.
+    pub fn begin_read_or_write_all(
+        &self,
+        file: &OpenFile,
+        direction: Direction,
+        place: Place,
+        elements: &Elements,
+    ) -> Result<Pending> {
+        self.check_splits_of(file);
+        self.begin_read_or_write(file, direction, place, elements)
+    }
+
+    /// What concerns the whole of a file waits until all accesses to it are completed that were begun (14.2.4, 14.3, 14.6.1).
+    pub fn check_completed(&self, file: &OpenFile) {
+        self.check_requests_of(file);
+        self.check_splits_of(file);
+    }
+
+    /// A split collective that is not ended is a mistake here, which does no harm to us.
+    fn check_splits_of(&self, file: &OpenFile) {
+        if self.world.explored
+            && let Some(begun) = &*file.split.borrow()
+        {
+            self.is_mistaken(Kind::CallOrder, &format!("{}: {} is not ended", file.path, begun.split.name()));
+        }
+    }
+
+    /// Checks that a file is not read or written in order alone.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn check_not_sequential(&self, file: &OpenFile) -> Result {
+        if file.amode & abi::MODE_SEQUENTIAL == 0 {
+            return Ok(());
+        }
+        let message =
+            format!("{} was opened with MPI_MODE_SEQUENTIAL: only the shared pointer can be used", file.path);
+        self.is_mistaken(Kind::CallOrder, &message);
+        fail(abi::ERR_UNSUPPORTED_OPERATION, message)
     }
 
     fn wrong_split<T>(&self, file: &OpenFile, message: &str) -> Result<T> {

@@ -243,8 +243,8 @@ impl Rank {
         })
     }
 
-    /// A file is about to be closed: accesses to it that were begun are completed (14.2.2).
-    pub fn check_closed(&self, file: &OpenFile) {
+    /// All accesses to a file that were begun with a request are to be completed by now.
+    pub fn check_requests_of(&self, file: &OpenFile) {
         let open = {
             let (owned, begun) = (self.buffers.owned.borrow(), file.begun.borrow());
             let open = owned.iter().find(|owned| begun.contains(&owned.number));

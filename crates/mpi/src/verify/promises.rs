@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::abi;
 use crate::communicator::Communicator;
 use crate::rank::Rank;
-use crate::window::{Hold, Window};
+use crate::window::{Hold, Plan, Window};
 
 use super::clocks::VectorClock;
 use super::{Deed, Kind};
@@ -185,6 +185,35 @@ impl Rank {
         if self.world.explored && is_promised(&window.info.borrow(), "no_locks") {
             let message = format!("{}: the window was made with the hint no_locks", self.call_name());
             self.finding(Kind::Epoch, &message);
+        }
+    }
+
+    /// All make a window: what is said to be the same for all is (12.2.1).
+    pub fn check_window_promises(&self, plan: &Plan) {
+        let promised = |hint| is_promised(&plan.info, hint);
+        if !self.world.explored || !["same_size", "same_disp_unit"].into_iter().any(promised) {
+            return;
+        }
+        let said = |hint, amount| if promised(hint) { vec![amount] } else { Vec::new() };
+        self.check_described(&plan.comm, || {
+            vec![
+                ("sizes with the hint same_size", said("same_size", plan.size)),
+                ("units with the hint same_disp_unit", said("same_disp_unit", plan.unit)),
+            ]
+        });
+    }
+
+    /// A message is received: it is as long as the receive, if that was said (7.4.4).
+    pub fn check_length(&self, comm: Option<&Communicator>, length: usize, room: usize) {
+        if !self.world.explored || length >= room {
+            return;
+        }
+        if comm.is_some_and(|comm| is_promised(&comm.info.borrow(), "mpi_assert_exact_length")) {
+            let message = format!(
+                "{}: a message of {length} bytes in a receive of {room} bytes, on a communicator with the hint mpi_assert_exact_length",
+                self.call_name()
+            );
+            self.finding(Kind::TypeMismatch, &message);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whether a message is received as what it was sent (MPI 5.0, 3.3).
 
+use crate::communicator::Communicator;
 use crate::datatype::{Signature, Type};
 use crate::message::{Content, Sent, Typed};
 use crate::rank::Rank;
@@ -44,8 +45,9 @@ impl Rank {
     }
 
     /// Checks that a message is received as what it was sent.
-    pub fn check_types(&self, landing: &Landing, content: &Content) {
+    pub fn check_types(&self, comm: Option<&Communicator>, landing: &Landing, content: &Content) {
         let (length, room) = (content.data.len(), landing.datatype.size * landing.count);
+        self.check_length(comm, length, room);
         if length <= room && length > 0 {
             self.check_types_of(&landing.datatype, landing.count, content);
         }

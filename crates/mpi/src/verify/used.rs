@@ -1,5 +1,6 @@
 //! Memory that calls read and write, by the datatypes that they are given.
 
+use crate::abi;
 use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
 use crate::datatype::Type;
@@ -171,8 +172,11 @@ impl Operation {
 }
 
 impl Outgoing {
-    /// The memory that it reads.
+    /// The memory that it reads: none if it goes to nobody (3.10).
     pub fn uses(&self) -> Vec<Used> {
+        if self.destination == abi::PROC_NULL {
+            return Vec::new();
+        }
         vec![Used::elements(self.buffer as usize, self.count, &self.datatype, false)]
     }
 }
@@ -185,8 +189,11 @@ impl Landing {
 }
 
 impl Incoming {
-    /// The memory that it writes.
+    /// The memory that it writes: none if it comes from nobody (3.10).
     pub fn uses(&self) -> Vec<Used> {
+        if self.source == abi::PROC_NULL {
+            return Vec::new();
+        }
         vec![self.landing.uses()]
     }
 }

@@ -94,6 +94,9 @@ fn kind_of(message: &str) -> (&str, &str) {
         ("illegal instruction", "crash"),
         ("stack", "crash"),
         ("aborted", "crash"),
+        ("heap corruption", "crash"),
+        ("double free", "crash"),
+        ("not the beginning of an allocated block", "crash"),
         ("MPI_Abort", "abort"),
         ("without MPI_Finalize", "missing-finalize"),
         ("exited with code", "exit-code"),
@@ -131,6 +134,13 @@ fn call_of(told: &Told, actor: u32, message: &str) -> Option<String> {
     let word = message.split(|letter| !is_letter(letter)).next().unwrap_or_default();
     if word.starts_with("MPI_") && !word.starts_with("MPI_ERR_") {
         return Some(word.to_owned());
+    }
+    // The program itself, between its calls.
+    if ["a load from", "a store to", "free of", "the program:"]
+        .into_iter()
+        .any(|does| message.starts_with(does))
+    {
+        return None;
     }
     let steps = told.steps.iter().rev().filter(|step| step.actor == Some(actor));
     steps.filter_map(|step| step.call.as_ref()).map(|call| call.text.clone()).next()
