@@ -147,10 +147,21 @@ fn files_that_cannot_be_read() {
     folder.write_bytes("u.toml", b"\n\xff\xfe");
     folder.write_bytes("u.xml", b"\xff\xfe");
     folder.write_bytes("u.txt", b"p0 compute 1\n\xff\xfe");
-    folder.write("missing.toml", "platform = \"nowhere.xml\"\n[[actor]]\n");
-    let table: [(&[&str], &str); 8] = [
+    folder.write("missing.toml", "# elsewhere\nplatform = \"nowhere.xml\"\n[[actor]]\n");
+    let table: [(&[&str], &str); 10] = [
         (&["run", "nowhere.toml"], "nowhere.toml: there is no such file; check the path"),
-        (&["run", "missing.toml"], "nowhere.xml: there is no such file; check the path"),
+        (
+            &["run", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
+        (
+            &["check", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
+        (
+            &["explore", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
         (&["platform", "show", "nowhere.xml"], "nowhere.xml: there is no such file; check the path"),
         (&["run", "."], ".: this is a directory; name a file in it"),
         (&["platform", "show", "."], ".: this is a directory; name a file in it"),
@@ -196,6 +207,54 @@ fn platforms_that_cannot_be_used() {
         for arguments in [&["platform", "show", "p.xml"][..], &["run", "s.toml", "--platform", "p.xml"]] {
             refused(&folder.simurgh(arguments), expected);
         }
+    }
+}
+
+#[test]
+fn values_of_platforms_that_make_no_sense_have_a_line() {
+    let setting = |key: &str, value: &str| {
+        let config = format!("<config>\n<prop id=\"{key}\" value=\"{value}\"/></config>");
+        zone("").replacen("<zone", &format!("{config}<zone"), 1)
+    };
+    let table = [
+        (
+            zone(
+                "<host id=\"c\" speed=\"1Gf\">\n<prop id=\"x\" value=\"y\"/>\n<prop id=\"wattage_per_state\" value=\"many\"/></host>",
+            ),
+            "p.xml:6: host \"c\": property \"wattage_per_state\" cannot be \"many\"; idle:epsilon:all_cores in watts is expected for each power state",
+        ),
+        (
+            zone(
+                "<host id=\"c\" speed=\"1Gf\">\n<prop id=\"watt_per_state\" value=\"1:2\"/>\n<prop id=\"watt_off\" value=\"-1\"/></host>",
+            ),
+            "p.xml:6: host \"c\": property \"watt_off\" cannot be \"-1\"; a number of watts is expected",
+        ),
+        (
+            zone("<link id=\"l\" bandwidth=\"1MBps\">\n<prop id=\"wattage_range\" value=\"1\"/></link>"),
+            "p.xml:5: link \"l\": property \"wattage_range\" cannot be \"1\"; idle:busy in watts is expected",
+        ),
+        (
+            "<platform version=\"4.1\">\n<cluster id=\"k\" prefix=\"k-\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1MBps\" lat=\"1us\">\n<prop id=\"wattage_per_state\" value=\"x\"/></cluster></platform>".to_owned(),
+            "p.xml:2: host \"k-0\": property \"wattage_per_state\" cannot be \"x\"; idle:epsilon:all_cores in watts is expected for each power state",
+        ),
+        (
+            setting("network/model", "CM03"),
+            "p.xml:3: configuration key \"network/model\" cannot be \"CM03\"; LV08, CM02, Raw, SMPI, IB or Constant is expected",
+        ),
+        (
+            setting("network/modle", "CM02"),
+            "p.xml:3: unknown configuration key \"network/modle\"; did you mean \"network/model\"?",
+        ),
+        (
+            setting("network/loopback-bw", "fast"),
+            "p.xml:3: setting network/loopback-bw: \"fast\" is not a bandwidth such as \"125MBps\"; correct it in <config>",
+        ),
+    ];
+    let folder = Folder::new("values-of-platforms");
+    folder.write("s.toml", "[[actor]]\ndo = [\"exec 1\"]\n");
+    for (text, expected) in table {
+        folder.write("p.xml", &text);
+        refused(&folder.simurgh(&["run", "s.toml", "--platform", "p.xml"]), expected);
     }
 }
 

@@ -221,8 +221,9 @@ impl Launch {
         let (hosts, listed) = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();
-        let said = self.config.iter().map(|(key, value)| (key, value));
-        let keys = costs::read(of_platform.chain(said).map(|(key, value)| (key.as_str(), value.as_str())))?;
+        let of_platform = of_platform.map(|(key, value)| (Some(&*platform), key.as_str(), value.as_str()));
+        let said = self.config.iter().map(|(key, value)| (None, key.as_str(), value.as_str()));
+        let keys = costs::read(of_platform.chain(said))?;
         let compute = if self.replay.is_some() || self.explored.is_some() {
             Compute::Nothing
         } else {

@@ -96,7 +96,10 @@ pub(crate) fn prepare(
     seed: u64,
 ) -> Result<(Scenario, Program, simurgh_actors::scenario::Records)> {
     let scenario = Scenario::from_file(file)?;
-    let platform = load(platform.or(scenario.platform.as_deref()))?;
+    let platform = match platform {
+        Some(_) => load(platform)?,
+        None => Arc::new(scenario.read_platform()?),
+    };
     let (program, records) = play(&scenario, platform, seed)?;
     Ok((scenario, program, records))
 }
