@@ -450,11 +450,21 @@ fn huge_amounts_take_huge_times() {
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected, ""));
     }
     for (operation, expected) in [
-        ("\"exec 1 priority 1e-300\"", "the priority of an execution cannot be 1e-300"),
-        ("\"exec 1 bound 1e-300\"", "the bound of an execution cannot be 1e-300"),
+        (
+            "\"exec 1 priority 1e-300\"",
+            "the priority of an execution cannot be 1e-300; it is too small: give 1e-100 at least",
+        ),
+        (
+            "\"exec 1 bound 1e-300\"",
+            "the bound of an execution cannot be 1e-300; it is too small: give 1e-100 at least",
+        ),
+        (
+            "\"exec 1 bound 1e308\"",
+            "the bound of an execution cannot be 1e308; it is too large: give 1e100 at most",
+        ),
     ] {
         folder.write("s.toml", &scenario(operation));
-        let line = format!("s.toml: actor \"x\": {expected}; give a number above 0, such as 1");
+        let line = format!("s.toml: actor \"x\": {expected}");
         refused(&folder.simurgh(&["run", "s.toml"]), &line);
     }
 }
