@@ -251,6 +251,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     if super::mpi::is_compiled(&arguments.file) {
         return mpi::run(arguments);
     }
+    super::mpi::refuse_binary(&arguments.file)?;
     arguments.mpi.refuse(&arguments.file)?;
     check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
 }
