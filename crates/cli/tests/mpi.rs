@@ -508,6 +508,22 @@ fn a_program_follows_each_colon() {
     }
 }
 
+/// What `--help` printed was the compiler's alone.
+#[test]
+fn wrappers_help_with_their_own_words_first() {
+    let folder = Folder::new("mpi-help");
+    for (verb, compiler) in [("cc", "gcc"), ("cxx", "g++"), ("fc", "gfortran")] {
+        let ran = folder.simurgh(&[verb, "--help"]);
+        let first = format!("simurgh {verb}: {compiler} with ");
+        assert!(ran.code == 0 && ran.stdout.starts_with(&first), "{}", ran.told());
+        for word in ["-show", "--counted", "-static", "Usage: simurgh", "simurgh run -n 4 ./app"] {
+            assert!(ran.stdout.contains(word), "{word}: {}", ran.told());
+        }
+        // Then comes the compiler's own.
+        assert!(ran.stdout.contains("-o <file>"), "{}", ran.told());
+    }
+}
+
 /// Executables that lie at fixed addresses cannot be there once for each process.
 #[test]
 fn what_cannot_be_copied_is_refused() {
