@@ -728,6 +728,21 @@ fn what_is_refused_is_shown_in_a_line_that_can_be_read() {
     }
 }
 
+/// A simulation that hardly gets anywhere went on without a word.
+#[test]
+fn a_profile_that_repeats_very_often_is_told() {
+    let folder = Folder::new("hasty-profile");
+    folder.write("quick.profile", "0 1\nPERIODICITY 1e-9\n");
+    folder.write("p.xml", &zone("<host id=\"c\" speed=\"1Gf\" speed_file=\"quick.profile\"/>"));
+    folder.write("s.toml", "[[actor]]\nhost = \"c\"\ndo = [\"exec 1\"]\n");
+    let ran = folder.simurgh(&["run", "s.toml", "-p", "p.xml", "--until", "1e-7"]);
+    let line = "simurgh: warning: p.xml: a profile of host \"c\" repeats every 1e-9 s, which makes 1e9 events in each simulated second, and may take very long; give it a longer period, or stop with --until\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, line), "{}", ran.told());
+    folder.write("quick.profile", "0 1\nPERIODICITY 1e-6\n");
+    let ran = folder.simurgh(&["run", "s.toml", "-p", "p.xml", "--until", "1e-7"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.told());
+}
+
 #[test]
 fn an_element_of_200000_attributes_is_refused_at_once() {
     let folder = Folder::new("attributes");

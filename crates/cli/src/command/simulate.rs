@@ -12,7 +12,7 @@ use simurgh_actors::timed::steering::{Steering, steer};
 use simurgh_actors::{Error, Exit, Outcome, Program, Result, Settings};
 use simurgh_kernel::event::Observer;
 use simurgh_kernel::simulation::{Pacing, Said};
-use simurgh_platform::shown;
+use simurgh_platform::{Platform, ProfileBinding, ProfileTarget, Repeat, shown};
 use simurgh_trace::{Recorder, Timeline};
 
 use super::stats::Stats;
@@ -180,6 +180,9 @@ pub(crate) fn simulate_with(
         settings.listener = Some(Box::new(hear));
     }
     settings.observers.extend(observers);
+    if let Some(warning) = hasty_profile(program.platform()).filter(|_| !options.quiet) {
+        eprintln!("simurgh: warning: {}", shown(&warning));
+    }
     let recording = options.wants_timeline().then(|| {
         let (recorder, recording) = Recorder::new(std::sync::Arc::clone(program.platform()));
         settings.observers.push(Box::new(recorder));
@@ -231,6 +234,33 @@ pub(crate) fn simulate_with(
         print(&stats.human());
     }
     Ok(exit_of(&outcome))
+}
+
+/// A profile that repeats so often that a simulation hardly gets anywhere: what is said of it.
+fn hasty_profile(platform: &Platform) -> Option<String> {
+    /// A millionth of a second makes a million events in each second, which takes about as long.
+    const HASTY: f64 = 1e-6;
+    let period = |binding: &ProfileBinding| match binding.profile.repeat {
+        Repeat::Periodic(period) if period < HASTY && !binding.profile.events.is_empty() => Some(period),
+        _ => None,
+    };
+    let of_each = platform.profiles().iter().filter_map(|binding| Some((period(binding)?, binding.target)));
+    let (period, target) = of_each.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let what = match target {
+        ProfileTarget::HostSpeed(host) | ProfileTarget::HostState(host) => {
+            format!("host {:?}", platform.host(host).name)
+        }
+        ProfileTarget::LinkBandwidth(link)
+        | ProfileTarget::LinkLatency(link)
+        | ProfileTarget::LinkState(link) => {
+            format!("link {:?}", platform.link(link).name)
+        }
+    };
+    Some(format!(
+        "{}: a profile of {what} repeats every {period:e} s, which makes {:.0e} events in each simulated second, and may take very long; give it a longer period, or stop with --until",
+        platform.name(),
+        1.0 / period
+    ))
 }
 
 /// What a picture of the run is called: the scenario, or the program itself.
