@@ -728,6 +728,66 @@ fn what_is_refused_is_shown_in_a_line_that_can_be_read() {
     }
 }
 
+/// Names that turn the direction of what follows them, or have letters that cannot be seen, were printed as they are.
+#[test]
+fn all_letters_of_names_can_be_seen() {
+    let folder = Folder::new("unseen-names");
+    let odd = "a\u{202e}b\u{2066}c\u{200b}d\u{feff}";
+    let platform = PLATFORM
+        .replace("id=\"a\"", &format!("id=\"{odd}\""))
+        .replace("src=\"a\"", &format!("src=\"{odd}\""));
+    let platform = platform.replace("id=\"w\"", &format!("id=\"w{odd}\""));
+    folder.write("p.xml", &platform.replace("id=\"l\"", &format!("id=\"l{odd}\"")));
+    let actor = |name: &str, host: &str, operations: &str| {
+        format!("[[actor]]\nname = \"{name}\"\nhost = \"{host}\"\ndo = [{operations}]\n")
+    };
+    let pair = actor(odd, odd, &format!("\"send {odd} 1\", \"recv n{odd}\""))
+        + &actor("b", "b", &format!("\"recv {odd}\""));
+    folder.write("s.toml", &format!("platform = \"p.xml\"\n{pair}"));
+    folder.write("bad.toml", &actor(odd, "nowhere", "\"exec 1\""));
+    let commands: [(&[&str], i32); 9] = [
+        (&["run", "s.toml"], 1),
+        (&["check", "s.toml", "--save", "found.toml"], 1),
+        (&["replay", "found.toml"], 1),
+        (&["explore", "s.toml"], 1),
+        (&["why", "s.toml", odd, "0"], 0),
+        (&["why", "s.toml", odd, "7"], 2),
+        (&["platform", "show", "p.xml"], 0),
+        (&["platform", "show", "p.xml", "--route", odd, "b"], 0),
+        (&["run", "bad.toml"], 2),
+    ];
+    for (arguments, code) in commands {
+        let ran = folder.simurgh(arguments);
+        assert_eq!(ran.code, code, "{}", ran.told());
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        let seen =
+            ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'].iter().all(|letter| !told.contains(*letter));
+        assert!(seen, "{arguments:?}: {}", told.escape_default());
+        assert!(told.contains("a\\u{202e}b\\u{2066}c\\u{200b}d\\u{feff}"), "{arguments:?}: {told}");
+    }
+    // What is for machines is as it is.
+    let ran = folder.simurgh(&["run", "s.toml", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["blocked"][0]["actor"], odd, "{}", ran.told());
+}
+
+/// A date of -0 was printed as "-0.000000 s".
+#[test]
+fn there_is_no_negative_zero() {
+    let folder = Folder::new("negative-zero");
+    folder.write("p.xml", PLATFORM);
+    let text = scenario("\"sleep -0\", \"exec -0\", \"sleep 1\"").replace("do =", "start_at = -0.0\ndo =");
+    folder.write("s.toml", &text);
+    for arguments in [
+        &["run", "s.toml"][..],
+        &["run", "s.toml", "--until", "-0"],
+        &["run", "s.toml", "--until", "-0", "--json"],
+    ] {
+        let ran = folder.simurgh(arguments);
+        assert!(ran.code == 0 && !ran.stdout.contains("-0.0"), "{}", ran.told());
+    }
+}
+
 /// A simulation that hardly gets anywhere went on without a word.
 #[test]
 fn a_profile_that_repeats_very_often_is_told() {

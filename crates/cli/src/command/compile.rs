@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use simurgh_actors::{Error, Exit, Result};
 use simurgh_mpi::toolchain::{self, Asked, CommandLine, Files, Language};
 
-use super::{mpiexec, print};
+use super::{mpiexec, print, print_as_it_is};
 
 /// The links that are made: commands of other implementations, as build systems look for them.
 const LINKS: [&str; 10] =
@@ -80,7 +80,7 @@ fn run(language: Language, called: &str, words: &[OsString]) -> Result<ExitCode>
     let told = |error: toolchain::Error| Error::input(error.to_string());
     let files = Files::ready().map_err(told)?;
     if let Asked::Showing(what) = line.asked {
-        print(&format!("{}\n", toolchain::shown(&line, what, called, &files).map_err(told)?));
+        print_as_it_is(&format!("{}\n", toolchain::shown(&line, what, called, &files).map_err(told)?));
         return Ok(Exit::Fine.into());
     }
     if line.helps {

@@ -48,6 +48,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 use simurgh_actors::command_line::lines;
 use simurgh_actors::{Error, Exit};
+use simurgh_files::visible;
 use simurgh_platform::shown;
 
 #[derive(Parser)]
@@ -215,8 +216,19 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// Prints to standard output. A reader that has gone away is no error; any other is told by [`conclude`].
+/// Prints to standard output, for people: all of it can be seen, whatever names have in them. A reader that has gone away is no error;
+/// any other is told by [`conclude`].
 pub(crate) fn print(text: &str) {
+    print_as_it_is(&visible(text));
+}
+
+/// Prints what is for people, or a JSON object.
+pub(crate) fn print_answer(text: &str, is_json: bool) {
+    if is_json { print_as_it_is(text) } else { print(text) }
+}
+
+/// Prints what programs say, or what machines read.
+pub(crate) fn print_as_it_is(text: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     unless_gone(out.write_all(text.as_bytes()).and_then(|()| out.flush()));

@@ -16,7 +16,7 @@ use simurgh_platform::{Platform, ProfileBinding, ProfileTarget, Repeat, shown};
 use simurgh_trace::{Recorder, Timeline};
 
 use super::stats::Stats;
-use super::{print, progress, summary};
+use super::{print, print_as_it_is, progress, summary};
 
 /// What can be said about any simulation.
 #[derive(Args, Clone, Debug, Default)]
@@ -89,7 +89,8 @@ impl RunOptions {
         if let Some(until) = self.until.filter(|date| !date.is_finite() || *date < 0.0) {
             return Err(Error::input(format!("--until {until}: give a date that is not negative")));
         }
-        settings.until = self.until;
+        // -0 is 0.
+        settings.until = self.until.map(|date| date + 0.0);
         settings.pacing = self.pacing.map_or(Pacing::Single, Pacing::from);
         settings.workers = self.workers.map(usize::from);
         settings.timed = self.stats;
@@ -219,7 +220,7 @@ pub(crate) fn simulate_with(
     if options.json {
         let more = more.map(|more| more.json(&outcome));
         let played = scenario.zip(records.as_deref());
-        print(&summary::json(&outcome, played, stats.as_ref(), told.as_ref(), more));
+        print_as_it_is(&summary::json(&outcome, played, stats.as_ref(), told.as_ref(), more));
     } else if !options.quiet {
         print(&summary::told_by(&outcome, scenario.zip(records.as_deref()), told.as_ref()));
         if let Some(more) = more {
@@ -277,7 +278,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
 }
 
 fn hear(said: &Said<'_>) {
-    print(&format!(
+    print_as_it_is(&format!(
         "[{:>12.6}] {} on {}: {}\n",
         said.at.seconds(),
         shown(said.actor),
