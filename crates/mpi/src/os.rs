@@ -118,6 +118,17 @@ pub fn stack_limit() -> usize {
     limit.rlim_cur.clamp(LEAST, MOST) as usize
 }
 
+/// Whether this is a child that a process made by `fork`.
+#[inline]
+pub fn is_child() -> bool {
+    simurgh_native::is_child()
+}
+
+/// Ends such a child, which does what a process alone can do.
+pub fn end_child(deed: &str) -> ! {
+    simurgh_native::end_child(rank().process as usize, deed)
+}
+
 /// Whether a worker of OpenMP calls, which cannot wait for others itself.
 #[inline]
 pub fn is_worker() -> bool {
