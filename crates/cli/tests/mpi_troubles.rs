@@ -472,6 +472,33 @@ fn a_child_made_by_fork_that_calls_mpi_is_told() {
     assert!(checked.code == 0 && checked.stderr.starts_with(line), "{}", checked.told());
 }
 
+/// What commands printed that a program started came before the object.
+#[test]
+fn what_children_print_is_not_in_the_object_for_machines() {
+    let folder = Folder::new("mpi-json-children");
+    with_system(
+        &folder,
+        "noisy",
+        "if (rank == 0) { system(\"echo a command\"); fflush(stdout); if (!fork()) { puts(\"a child\"); exit(0); } wait(0); }\n\
+         if (c > 1 && rank == 1) MPI_Recv(&c, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+    );
+    let commands: [(&[&str], i32); 4] = [
+        (&["run", "-n", "2", "--json", "./noisy"], 0),
+        (&["check", "-n", "2", "--json", "./noisy"], 0),
+        (&["check", "-n", "2", "--json", "--save", "found.toml", "./noisy", "waits"], 1),
+        (&["replay", "--json", "found.toml"], 1),
+    ];
+    for (words, code) in commands {
+        let ran = folder.simurgh(words);
+        let object: serde_json::Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.told()));
+        assert!(object.is_object() && ran.code == code, "{}", ran.told());
+        assert!(ran.stderr.contains("a command\n") && ran.stderr.contains("a child\n"), "{}", ran.told());
+    }
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "./noisy"]);
+    assert_eq!(ran.stdout, "a command\na child\n", "{}", ran.told());
+}
+
 /// A limit that a process set was that of the simulator; an alarm never rang, and a pause had no end.
 #[test]
 fn limits_and_alarms_are_those_of_a_process() {

@@ -33,6 +33,8 @@ use crate::tracks::{Tracked, Wanted};
 use crate::verify::Kind;
 use crate::world::{Aborted, Costs, Output, World};
 
+pub use crate::os::keep_output;
+
 /// What is run, and where.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {

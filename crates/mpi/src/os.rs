@@ -2,6 +2,9 @@
 //!
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
+use std::fs::File;
+use std::os::fd::AsFd;
+
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::{Answer, Note, Post, RecvRequest, SendRequest, Simcall};
 use simurgh_native::{End, Heap};
@@ -216,6 +219,20 @@ pub fn all_have_begun() {
 /// Where a variable of the program is, in the memory of the process that runs.
 pub fn symbol(name: &str) -> Option<usize> {
     simurgh_native::symbol(name)
+}
+
+/// Standard output, for the caller alone: what it wants there is written to the file. What processes make write to it (commands that
+/// they start, children of theirs) goes to standard error from now on.
+///
+/// # Errors
+/// If one of them is closed; nothing is changed then.
+pub fn keep_output() -> std::io::Result<File> {
+    let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
+    // SAFETY: both numbers are those of standard streams, which stay open.
+    match unsafe { libc::dup2(2, 1) } {
+        1 => Ok(kept.into()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Ends this process as one whose reader has gone away.

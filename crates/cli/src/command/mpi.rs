@@ -255,6 +255,9 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     if let Some(seconds) = patience.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
         return Err(Error::input(format!("--stuck-after {seconds}: give a number of seconds, such as 60")));
     }
+    if options.json {
+        super::keep_output();
+    }
     let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
     super::gdb::stop_for_debugger(&run)?;
     let links = arguments.mpi.links.then(Busiest::default);

@@ -61,6 +61,9 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
             if options.gdb {
                 return gdb::replay(&options.file);
             }
+            if options.json {
+                super::keep_output();
+            }
             super::check::mpi::again(arguments, |check, program| {
                 let subject = subject(check)?;
                 if !gdb::is_debugged() {

@@ -74,6 +74,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             "--workers: the processes of an MPI program share one memory; one core explores them",
         ));
     }
+    if options.json {
+        crate::command::keep_output();
+    }
     options.network.get_or_insert(NetworkName::Pairwise);
     let searches = searches(arguments.mpi.buffering.unwrap_or_default());
     let mut kept = Vec::new();
