@@ -435,7 +435,7 @@ impl Program {
         let mut config = Config::default();
         for (key, value) in platform.config() {
             let known = config.set(key, value);
-            known.map_err(|error| Error::input(format!("{}: {error}", platform.name())))?;
+            known.map_err(|error| Error::input(format!("{}: {error}", platform.config_place(key))))?;
         }
         for (key, value) in &settings.config {
             config.set(key, value)?;

@@ -147,10 +147,21 @@ fn files_that_cannot_be_read() {
     folder.write_bytes("u.toml", b"\n\xff\xfe");
     folder.write_bytes("u.xml", b"\xff\xfe");
     folder.write_bytes("u.txt", b"p0 compute 1\n\xff\xfe");
-    folder.write("missing.toml", "platform = \"nowhere.xml\"\n[[actor]]\n");
-    let table: [(&[&str], &str); 8] = [
+    folder.write("missing.toml", "# elsewhere\nplatform = \"nowhere.xml\"\n[[actor]]\n");
+    let table: [(&[&str], &str); 10] = [
         (&["run", "nowhere.toml"], "nowhere.toml: there is no such file; check the path"),
-        (&["run", "missing.toml"], "nowhere.xml: there is no such file; check the path"),
+        (
+            &["run", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
+        (
+            &["check", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
+        (
+            &["explore", "missing.toml"],
+            "missing.toml:2: platform \"nowhere.xml\": there is no such file; check the path",
+        ),
         (&["platform", "show", "nowhere.xml"], "nowhere.xml: there is no such file; check the path"),
         (&["run", "."], ".: this is a directory; name a file in it"),
         (&["platform", "show", "."], ".: this is a directory; name a file in it"),
@@ -196,6 +207,54 @@ fn platforms_that_cannot_be_used() {
         for arguments in [&["platform", "show", "p.xml"][..], &["run", "s.toml", "--platform", "p.xml"]] {
             refused(&folder.simurgh(arguments), expected);
         }
+    }
+}
+
+#[test]
+fn values_of_platforms_that_make_no_sense_have_a_line() {
+    let setting = |key: &str, value: &str| {
+        let config = format!("<config>\n<prop id=\"{key}\" value=\"{value}\"/></config>");
+        zone("").replacen("<zone", &format!("{config}<zone"), 1)
+    };
+    let table = [
+        (
+            zone(
+                "<host id=\"c\" speed=\"1Gf\">\n<prop id=\"x\" value=\"y\"/>\n<prop id=\"wattage_per_state\" value=\"many\"/></host>",
+            ),
+            "p.xml:6: host \"c\": property \"wattage_per_state\" cannot be \"many\"; idle:epsilon:all_cores in watts is expected for each power state",
+        ),
+        (
+            zone(
+                "<host id=\"c\" speed=\"1Gf\">\n<prop id=\"watt_per_state\" value=\"1:2\"/>\n<prop id=\"watt_off\" value=\"-1\"/></host>",
+            ),
+            "p.xml:6: host \"c\": property \"watt_off\" cannot be \"-1\"; a number of watts is expected",
+        ),
+        (
+            zone("<link id=\"l\" bandwidth=\"1MBps\">\n<prop id=\"wattage_range\" value=\"1\"/></link>"),
+            "p.xml:5: link \"l\": property \"wattage_range\" cannot be \"1\"; idle:busy in watts is expected",
+        ),
+        (
+            "<platform version=\"4.1\">\n<cluster id=\"k\" prefix=\"k-\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1MBps\" lat=\"1us\">\n<prop id=\"wattage_per_state\" value=\"x\"/></cluster></platform>".to_owned(),
+            "p.xml:2: host \"k-0\": property \"wattage_per_state\" cannot be \"x\"; idle:epsilon:all_cores in watts is expected for each power state",
+        ),
+        (
+            setting("network/model", "CM03"),
+            "p.xml:3: configuration key \"network/model\" cannot be \"CM03\"; LV08, CM02, Raw, SMPI, IB or Constant is expected",
+        ),
+        (
+            setting("network/modle", "CM02"),
+            "p.xml:3: unknown configuration key \"network/modle\"; did you mean \"network/model\"?",
+        ),
+        (
+            setting("network/loopback-bw", "fast"),
+            "p.xml:3: setting network/loopback-bw: \"fast\" is not a bandwidth such as \"125MBps\"; correct it in <config>",
+        ),
+    ];
+    let folder = Folder::new("values-of-platforms");
+    folder.write("s.toml", "[[actor]]\ndo = [\"exec 1\"]\n");
+    for (text, expected) in table {
+        folder.write("p.xml", &text);
+        refused(&folder.simurgh(&["run", "s.toml", "--platform", "p.xml"]), expected);
     }
 }
 
@@ -391,11 +450,21 @@ fn huge_amounts_take_huge_times() {
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected, ""));
     }
     for (operation, expected) in [
-        ("\"exec 1 priority 1e-300\"", "the priority of an execution cannot be 1e-300"),
-        ("\"exec 1 bound 1e-300\"", "the bound of an execution cannot be 1e-300"),
+        (
+            "\"exec 1 priority 1e-300\"",
+            "the priority of an execution cannot be 1e-300; it is too small: give 1e-100 at least",
+        ),
+        (
+            "\"exec 1 bound 1e-300\"",
+            "the bound of an execution cannot be 1e-300; it is too small: give 1e-100 at least",
+        ),
+        (
+            "\"exec 1 bound 1e308\"",
+            "the bound of an execution cannot be 1e308; it is too large: give 1e100 at most",
+        ),
     ] {
         folder.write("s.toml", &scenario(operation));
-        let line = format!("s.toml: actor \"x\": {expected}; give a number above 0, such as 1");
+        let line = format!("s.toml: actor \"x\": {expected}");
         refused(&folder.simurgh(&["run", "s.toml"]), &line);
     }
 }
@@ -657,6 +726,81 @@ fn what_is_refused_is_shown_in_a_line_that_can_be_read() {
         let ran = folder.simurgh(&arguments);
         assert!(ran.code == 1 && !ran.stdout.contains('\x1b'), "{}", ran.told());
     }
+}
+
+/// Names that turn the direction of what follows them, or have letters that cannot be seen, were printed as they are.
+#[test]
+fn all_letters_of_names_can_be_seen() {
+    let folder = Folder::new("unseen-names");
+    let odd = "a\u{202e}b\u{2066}c\u{200b}d\u{feff}";
+    let platform = PLATFORM
+        .replace("id=\"a\"", &format!("id=\"{odd}\""))
+        .replace("src=\"a\"", &format!("src=\"{odd}\""));
+    let platform = platform.replace("id=\"w\"", &format!("id=\"w{odd}\""));
+    folder.write("p.xml", &platform.replace("id=\"l\"", &format!("id=\"l{odd}\"")));
+    let actor = |name: &str, host: &str, operations: &str| {
+        format!("[[actor]]\nname = \"{name}\"\nhost = \"{host}\"\ndo = [{operations}]\n")
+    };
+    let pair = actor(odd, odd, &format!("\"send {odd} 1\", \"recv n{odd}\""))
+        + &actor("b", "b", &format!("\"recv {odd}\""));
+    folder.write("s.toml", &format!("platform = \"p.xml\"\n{pair}"));
+    folder.write("bad.toml", &actor(odd, "nowhere", "\"exec 1\""));
+    let commands: [(&[&str], i32); 9] = [
+        (&["run", "s.toml"], 1),
+        (&["check", "s.toml", "--save", "found.toml"], 1),
+        (&["replay", "found.toml"], 1),
+        (&["explore", "s.toml"], 1),
+        (&["why", "s.toml", odd, "0"], 0),
+        (&["why", "s.toml", odd, "7"], 2),
+        (&["platform", "show", "p.xml"], 0),
+        (&["platform", "show", "p.xml", "--route", odd, "b"], 0),
+        (&["run", "bad.toml"], 2),
+    ];
+    for (arguments, code) in commands {
+        let ran = folder.simurgh(arguments);
+        assert_eq!(ran.code, code, "{}", ran.told());
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        let seen =
+            ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'].iter().all(|letter| !told.contains(*letter));
+        assert!(seen, "{arguments:?}: {}", told.escape_default());
+        assert!(told.contains("a\\u{202e}b\\u{2066}c\\u{200b}d\\u{feff}"), "{arguments:?}: {told}");
+    }
+    // What is for machines is as it is.
+    let ran = folder.simurgh(&["run", "s.toml", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["blocked"][0]["actor"], odd, "{}", ran.told());
+}
+
+/// A date of -0 was printed as "-0.000000 s".
+#[test]
+fn there_is_no_negative_zero() {
+    let folder = Folder::new("negative-zero");
+    folder.write("p.xml", PLATFORM);
+    let text = scenario("\"sleep -0\", \"exec -0\", \"sleep 1\"").replace("do =", "start_at = -0.0\ndo =");
+    folder.write("s.toml", &text);
+    for arguments in [
+        &["run", "s.toml"][..],
+        &["run", "s.toml", "--until", "-0"],
+        &["run", "s.toml", "--until", "-0", "--json"],
+    ] {
+        let ran = folder.simurgh(arguments);
+        assert!(ran.code == 0 && !ran.stdout.contains("-0.0"), "{}", ran.told());
+    }
+}
+
+/// A simulation that hardly gets anywhere went on without a word.
+#[test]
+fn a_profile_that_repeats_very_often_is_told() {
+    let folder = Folder::new("hasty-profile");
+    folder.write("quick.profile", "0 1\nPERIODICITY 1e-9\n");
+    folder.write("p.xml", &zone("<host id=\"c\" speed=\"1Gf\" speed_file=\"quick.profile\"/>"));
+    folder.write("s.toml", "[[actor]]\nhost = \"c\"\ndo = [\"exec 1\"]\n");
+    let ran = folder.simurgh(&["run", "s.toml", "-p", "p.xml", "--until", "1e-7"]);
+    let line = "simurgh: warning: p.xml: a profile of host \"c\" repeats every 1e-9 s, which makes 1e9 events in each simulated second, and may take very long; give it a longer period, or stop with --until\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, line), "{}", ran.told());
+    folder.write("quick.profile", "0 1\nPERIODICITY 1e-6\n");
+    let ran = folder.simurgh(&["run", "s.toml", "-p", "p.xml", "--until", "1e-7"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.told());
 }
 
 #[test]

@@ -454,6 +454,76 @@ fn what_cannot_be_run_is_refused() {
     assert!(cut.stderr.ends_with("cut: is shorter than it says; copy or build it again\n"), "{}", cut.told());
 }
 
+/// What is no program was read as a trace, and "not UTF-8".
+#[test]
+fn what_is_no_program_is_told_as_what_it_is() {
+    let folder = Folder::new("mpi-no-program");
+    folder.write_bytes("liba.a", b"!<arch>\n/               0  \x80\xff");
+    folder.write_bytes("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    folder.write("empty", "");
+    folder.write("notes", "not a program\n");
+    folder.write_bytes("latin", b"caf\xe9\n");
+    std::fs::create_dir_all(folder.path().join("folder")).unwrap();
+    const ARCHIVE: &str = "an archive of object files; link it to a program with simurgh cc, and name that";
+    const BINARY: &str = "neither a program nor a text; name a program that simurgh cc has made";
+    let goes_with = "-n goes with a compiled MPI program, and";
+    let table: [(&[&str], String); 10] = [
+        (&["run", "-n", "2", "./liba.a"], format!("./liba.a: this is {ARCHIVE}")),
+        (&["run", "./liba.a"], format!("./liba.a: this is {ARCHIVE}")),
+        (&["check", "-n", "2", "./liba.a"], format!("./liba.a: this is {ARCHIVE}")),
+        (&["run", "-n", "2", "./a.png"], format!("./a.png: this is {BINARY}")),
+        (&["check", "./a.png"], format!("./a.png: this is {BINARY}")),
+        (
+            &["run", "-n", "2", "./empty"],
+            format!("{goes_with} ./empty is an empty file; compile the program again with simurgh cc"),
+        ),
+        (&["run", "-n", "2", "./notes"], format!("{goes_with} ./notes is none; compile it with simurgh cc")),
+        (&["run", "-n", "2", "./latin"], format!("{goes_with} ./latin is none; compile it with simurgh cc")),
+        (
+            &["run", "-n", "2", "./folder"],
+            format!("{goes_with} ./folder is a directory; name the program in it"),
+        ),
+        (&["run", "./latin"], "./latin:1: this is not UTF-8 text; save the file as UTF-8".to_owned()),
+    ];
+    for (words, line) in table {
+        let ran = folder.simurgh(words);
+        let expected = format!("simurgh: {line}\n");
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, expected.as_str()), "{}", ran.told());
+    }
+}
+
+/// A colon at the end was the last argument of the program before it.
+#[test]
+fn a_program_follows_each_colon() {
+    let folder = Folder::new("mpi-colon");
+    folder
+        .write("good.c", "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); return 0; }\n");
+    assert_eq!(folder.simurgh(&["cc", "good.c", "-o", "good"]).code, 0);
+    for words in
+        [&["./good", ":"][..], &["./good", ":", "-n", "1", "./good", ":"], &["./good", ":", "-n", "1"]]
+    {
+        let ran = folder.simurgh(&[&["run", "-n", "1"], words].concat());
+        let expected = "simurgh: a program is missing after the colon, as in `: -n 4 ./b`\n";
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, expected), "{}", ran.told());
+    }
+}
+
+/// What `--help` printed was the compiler's alone.
+#[test]
+fn wrappers_help_with_their_own_words_first() {
+    let folder = Folder::new("mpi-help");
+    for (verb, compiler) in [("cc", "gcc"), ("cxx", "g++"), ("fc", "gfortran")] {
+        let ran = folder.simurgh(&[verb, "--help"]);
+        let first = format!("simurgh {verb}: {compiler} with ");
+        assert!(ran.code == 0 && ran.stdout.starts_with(&first), "{}", ran.told());
+        for word in ["-show", "--counted", "-static", "Usage: simurgh", "simurgh run -n 4 ./app"] {
+            assert!(ran.stdout.contains(word), "{word}: {}", ran.told());
+        }
+        // Then comes the compiler's own.
+        assert!(ran.stdout.contains("-o <file>"), "{}", ran.told());
+    }
+}
+
 /// Executables that lie at fixed addresses cannot be there once for each process.
 #[test]
 fn what_cannot_be_copied_is_refused() {

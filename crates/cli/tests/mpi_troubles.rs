@@ -437,6 +437,87 @@ fn what_is_no_program_of_ours_is_refused() {
     );
 }
 
+/// Compiles a program of these statements, the first on line 9, which call the system.
+fn with_system(folder: &Folder, name: &str, statements: &str) {
+    let source = format!(
+        "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+         void rings(int s) {{ (void)s; }} int main(int c, char **v) {{ int rank; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
+         {statements}\nMPI_Finalize(); return 0; }}\n"
+    );
+    folder.write(&format!("{name}.c"), &source);
+    let compiled = folder.simurgh(&["cc", "-g", "-w", &format!("{name}.c"), "-o", name]);
+    assert_eq!(compiled.code, 0, "{}", compiled.told());
+}
+
+/// The child went on as a copy of the simulator, and panicked.
+#[test]
+fn a_child_made_by_fork_that_calls_mpi_is_told() {
+    let folder = Folder::new("mpi-fork");
+    with_system(
+        &folder,
+        "forks",
+        "int status; fflush(stdout); if (rank == 1) { pid_t child = fork(); if (!child) { MPI_Barrier(MPI_COMM_WORLD); _exit(0); }\n\
+         waitpid(child, &status, 0); printf(\"the child ended with code %d\\n\", WEXITSTATUS(status)); }\n\
+         MPI_Barrier(MPI_COMM_WORLD);",
+    );
+    let line = "simurgh: rank 1: a child made by fork calls MPI_Barrier, and has no part in the simulation: it ends with code 1; let the process itself do so, and its child compute, write, or become another program (exec)\n";
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "./forks"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "the child ended with code 1\n", line),
+        "{}",
+        ran.told()
+    );
+    let checked = folder.simurgh(&["check", "-n", "2", "./forks"]);
+    assert!(checked.code == 0 && checked.stderr.starts_with(line), "{}", checked.told());
+}
+
+/// What commands printed that a program started came before the object.
+#[test]
+fn what_children_print_is_not_in_the_object_for_machines() {
+    let folder = Folder::new("mpi-json-children");
+    with_system(
+        &folder,
+        "noisy",
+        "if (rank == 0) { system(\"echo a command\"); fflush(stdout); if (!fork()) { puts(\"a child\"); exit(0); } wait(0); }\n\
+         if (c > 1 && rank == 1) MPI_Recv(&c, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+    );
+    let commands: [(&[&str], i32); 4] = [
+        (&["run", "-n", "2", "--json", "./noisy"], 0),
+        (&["check", "-n", "2", "--json", "./noisy"], 0),
+        (&["check", "-n", "2", "--json", "--save", "found.toml", "./noisy", "waits"], 1),
+        (&["replay", "--json", "found.toml"], 1),
+    ];
+    for (words, code) in commands {
+        let ran = folder.simurgh(words);
+        let object: serde_json::Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.told()));
+        assert!(object.is_object() && ran.code == code, "{}", ran.told());
+        assert!(ran.stderr.contains("a command\n") && ran.stderr.contains("a child\n"), "{}", ran.told());
+    }
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "./noisy"]);
+    assert_eq!(ran.stdout, "a command\na child\n", "{}", ran.told());
+}
+
+/// A limit that a process set was that of the simulator; an alarm never rang, and a pause had no end.
+#[test]
+fn limits_and_alarms_are_those_of_a_process() {
+    let folder = Folder::new("mpi-limits");
+    with_system(
+        &folder,
+        "limits",
+        "struct rlimit none = {0, 0}; setrlimit(RLIMIT_NOFILE, &none); setrlimit(RLIMIT_FSIZE, &none); setrlimit(RLIMIT_AS, &none);\n\
+         double begun = MPI_Wtime(); signal(SIGALRM, rings); alarm(1); pause();\n\
+         if (rank == 0) printf(\"%.1f s\\n\", MPI_Wtime() - begun);",
+    );
+    let ran = folder.simurgh(&["run", "-q", "-n", "2", "--compute", "none", "--svg", "out.svg", "./limits"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "1.0 s\n", ""), "{}", ran.told());
+    with_system(&folder, "pauses", "if (rank == 1) pause();");
+    let ran = folder.simurgh(&["run", "-n", "2", "./pauses"]);
+    let line = "simurgh: rank 1: pauses.c:9: pause: waits for a signal, and none comes: no alarm is set, and signals from outside are not simulated; wait for a message, or set an alarm (alarm, setitimer)\n";
+    assert!(ran.code == 1 && ran.stderr.starts_with(line), "{}", ran.told());
+}
+
 /// Threads of a program's own are refused as a system without resources does; whoever does not look reads why.
 #[test]
 fn threads_are_refused_with_a_word() {

@@ -23,5 +23,5 @@ mod writing;
 
 pub use claim::{Claim, Unclaimed};
 pub use reading::{LENGTH_MAX, Unreadable, protect_inputs, read, read_text};
-pub use shown::{shortened, shown};
+pub use shown::{shortened, shown, visible};
 pub use writing::{Fresh, check, tidy, write};

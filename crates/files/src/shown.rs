@@ -24,12 +24,33 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shortened(&escaped).into_owned())
 }
 
-/// Whether a character moves the cursor, or turns the direction of a text.
+/// Whether a character moves the cursor, turns the direction of a text, or cannot be seen: Unicode's controls and formats (Cc, Cf),
+/// its separators of lines, and letters and marks that are blank.
 fn is_hidden(character: char) -> bool {
-    let turns = ['\u{61c}', '\u{200e}', '\u{200f}'].contains(&character)
-        || ('\u{202a}'..='\u{202e}').contains(&character)
-        || ('\u{2066}'..='\u{2069}').contains(&character);
-    character.is_control() || turns
+    matches!(character,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A text of any form, in which all can be seen: what turns the direction of the text or is blank is escaped. Ends of lines, and what
+/// gives colours, stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let is_unseen = |character: char| is_hidden(character) && !character.is_ascii_control();
+    if !text.contains(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unseen(character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 /// The same without a look at control characters.
@@ -70,10 +91,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn all_can_be_seen_in_several_lines() {
+        assert_eq!(visible("\x1b[1ma\x1b[m\n\tä\n"), "\x1b[1ma\x1b[m\n\tä\n");
+        assert_eq!(visible("a\u{202e}b\n\u{9b}c"), "a\\u{202e}b\n\\u{9b}c");
+    }
+
+    #[test]
     fn nothing_moves_the_cursor_and_nothing_is_endless() {
         assert_eq!(shown("as it is: \"ä\""), "as it is: \"ä\"");
         assert_eq!(shown("a\u{1b}[31m\nb\t\u{7f}"), "a\\u{1b}[31m\\nb\\t\\u{7f}");
         assert_eq!(shown("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
+        assert_eq!(shown("a\u{200b}b\u{2028}\u{ad}\u{feff}"), "a\\u{200b}b\\u{2028}\\u{ad}\\u{feff}");
+        assert_eq!(shown("\u{e0041}\u{206a}\u{180e}"), "\\u{e0041}\\u{206a}\\u{180e}");
+        // Words of other scripts, with marks, and pictures stay as they are.
+        assert_eq!(shown("سیمرغ कि é ✈ 語"), "سیمرغ कि é ✈ 語");
         let long = "x".repeat(100_000);
         let short = format!("{}[... 99850 letters ...]{}", "x".repeat(100), "x".repeat(50));
         assert_eq!(shown(&format!("link {long:?} is unknown; add it")), {

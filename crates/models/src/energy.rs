@@ -146,11 +146,13 @@ impl Energy {
 }
 
 fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
-    let Some(text) = host.property("wattage_per_state").or_else(|| host.property("watt_per_state")) else {
+    let given =
+        |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, host.property(name)?)));
+    let Some((name, text)) = given(["wattage_per_state", "watt_per_state"]) else {
         return Ok(None);
     };
     let bad = |property: &str, value: &str, expected: &str| Error::BadProperty {
-        owner: format!("host \"{}\"", host.name),
+        owner: format!("{}: host \"{}\"", host.property_place(property), host.name),
         property: property.to_string(),
         value: value.to_string(),
         expected: expected.to_string(),
@@ -162,7 +164,7 @@ fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
             Some(&[idle, full]) => [idle, idle, full],
             _ => {
                 let expected = "idle:epsilon:all_cores in watts is expected for each power state";
-                return Err(bad("wattage_per_state", text, expected));
+                return Err(bad(name, text, expected));
             }
         });
     }
@@ -172,25 +174,26 @@ fn host_power(host: &Host<'_>) -> Result<Option<HostPower>, Error> {
             count => format!("{count} power states"),
         };
         let expected = format!("the host has {power_states}, and as many wattages are expected");
-        return Err(bad("wattage_per_state", text, &expected));
+        return Err(bad(name, text, &expected));
     }
-    let off = host.property("wattage_off").or_else(|| host.property("watt_off")).unwrap_or("0");
-    let off = watts(off).ok_or_else(|| bad("wattage_off", off, "a number of watts is expected"))?;
+    let (name, off) = given(["wattage_off", "watt_off"]).unwrap_or(("wattage_off", "0"));
+    let off = watts(off).ok_or_else(|| bad(name, off, "a number of watts is expected"))?;
     Ok(Some(HostPower { states, off }))
 }
 
 fn link_power(link: &Link<'_>) -> Result<Option<LinkPower>, Error> {
-    let Some(text) = link.property("wattage_range").or_else(|| link.property("watt_range")) else {
+    let given = ["wattage_range", "watt_range"];
+    let Some((name, text)) = given.into_iter().find_map(|name| Some((name, link.property(name)?))) else {
         return Ok(None);
     };
     let bad = |property: &str, value: &str, expected: &str| Error::BadProperty {
-        owner: format!("link \"{}\"", link.name),
+        owner: format!("{}: link \"{}\"", link.property_place(property), link.name),
         property: property.to_string(),
         value: value.to_string(),
         expected: expected.to_string(),
     };
     let Some(&[idle, busy]) = numbers(text).as_deref() else {
-        return Err(bad("wattage_range", text, "idle:busy in watts is expected"));
+        return Err(bad(name, text, "idle:busy in watts is expected"));
     };
     let off = match link.property("wattage_off") {
         Some(off) => watts(off).ok_or_else(|| bad("wattage_off", off, "a number of watts is expected"))?,

@@ -46,7 +46,7 @@ pub enum Error {
     /// A property of the platform file that cannot be read.
     #[error("{owner}: property \"{property}\" cannot be \"{value}\"; {expected}")]
     BadProperty {
-        /// `host "name"` or `link "name"`.
+        /// The platform, the line, and `host "name"` or `link "name"`.
         owner: String,
         /// The property's name.
         property: String,

@@ -166,11 +166,15 @@ pub enum Refused {
 impl Refused {
     /// A share or a limit must keep its sense when capacities are multiplied with it.
     pub fn unless_sensible(what: &str, value: f64) -> Result<(), Refused> {
-        if (1e-100..=1e100).contains(&value) {
-            Ok(())
-        } else {
-            Err(Refused::Invalid(format!("{what} cannot be {value:e}; give a number above 0, such as 1")))
-        }
+        const LEAST: f64 = 1e-100;
+        const MOST: f64 = 1e100;
+        let expected = match value {
+            _ if (LEAST..=MOST).contains(&value) => return Ok(()),
+            _ if value > MOST => format!("it is too large: give {MOST:e} at most"),
+            _ if value > 0.0 => format!("it is too small: give {LEAST:e} at least"),
+            _ => "give a number above 0, such as 1".to_owned(),
+        };
+        Err(Refused::Invalid(format!("{what} cannot be {value:e}; {expected}")))
     }
 }
 

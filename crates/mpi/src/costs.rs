@@ -1,7 +1,7 @@
 //! The configuration keys of SMPI that are about MPI itself.
 
 use simurgh_actors::{Error, Result};
-use simurgh_platform::units;
+use simurgh_platform::{Platform, units};
 
 use crate::collectives::{Selection, selection};
 use crate::compute::Compute;
@@ -64,17 +64,21 @@ const WITHOUT_EFFECT: [&str; 16] = [
 /// Keys of SMPI that the network model reads.
 const OF_THE_NETWORK: [&str; 3] = ["smpi/lat-factor", "smpi/bw-factor", "smpi/IB-penalty-factors"];
 
-/// Reads those keys that are about MPI; others are for somebody else.
+/// Reads those keys that are about MPI; others are for somebody else. Each is of the file of a platform, or of the command line.
 ///
 /// # Errors
 /// If a value makes no sense, or a key is about MPI and not known.
-pub fn read<'k>(config: impl Iterator<Item = (&'k str, &'k str)>) -> Result<Keys> {
+pub fn read<'k>(config: impl Iterator<Item = (Option<&'k Platform>, &'k str, &'k str)>) -> Result<Keys> {
     let mut keys = Keys::default();
     let mut algorithms = selection::Keys::default();
-    for (key, value) in config.filter(|(key, _)| key.starts_with("smpi/")) {
+    for (platform, key, value) in config.filter(|(_, key, _)| key.starts_with("smpi/")) {
         let value = value.trim();
-        set(&mut keys, &mut algorithms, key, value)
-            .map_err(|expected| Error::input(format!("--config {key}={value}: {expected}")))?;
+        set(&mut keys, &mut algorithms, key, value).map_err(|expected| {
+            Error::input(match platform {
+                Some(platform) => format!("{}: {key}={value}: {expected}", platform.config_place(key)),
+                None => format!("--config {key}={value}: {expected}"),
+            })
+        })?;
     }
     keys.selection = algorithms.selection();
     Ok(keys)
@@ -142,7 +146,7 @@ mod tests {
     use super::*;
 
     fn told(key: &str, value: &str) -> std::result::Result<Keys, String> {
-        read([(key, value)].into_iter()).map_err(|error| error.to_string())
+        read([(None, key, value)].into_iter()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -160,6 +164,14 @@ mod tests {
             let refused = told(key, value).expect_err(key);
             assert!(refused.contains(said), "{refused}");
         }
+    }
+
+    #[test]
+    fn keys_of_a_platform_are_told_with_their_line() {
+        let text = "<platform version=\"4.1\">\n<config>\n<prop id=\"smpi/init\" value=\"-1\"/></config>\n<zone id=\"z\" routing=\"None\"/></platform>";
+        let platform = Platform::from_xml(text, "p.xml", ".".as_ref()).expect("it is a platform");
+        let told = read([(Some(&platform), "smpi/init", "-1")].into_iter()).expect_err("it is negative");
+        assert_eq!(told.to_string(), "p.xml:3: smpi/init=-1: a number of seconds is expected, 0 or more");
     }
 
     #[test]

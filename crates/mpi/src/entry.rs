@@ -83,6 +83,9 @@ fn within(procedure: Procedure, arguments: &Arguments<'_>, call: &mut dyn FnMut(
         return os::on_process(&mut || within(procedure, arguments, call));
     }
     let me = os::rank();
+    if os::is_child() {
+        os::end_child(&format!("calls {}", procedure.name()));
+    }
     os::in_heap_of_library(|| {
         let outer = me.procedure.replace(Some(procedure));
         let caller = me.caller.replace(os::caller());

@@ -33,6 +33,8 @@ use crate::tracks::{Tracked, Wanted};
 use crate::verify::Kind;
 use crate::world::{Aborted, Costs, Output, World};
 
+pub use crate::os::keep_output;
+
 /// What is run, and where.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
@@ -221,8 +223,9 @@ impl Launch {
         let (hosts, listed) = self.hosts(&platform)?;
         // What the platform's file says comes first, as it does for the models.
         let of_platform = platform.config().iter();
-        let said = self.config.iter().map(|(key, value)| (key, value));
-        let keys = costs::read(of_platform.chain(said).map(|(key, value)| (key.as_str(), value.as_str())))?;
+        let of_platform = of_platform.map(|(key, value)| (Some(&*platform), key.as_str(), value.as_str()));
+        let said = self.config.iter().map(|(key, value)| (None, key.as_str(), value.as_str()));
+        let keys = costs::read(of_platform.chain(said))?;
         let compute = if self.replay.is_some() || self.explored.is_some() {
             Compute::Nothing
         } else {

@@ -2,6 +2,9 @@
 //!
 //! All that is below a process passes here, so that nothing else of this crate knows how processes are run.
 
+use std::fs::File;
+use std::os::fd::AsFd;
+
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::{Answer, Note, Post, RecvRequest, SendRequest, Simcall};
 use simurgh_native::{End, Heap};
@@ -118,6 +121,17 @@ pub fn stack_limit() -> usize {
     limit.rlim_cur.clamp(LEAST, MOST) as usize
 }
 
+/// Whether this is a child that a process made by `fork`.
+#[inline]
+pub fn is_child() -> bool {
+    simurgh_native::is_child()
+}
+
+/// Ends such a child, which does what a process alone can do.
+pub fn end_child(deed: &str) -> ! {
+    simurgh_native::end_child(rank().process as usize, deed)
+}
+
 /// Whether a worker of OpenMP calls, which cannot wait for others itself.
 #[inline]
 pub fn is_worker() -> bool {
@@ -205,6 +219,20 @@ pub fn all_have_begun() {
 /// Where a variable of the program is, in the memory of the process that runs.
 pub fn symbol(name: &str) -> Option<usize> {
     simurgh_native::symbol(name)
+}
+
+/// Standard output, for the caller alone: what it wants there is written to the file. What processes make write to it (commands that
+/// they start, children of theirs) goes to standard error from now on.
+///
+/// # Errors
+/// If one of them is closed; nothing is changed then.
+pub fn keep_output() -> std::io::Result<File> {
+    let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
+    // SAFETY: both numbers are those of standard streams, which stay open.
+    match unsafe { libc::dup2(2, 1) } {
+        1 => Ok(kept.into()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Ends this process as one whose reader has gone away.

@@ -63,7 +63,8 @@ pub struct Tracked {
 impl Tracked {
     /// Seconds within calls.
     pub fn in_calls(&self) -> f64 {
-        self.calls.iter().map(|(_, _, seconds)| seconds).sum()
+        // The sum of nothing is -0.
+        self.calls.iter().map(|(_, _, seconds)| seconds).sum::<f64>() + 0.0
     }
 }
 

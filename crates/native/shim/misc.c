@@ -2,6 +2,7 @@
 #include "shim.h"
 #include <locale.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
@@ -127,6 +128,37 @@ char *setlocale(int category, const char *name) {
   for (int i = first; i <= last; i++) snprintf(names[i], sizeof names[i], "%s", *name ? name : preferred(i));
   snprintf(names[LC_ALL], sizeof names[LC_ALL], "%s", names[LC_CTYPE]);
   return names[category];
+}
+
+/* Limits: what a process sets is its own, and is remembered; the simulator, in which all of them live, keeps what it has. */
+LIBC(getrlimit); LIBC(setrlimit); LIBC(prlimit);
+static struct rlimit limits[RLIM_NLIMITS];
+static char is_limited[RLIM_NLIMITS];
+int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) {
+  if (simurgh_is_child || (unsigned)resource >= RLIM_NLIMITS || !is_limited[resource]) return libc_getrlimit(resource, limit);
+  return *limit = limits[resource], 0;
+}
+int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
+  struct rlimit before;
+  if (simurgh_is_child) return libc_setrlimit(resource, limit);
+  if (getrlimit(resource, &before)) return -1;
+  if (limit->rlim_cur > limit->rlim_max) return errno = EINVAL, -1;
+  if (limit->rlim_max > before.rlim_max && geteuid()) return errno = EPERM, -1;
+  return limits[resource] = *limit, is_limited[resource] = 1, 0;
+}
+int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *new, struct rlimit *old) {
+  struct rlimit before;
+  if (simurgh_is_child || (pid && pid != getpid())) return libc_prlimit(pid, resource, new, old);
+  if (getrlimit(resource, &before) || (new && setrlimit(resource, new))) return -1;
+  if (old) *old = before;
+  return 0;
+}
+int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *limit) { return getrlimit(resource, (struct rlimit *)limit); }
+int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
+  return setrlimit(resource, (const struct rlimit *)limit);
+}
+int prlimit64(pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *new, struct rlimit64 *old) {
+  return prlimit(pid, resource, (const struct rlimit *)new, (struct rlimit *)old);
 }
 
 /* Names. */

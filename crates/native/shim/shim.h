@@ -43,6 +43,8 @@ void simurgh_handler(int signal, void (*handler)(int), int flags);
 
 /* Whether this is a child made by fork, which is alone in its process. */
 extern int simurgh_is_child;
+/* This is one from now on. */
+void simurgh_forked(void);
 void simurgh_streams_start(void);
 void simurgh_streams_end(void);
 void simurgh_environment_start(char **envp);

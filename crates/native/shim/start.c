@@ -1,7 +1,6 @@
 /* Beginning and end of a process. */
 #include "shim.h"
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 LIBC(_exit);
@@ -185,13 +184,7 @@ int raise(int signal) {
 LIBC(kill);
 int kill(pid_t pid, int signal) { return pid == getpid() && signal ? raise(signal) : libc_kill(pid, signal); }
 int pthread_kill(unsigned long thread, int signal) { return (void)thread, signal ? raise(signal) : 0; }
-/* Signals that come by themselves would come to all processes: there are none. */
-unsigned alarm(unsigned seconds) { return (void)seconds, 0; }
-int setitimer(__itimer_which_t which, const struct itimerval *new, struct itimerval *old) {
-  (void)which, (void)new;
-  if (old) memset(old, 0, sizeof *old);
-  return 0;
-}
+/* Signals that come by themselves would come to all processes: there are none but alarms (time.c). */
 
 pid_t getpid(void) { return simurgh_is_child ? libc_getpid() : 1000 + simurgh_rank(); }
 pid_t fork(void) {
@@ -199,6 +192,7 @@ pid_t fork(void) {
   if (child == 0) {
     simurgh_descriptors_of_child();
     simurgh_is_child = 1;
+    simurgh_forked();
     simurgh_environment_lend();
   }
   return child;

@@ -13,7 +13,7 @@ use crate::personality::End;
 use crate::processes::Shared;
 use crate::switch::{self, simurgh_enter_program, simurgh_switch};
 use crate::tls::thread_pointer;
-use crate::{counting, shim, signals};
+use crate::{child, counting, shim, signals};
 
 pub(crate) struct Fiber {
     shared: Arc<Shared>,
@@ -244,6 +244,10 @@ unsafe fn ends_all(shared: &Shared, rank: *mut Rank) -> bool {
 /// Leaves the process that runs until it is answered.
 pub(crate) fn suspend() {
     let rank = current::rank();
+    if child::is_child() {
+        // SAFETY: it runs.
+        child::end_child(unsafe { (*rank).number }, "asks something of the simulation");
+    }
     // SAFETY: it runs on this thread; whoever drives it waits where its own stack was left.
     unsafe {
         (*rank).stage = Stage::Suspended;
@@ -254,6 +258,10 @@ pub(crate) fn suspend() {
 /// Leaves the process that runs for ever.
 pub(crate) fn finish() -> ! {
     let rank = current::rank();
+    if child::is_child() {
+        // SAFETY: it runs.
+        unsafe { child::finish(rank) };
+    }
     // SAFETY: as above.
     unsafe {
         (*rank).stage = Stage::Over;

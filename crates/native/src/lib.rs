@@ -12,6 +12,7 @@
 //! - `region`, `arena`, `malloc`: where processes lie, their heaps, and who serves `malloc`.
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
 //! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`], `lending`: what they find in the place of parts of libc; OpenMP.
+//! - `child`: what becomes of children that processes make by `fork`.
 //! - `counting`: what programs execute, block by block. `watch`, `known`: what they and the functions that they call touch.
 //! - `signals`, `handlers`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
 //!
@@ -19,6 +20,7 @@
 
 mod arena;
 mod callers;
+mod child;
 mod counting;
 mod current;
 mod debugger;
@@ -52,6 +54,7 @@ mod unwind;
 mod watch;
 
 pub use callers::{caller, noting_callers, set_caller, state_without};
+pub use child::{end_child, is_child};
 pub use counting::executed;
 pub use current::{
     Heap, ask, current, leave, local, look, set_local, switch_heap, symbol, with_heap, with_port,

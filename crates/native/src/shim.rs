@@ -7,11 +7,12 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::current::{self, Heap, Rank, switch_heap, with_heap};
 use crate::handlers::Handler;
 use crate::personality::Personality;
-use crate::{counting, dl, fiber, files, find_object, malloc, signals, tls};
+use crate::{child, counting, dl, fiber, files, find_object, malloc, signals, tls};
 
 /// The shim, as it was compiled.
 pub const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
@@ -28,6 +29,7 @@ pub(crate) fn first() -> Vec<(&'static str, usize)> {
         "simurgh_die" => die,
         "simurgh_now" => now,
         "simurgh_sleep" => sleep,
+        "simurgh_forked" => forked,
         "simurgh_heap" => heap,
         "simurgh_construct" => construct,
         "simurgh_destruct" => destruct,
@@ -138,18 +140,26 @@ extern "C" fn die(signal: c_int, message: *const c_char) -> ! {
 extern "C" fn now() -> f64 {
     with_heap(Heap::Host, || {
         let rank = rank();
-        // A worker cannot ask.
-        if current::owner().is_null() { personality(rank).now(rank.number) } else { rank.now }
+        // A worker cannot ask, nor a child made by fork.
+        let asks = current::owner().is_null() && !child::is_child();
+        if asks { personality(rank).now(rank.number) } else { rank.now }
     })
 }
 
 extern "C" fn sleep(seconds: f64) {
+    if child::is_child() {
+        return std::thread::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    }
     with_heap(Heap::Host, || {
         let rank = rank();
         if current::owner().is_null() {
             personality(rank).sleep(rank.number, seconds);
         }
     });
+}
+
+extern "C" fn forked() {
+    child::forked();
 }
 
 extern "C" fn heap(heap: c_int) -> c_int {

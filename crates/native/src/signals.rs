@@ -408,6 +408,7 @@ fn name(signal: i32) -> String {
         libc::SIGILL => "illegal instruction, raised".to_owned(),
         libc::SIGBUS => "bus error, raised".to_owned(),
         libc::SIGTERM => "terminated by its own signal (SIGTERM)".to_owned(),
+        libc::SIGALRM => "ended by an alarm that it has set (SIGALRM), which it does not handle".to_owned(),
         other => format!("ended by its own signal {other}"),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::builder::PlatformBuilder;
 use crate::deployment::ActorDeclaration;
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::ids::{DiskId, HostId, LinkId, Point, RouterId, ZoneId};
 use crate::inventory::{Inventory, Properties, Sharing};
 use crate::profile::ProfileBinding;
@@ -21,6 +21,7 @@ pub struct Platform {
     pub(crate) zones: Vec<ZoneRecord>,
     pub(crate) loopback: LinkId,
     pub(crate) config: BTreeMap<String, String>,
+    pub(crate) config_lines: BTreeMap<String, u32>,
     pub(crate) profiles: Vec<ProfileBinding>,
     pub(crate) deployment: Vec<ActorDeclaration>,
 }
@@ -140,6 +141,7 @@ impl Platform {
             sharing: record.sharing,
             concurrency: self.things.link_concurrency.get(&id).copied(),
             properties: self.things.link_properties.of(id.0),
+            platform: self,
         }
     }
 
@@ -216,6 +218,15 @@ impl Platform {
         &self.config
     }
 
+    /// Where a setting of a `<config>` element stands.
+    pub fn config_place(&self, key: &str) -> Place {
+        self.at(self.config_lines.get(key).copied())
+    }
+
+    fn at(&self, line: Option<u32>) -> Place {
+        Place { file: self.name.clone(), line }
+    }
+
     /// The profiles, in the order of the file.
     pub fn profiles(&self) -> &[ProfileBinding] {
         &self.profiles
@@ -288,6 +299,16 @@ impl<'a> Host<'a> {
         own.or_else(|| self.inherited()?.get(key).map(String::as_str))
     }
 
+    /// Where a property of the host is given; that of its cluster at the cluster.
+    pub fn property_place(&self, key: &str) -> Place {
+        let own = self.platform.things.host_properties.of(self.id.0);
+        let line = match own.get(key) {
+            Some(_) => own.line(key),
+            None => self.platform.zones[self.zone.index()].line,
+        };
+        self.platform.at(line)
+    }
+
     /// All properties, by name.
     pub fn properties(&self) -> BTreeMap<&'a str, &'a str> {
         let own = self.platform.things.host_properties.of(self.id.0);
@@ -319,12 +340,18 @@ pub struct Link<'a> {
     /// How many flows it takes at once, if limited.
     pub concurrency: Option<u32>,
     properties: PropertiesOf<'a>,
+    platform: &'a Platform,
 }
 
 impl<'a> Link<'a> {
     /// A property of the link.
     pub fn property(&self, key: &str) -> Option<&'a str> {
         self.properties.get(key)
+    }
+
+    /// Where a property of the link is given.
+    pub fn property_place(&self, key: &str) -> Place {
+        self.platform.at(self.properties.line(key))
     }
 
     /// All properties, by name.

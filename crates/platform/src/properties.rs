@@ -17,6 +17,8 @@ struct Entry {
     owner: u32,
     name: u32,
     value: u32,
+    /// The line of the file; 0 where there is none.
+    line: u32,
 }
 
 /// The properties of one thing.
@@ -28,9 +30,15 @@ pub(crate) struct PropertiesOf<'a> {
 
 impl PropertyTable {
     /// Gives a thing a property, in the place of one of that name.
-    pub(crate) fn insert(&mut self, owner: u32, name: &str, value: &str) -> Result<(), Refusal> {
+    pub(crate) fn insert(
+        &mut self,
+        owner: u32,
+        name: &str,
+        value: &str,
+        line: Option<u32>,
+    ) -> Result<(), Refusal> {
         let (name, value) = (self.keep(name)?, self.keep(value)?);
-        self.entries.push(Entry { owner, name, value });
+        self.entries.push(Entry { owner, name, value, line: line.unwrap_or(0) });
         Ok(())
     }
 
@@ -54,7 +62,7 @@ impl PropertyTable {
             self.entries.dedup_by(|later, kept| {
                 let is_same = (later.owner, later.name) == (kept.owner, kept.name);
                 if is_same {
-                    kept.value = later.value;
+                    (kept.value, kept.line) = (later.value, later.line);
                 }
                 is_same
             });
@@ -73,6 +81,12 @@ impl PropertyTable {
 impl<'a> PropertiesOf<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// The line at which a property was given, if it was in a file.
+    pub(crate) fn line(&self, name: &str) -> Option<u32> {
+        let entry = self.entries.iter().find(|entry| self.texts.get(entry.name as usize) == name)?;
+        Some(entry.line).filter(|line| *line > 0)
     }
 
     /// By name.
@@ -99,11 +113,14 @@ mod tests {
     proptest! {
         /// Given in any order, names twice, values that are names.
         #[test]
-        fn the_table_is_a_map_of_maps(given in prop::collection::vec((0..6_u32, "[a-c]{0,2}", "[a-c]{0,2}"), 0..30)) {
+        fn the_table_is_a_map_of_maps(given in prop::collection::vec((0..6_u32, "[a-c]{0,2}", "[a-c]{0,2}", 0..9_u32), 0..30)) {
             let (mut table, mut maps) = (PropertyTable::default(), BTreeMap::<u32, BTreeMap<&str, &str>>::new());
-            for (owner, name, value) in &given {
-                prop_assert_eq!(table.insert(*owner, name, value), Ok(()));
+            let mut lines = BTreeMap::new();
+            for (owner, name, value, line) in &given {
+                let line = Some(*line).filter(|line| *line > 0);
+                prop_assert_eq!(table.insert(*owner, name, value, line), Ok(()));
                 maps.entry(*owner).or_default().insert(name, value);
+                lines.insert((*owner, name.as_str()), line);
             }
             table.sort();
             for owner in 0..7 {
@@ -111,6 +128,7 @@ mod tests {
                 prop_assert_eq!(table.of(owner).iter().collect::<Vec<_>>(), map.clone().into_iter().collect::<Vec<_>>());
                 for name in ["", "a", "bc", "d"] {
                     prop_assert_eq!(table.of(owner).get(name), map.get(name).copied());
+                    prop_assert_eq!(table.of(owner).line(name), lines.get(&(owner, name)).copied().flatten());
                 }
             }
         }

@@ -93,6 +93,8 @@ pub(crate) struct ZoneRecord {
     pub(crate) member: u32,
     /// Zones around it.
     pub(crate) depth: u32,
+    /// The line of the file, where there is one.
+    pub(crate) line: Option<u32>,
     pub(crate) routing: Routing,
     /// In the order of the file.
     pub(crate) members: Vec<Point>,

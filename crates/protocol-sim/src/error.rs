@@ -25,11 +25,14 @@ pub enum Error {
     /// The configuration of the platform is not understood.
     #[error("{platform}: {source}")]
     Config {
-        /// Of which platform.
+        /// Of which platform, and the line.
         platform: String,
         /// What is wrong.
         source: simurgh_models::Error,
     },
+    /// A property of the platform makes no sense.
+    #[error("{0}")]
+    Models(simurgh_models::Error),
     /// Something is not a probability.
     #[error(
         "a {what} of {probability} is none; it is a number from 0 to 1, such as 0.1 for one message in ten"

@@ -142,13 +142,12 @@ impl<M: Data> Simulation<M> {
             check(*at, planned, actors)?;
         }
         let hosts = self.find_hosts()?;
-        let name = self.platform.name().to_owned();
         let mut config = Config::default();
-        let wrong = |source| Error::Config { platform: name.clone(), source };
         for (key, value) in self.platform.config() {
-            config.set(key, value).map_err(wrong)?;
+            let platform = || self.platform.config_place(key).to_string();
+            config.set(key, value).map_err(|source| Error::Config { platform: platform(), source })?;
         }
-        let models = Models::new(Arc::clone(&self.platform), &config).map_err(wrong)?;
+        let models = Models::new(Arc::clone(&self.platform), &config).map_err(Error::Models)?;
         if self.recorded {
             runtime.record();
         }

@@ -189,17 +189,18 @@ impl Ctx {
         with_port(|port| port.said.push(text));
     }
 
-    /// Lets time pass; none, if the span is negative. A span without end is refused, simulated and checked: wait for something
-    /// that does not come, as a daemon does.
+    /// Lets time pass. A span that is negative, or without end, is refused, simulated and checked. Who sleeps up to a date that may
+    /// be over takes [`sleep_until`](Self::sleep_until); who sleeps for ever waits for something that does not come, as a daemon does.
     #[track_caller]
     pub fn sleep(&self, span: impl Into<Seconds>) -> Ask<()> {
         Ask::new(Simcall::Sleep(nap(span)), nothing)
     }
 
-    /// Lets time pass until a date.
+    /// Lets time pass until a date; none, if it is over.
     #[track_caller]
     pub fn sleep_until(&self, date: f64) -> Ask<()> {
-        self.sleep(date - self.now())
+        let span = date - self.now();
+        self.sleep(if span < 0.0 { 0.0 } else { span })
     }
 
     /// Lets the others go first, without time passing.

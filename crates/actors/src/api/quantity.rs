@@ -86,7 +86,11 @@ pub(crate) fn moment(span: impl Into<Seconds>, what: &str) -> f64 {
 #[inline]
 pub(crate) fn nap(span: impl Into<Seconds>) -> f64 {
     let Seconds(seconds) = span.into();
-    if seconds < f64::INFINITY { seconds } else { refuse(seconds, "a sleep", "a finite number of seconds") }
+    if (0.0..f64::INFINITY).contains(&seconds) {
+        seconds
+    } else {
+        refuse(seconds, "a sleep", "a finite number of seconds, 0 or more,")
+    }
 }
 
 /// How many of something there are: one or more.

@@ -102,7 +102,7 @@ pub struct Check<'a> {
 /// Where the hosts are.
 enum On {
     Builtin,
-    File(PathBuf),
+    OfScenario(Box<Scenario>),
     Given(Arc<Platform>),
 }
 
@@ -188,7 +188,7 @@ impl Scenario {
     /// ```
     pub fn check(&self) -> Check<'static> {
         let scenario = self.clone();
-        let on = scenario.platform.clone().map_or(On::Builtin, On::File);
+        let on = On::OfScenario(Box::new(self.clone()));
         let origin = Some(Origin::scenario(&scenario.name));
         Check { on, origin, ..check(move |program| play::fill(program, &scenario, None)) }
     }
@@ -489,7 +489,7 @@ impl<'a> Check<'a> {
     pub(crate) fn subject(self) -> Result<Subject<'a>> {
         let platform = match self.on {
             On::Builtin => Arc::new(Platform::builtin()),
-            On::File(path) => Arc::new(Platform::from_file(path)?),
+            On::OfScenario(scenario) => Arc::new(scenario.read_platform()?),
             On::Given(platform) => platform,
         };
         let origin = self.origin.unwrap_or_else(Origin::this_program);

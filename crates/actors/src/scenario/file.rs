@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use simurgh_files::Unreadable;
 use simurgh_models::Config;
+use simurgh_platform::Platform;
 use toml::Spanned;
 
 use super::operation::Operation;
@@ -19,6 +20,8 @@ pub struct Scenario {
     pub name: String,
     /// The platform file; the built-in platform if there is none.
     pub platform: Option<PathBuf>,
+    /// The line of the file that names it.
+    pub platform_line: usize,
     /// SimGrid's configuration keys and values.
     pub config: Vec<(String, String)>,
     /// The actors, in the order in which they start.
@@ -150,8 +153,27 @@ impl Scenario {
                 known.map_err(|error| Error::input(format!("{name}:{line}: {error}")))?;
             }
         }
+        let platform_line = raw.platform.as_ref().map_or(1, |platform| line_of(platform.span().start));
         let platform = raw.platform.map(|platform| directory.join(platform.into_inner()));
-        Ok(Scenario { name: name.to_owned(), platform, config, actors })
+        Ok(Scenario { name: name.to_owned(), platform, platform_line, config, actors })
+    }
+}
+
+impl Scenario {
+    /// Reads the platform file that it names; the built-in platform if it names none.
+    ///
+    /// # Errors
+    /// Where the platform cannot be understood; which line names it, if it cannot be read.
+    pub fn read_platform(&self) -> Result<Platform> {
+        use simurgh_platform::Error::Unreadable;
+        let Some(path) = &self.platform else { return Ok(Platform::builtin()) };
+        Platform::from_file(path).map_err(|error| match error {
+            Unreadable { file, problem, advice } if Path::new(&file) == path => {
+                let place = format!("{}:{}", self.name, self.platform_line);
+                Error::input(format!("{place}: platform {file:?}: {problem}; {advice}"))
+            }
+            error => error.into(),
+        })
     }
 }
 

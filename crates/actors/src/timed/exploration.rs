@@ -1,6 +1,5 @@
 //! A timed exploration as a call: what is explored, for what, within which bounds.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +37,7 @@ pub struct Explore<'a> {
 /// Where it takes place.
 enum On {
     Builtin,
-    File(PathBuf),
+    OfScenario(Box<Scenario>),
     Given(Arc<Platform>),
 }
 
@@ -92,7 +91,7 @@ impl Scenario {
     pub fn explore(&self) -> Explore<'static> {
         let scenario = self.clone();
         Explore {
-            on: scenario.platform.clone().map_or(On::Builtin, On::File),
+            on: On::OfScenario(Box::new(self.clone())),
             config: scenario.config.clone(),
             scenario: Some(scenario.name.clone()),
             ..explore(move |program| play::fill(program, &scenario, None))
@@ -223,7 +222,7 @@ impl<'a> Explore<'a> {
         let Self { objective, limit, config, mut progress, mut stop_when, .. } = self;
         let platform = match self.on {
             On::Builtin => Arc::new(Platform::builtin()),
-            On::File(path) => Arc::new(Platform::from_file(path)?),
+            On::OfScenario(scenario) => Arc::new(scenario.read_platform()?),
             On::Given(platform) => platform,
         };
         // The order of events within an instant is that of the reference for scenarios, as in `run`.

@@ -46,6 +46,8 @@ fn amounts_are_finite_and_not_negative() {
     refused!("a sleep cannot be NaN", |ctx| ctx.sleep(nan).await);
     refused!("a sleep cannot be inf: a finite number", |ctx| ctx.sleep(f64::INFINITY).await);
     refused!("a sleep cannot be inf: a finite number", |ctx| ctx.sleep_until(f64::INFINITY).await);
+    refused!("a sleep cannot be -1: a finite number of seconds, 0 or more, is expected", |ctx| ctx.sleep(-1).await);
+    refused!("a sleep cannot be NaN", |ctx| ctx.sleep_until(nan).await);
     refused!("the number of choices cannot be 0", |ctx| ctx.choose(0).await);
     refused!("the size of a barrier cannot be 0", |ctx| ctx.barrier(0).wait().await);
     refused!("a timeout in seconds cannot be -1", |ctx| ctx.mailbox::<()>("m").recv().timeout(-1.0).await);
@@ -84,7 +86,8 @@ fn a_span_is_seconds_or_a_duration() {
             ctx.sleep(0.5).await;
             ctx.sleep(Duration::from_millis(250)).await;
             // What is over already takes no time.
-            ctx.sleep(-7.0).await;
+            ctx.sleep_until(-7.0).await;
+            ctx.sleep_until(f64::NEG_INFINITY).await;
             let error = ctx.mailbox::<()>("m").recv().timeout(Duration::from_secs(2)).await.unwrap_err();
             assert!(error.is_timeout() && !error.is_cancelled() && !error.is_peer_gone());
         })

@@ -129,7 +129,7 @@ fn amounts_and_durations_of_nothing_take_no_time() {
     play.actor("it", "a", |ctx, log| async move {
         ctx.execute(0.0).await?;
         ctx.sleep(0.0).await;
-        ctx.sleep(-1.0).await;
+        ctx.sleep(-0.0).await;
         ctx.sleep_until(-3.0).await;
         let message = ctx.mailbox("x").send((), 0.0).start().await;
         ctx.mailbox::<()>("x").recv().await?;

@@ -25,6 +25,7 @@ pub fn ends(platform: Platform, config: &[(&str, &str)], actors: &[(&str, &[&str
     let scenario = Scenario {
         name: "test.toml".to_owned(),
         platform: None,
+        platform_line: 1,
         config: config.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
         actors: actors.iter().map(actor).collect(),
     };

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use simurgh_actors::{Error, Exit, Result};
 use simurgh_mpi::toolchain::{self, Asked, CommandLine, Files, Language};
 
-use super::{mpiexec, print};
+use super::{mpiexec, print, print_as_it_is};
 
 /// The links that are made: commands of other implementations, as build systems look for them.
 const LINKS: [&str; 10] =
@@ -80,8 +80,11 @@ fn run(language: Language, called: &str, words: &[OsString]) -> Result<ExitCode>
     let told = |error: toolchain::Error| Error::input(error.to_string());
     let files = Files::ready().map_err(told)?;
     if let Asked::Showing(what) = line.asked {
-        print(&format!("{}\n", toolchain::shown(&line, what, called, &files).map_err(told)?));
+        print_as_it_is(&format!("{}\n", toolchain::shown(&line, what, called, &files).map_err(told)?));
         return Ok(Exit::Fine.into());
+    }
+    if line.helps {
+        print(&help(language, called));
     }
     if line.arguments.is_empty() {
         return Err(Error::input(format!("{called}: name the files that are to be compiled")));
@@ -91,6 +94,33 @@ fn run(language: Language, called: &str, words: &[OsString]) -> Result<ExitCode>
         eprintln!("simurgh: warning: {warning}");
     }
     Ok(ended(&command.words))
+}
+
+/// What we say before the compiler helps with its own words.
+fn help(language: Language, called: &str) -> String {
+    let (compiler, name) = (language.compiler(), language.name());
+    let verb = language.command();
+    let (given, variable) = match language {
+        Language::C => ("with Simurgh's mpi.h and library", "SIMURGH_CC"),
+        Language::Cxx => ("with Simurgh's mpi.h and library", "SIMURGH_CXX"),
+        Language::Fortran => ("with Simurgh's mpif.h, modules and library", "SIMURGH_FC"),
+    };
+    format!(
+        "{called}: {compiler} {given}, for {name} programs that call MPI
+
+Usage: simurgh {verb} [OPTIONS] FILES...
+
+  -{verb}=COMPILER  calls another compiler than {compiler}; so does {variable}=COMPILER in the environment
+  --counted     lets the program count what it executes, for `simurgh run --compute counted`
+  -show         prints the command in place of running it; so do --showme, -compile_info, -link_info and --showme:WHAT
+
+All other options are the compiler's. -static and -no-pie are left out: such a program cannot be there once for each process.
+What is made is simulated with `simurgh run -n 4 ./app`, and explored with `simurgh check -n 3 ./app`.
+
+The compiler's own help:
+
+"
+    )
 }
 
 /// Runs a command in the place of this one.

@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use clap_complete::{Generator, Shell};
 use simurgh_actors::{Exit, Result};
 
-use super::print;
+use super::print_as_it_is;
 use super::simulate::write_into;
 
 /// The arguments of `simurgh completions`.
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &CompletionsArguments, mut command: Command) -> Res
     clap_complete::generate(arguments.shell, &mut command, &name, &mut text);
     match &arguments.out {
         Some(folder) => write_into(folder, &arguments.shell.file_name(&name), &text)?,
-        None => print(&String::from_utf8_lossy(&text)),
+        None => print_as_it_is(&String::from_utf8_lossy(&text)),
     }
     Ok(Exit::Fine)
 }

@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use simurgh_actors::{Error, Exit, Result};
 
-use super::print;
+use super::print_as_it_is;
 use super::simulate::write_into;
 
 /// The arguments of `simurgh man`.
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ManArguments, command: Command) -> Result<Exit> {
                 write_into(folder, &page.get_filename(), &rendered(&page)?)?;
             }
         }
-        None => print(&String::from_utf8_lossy(&rendered(&Man::new(command).manual("Simurgh"))?)),
+        None => print_as_it_is(&String::from_utf8_lossy(&rendered(&Man::new(command).manual("Simurgh"))?)),
     }
     Ok(Exit::Fine)
 }

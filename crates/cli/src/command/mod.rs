@@ -41,6 +41,7 @@ pub mod watch;
 pub mod why;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -48,6 +49,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 use simurgh_actors::command_line::lines;
 use simurgh_actors::{Error, Exit};
+use simurgh_files::visible;
 use simurgh_platform::shown;
 
 #[derive(Parser)]
@@ -215,9 +217,35 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// Prints to standard output. A reader that has gone away is no error; any other is told by [`conclude`].
+/// Standard output, once it is kept from commands that processes start.
+static KEPT: OnceLock<File> = OnceLock::new();
+
+/// Keeps standard output for what this command prints itself: one JSON object, into which nothing else may come. Commands that
+/// processes of an MPI program start write to standard error from now on, as these do.
+pub(crate) fn keep_output() {
+    // Whoever has closed it wants nothing of it.
+    if let Ok(kept) = simurgh_mpi::launch::keep_output() {
+        let _ = KEPT.set(kept);
+    }
+}
+
+/// Prints to standard output, for people: all of it can be seen, whatever names have in them. A reader that has gone away is no error;
+/// any other is told by [`conclude`].
 pub(crate) fn print(text: &str) {
+    print_as_it_is(&visible(text));
+}
+
+/// Prints what is for people, or a JSON object.
+pub(crate) fn print_answer(text: &str, is_json: bool) {
+    if is_json { print_as_it_is(text) } else { print(text) }
+}
+
+/// Prints what programs say, or what machines read.
+pub(crate) fn print_as_it_is(text: &str) {
     use std::io::Write;
+    if let Some(mut out) = KEPT.get() {
+        return unless_gone(out.write_all(text.as_bytes()));
+    }
     let mut out = std::io::stdout().lock();
     unless_gone(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }

@@ -96,14 +96,45 @@ pub(crate) fn refuse_options(given: &[(bool, &str)], file: &Path) -> Result<()> 
 
 /// What a file is that is no compiled program, and what to do.
 fn what_it_is(file: &Path) -> &'static str {
-    let mut magic = [0; 2];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut magic));
-    match magic {
-        _ if file.is_dir() => "a directory; name the program in it",
-        [b'#', b'!'] if read.is_ok() => {
+    if file.is_dir() {
+        return "a directory; name the program in it";
+    }
+    match beginning(file) {
+        Some(bytes) if bytes.starts_with(b"#!") => {
             "a script; name the program that it calls, or let the script call `simurgh run`"
         }
-        _ => "none; compile it with simurgh cc",
+        Some(bytes) if bytes.is_empty() => "an empty file; compile the program again with simurgh cc",
+        Some(bytes) => what_it_holds(&bytes).unwrap_or("none; compile it with simurgh cc"),
+        None => "none; compile it with simurgh cc",
+    }
+}
+
+/// The first bytes of a file; none if it is no file, or cannot be read.
+fn beginning(file: &Path) -> Option<Vec<u8>> {
+    const FIRST: u64 = 512;
+    let mut bytes = Vec::new();
+    let file = file.is_file().then(|| File::open(file).ok()).flatten()?;
+    file.take(FIRST).read_to_end(&mut bytes).ok().map(|_| bytes)
+}
+
+/// What is no text by its first bytes, and what to do.
+fn what_it_holds(bytes: &[u8]) -> Option<&'static str> {
+    // Texts that editors save with two bytes a letter are told as texts.
+    let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
+        Some("an archive of object files; link it to a program with simurgh cc, and name that")
+    } else if bytes.contains(&0) && !is_wide {
+        Some("neither a program nor a text; name a program that simurgh cc has made")
+    } else {
+        None
+    }
+}
+
+/// Refuses a file that is no compiled program and cannot be a text, before it is read as one.
+pub(crate) fn refuse_binary(file: &Path) -> Result<()> {
+    match beginning(file).and_then(|bytes| what_it_holds(&bytes)) {
+        Some(what) => Err(Error::input(format!("{}: this is {what}", file.display()))),
+        None => Ok(()),
     }
 }
 
@@ -224,6 +255,9 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
     if let Some(seconds) = patience.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
         return Err(Error::input(format!("--stuck-after {seconds}: give a number of seconds, such as 60")));
     }
+    if options.json {
+        super::keep_output();
+    }
     let (program, run) = launch.prepare(load(arguments.platform.as_deref())?)?;
     super::gdb::stop_for_debugger(&run)?;
     let links = arguments.mpi.links.then(Busiest::default);
@@ -257,6 +291,10 @@ pub(crate) fn programs(words: &[String]) -> Result<(&[String], Vec<Another>)> {
     let begins = |place: &usize| {
         words[*place] == ":" && matches!(words.get(place + 1).map(String::as_str), Some("-n" | "-np"))
     };
+    let missing = || Error::input("a program is missing after the colon, as in `: -n 4 ./b`");
+    if words.last().is_some_and(|last| last == ":") {
+        return Err(missing());
+    }
     let starts: Vec<usize> = (0..words.len()).filter(begins).collect();
     let ends = starts.iter().skip(1).copied().chain([words.len()]);
     let another = |(start, end): (&usize, usize)| match &words[start + 2..end] {
@@ -273,7 +311,7 @@ pub(crate) fn programs(words: &[String]) -> Result<(&[String], Vec<Another>)> {
                 false => Err(Error::input(format!("{program}: there is no such file"))),
             }
         }
-        _ => Err(Error::input("a program is missing after the colon, as in `: -n 4 ./b`")),
+        _ => Err(missing()),
     };
     let others: Vec<Another> = starts.iter().zip(ends).map(another).collect::<Result<_>>()?;
     Ok((&words[..starts.first().copied().unwrap_or(words.len())], others))

@@ -8,6 +8,7 @@ use serde::Serialize;
 use simurgh_actors::Outcome;
 use simurgh_mpi::launch::Run;
 use simurgh_mpi::tracks::Tracked;
+use simurgh_platform::shown;
 use simurgh_trace::Timeline;
 
 use super::links::Busiest;
@@ -98,7 +99,7 @@ impl Summary {
         let mut calls: Vec<Call> =
             calls.into_iter().map(|(name, (count, seconds))| Call { name, count, seconds }).collect();
         calls.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.count.cmp(&a.count)));
-        let sum = |of: fn(&Process) -> f64| ranks.iter().map(of).sum();
+        let sum = |of: fn(&Process) -> f64| ranks.iter().map(of).fold(0.0, |sum, one| sum + one);
         Self {
             processes: tracked.len(),
             bytes: sum(|rank| rank.bytes),
@@ -165,8 +166,13 @@ impl Summary {
             );
         }
         for link in self.links.iter().flatten().take(LINKS) {
-            let _ =
-                writeln!(text, "  link {:<17}{:>6.1}%  {}", link.name, 100.0 * link.used, bytes(link.bytes));
+            let _ = writeln!(
+                text,
+                "  link {:<17}{:>6.1}%  {}",
+                shown(&link.name),
+                100.0 * link.used,
+                bytes(link.bytes)
+            );
         }
         text
     }
@@ -230,6 +236,10 @@ mod tests {
 ";
         assert_eq!(text, expected);
         assert_eq!(Summary::new(&[None], None).human(), "", "of nobody anything is known");
+        // The sum of no calls was -0.
+        let idle = Tracked { computed: 0.0, last: 0.0, ..Tracked::default() };
+        let text = Summary::new(&[Some(idle)], None).human();
+        assert!(!text.contains('-'), "{text}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use simurgh_trace::counterexample::{NAME_MAX, about, cut, in_one_line, rows, ste
 
 use super::check::{draw, view};
 use super::simulate::{check_place, named};
-use super::{debugger, gdb, print};
+use super::{debugger, gdb, print, print_answer};
 
 /// The arguments of `replay`.
 #[derive(Args, Clone, Debug)]
@@ -60,6 +60,9 @@ pub(crate) fn run(options: &ReplayOptions) -> Result<Exit> {
         Origin::Program { name, arguments } if base(name) == "simurgh" => {
             if options.gdb {
                 return gdb::replay(&options.file);
+            }
+            if options.json {
+                super::keep_output();
             }
             super::check::mpi::again(arguments, |check, program| {
                 let subject = subject(check)?;
@@ -148,7 +151,8 @@ pub(crate) fn replay(subject: &Subject<'_>, schedule: &Schedule, options: &Repla
         let command: Vec<_> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
         draw(subject, &told, Some(command.join(" ")), path)?;
     }
-    print(&if options.json { json(schedule, &told) } else { report(schedule, options, &told) });
+    let text = if options.json { json(schedule, &told) } else { report(schedule, options, &told) };
+    print_answer(&text, options.json);
     Ok(if told.what.is_some() { Exit::Failed } else { Exit::Fine })
 }
 

@@ -41,7 +41,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Exit> {
     if super::mpi::is_compiled(&arguments.file) {
         return super::mpi::run(arguments);
     }
-    if let Some(trace) = of_mpi(arguments, kind)? {
+    super::mpi::refuse_binary(&arguments.file)?;
+    let trace = of_mpi(arguments, kind);
+    if trace.is_err() && arguments.mpi.processes.is_some() && std::fs::File::open(&arguments.file).is_ok() {
+        // What is to be run by processes is no trace.
+        arguments.mpi.refuse(&arguments.file)?;
+    }
+    if let Some(trace) = trace? {
         return super::mpi::replay(arguments, trace);
     }
     arguments.mpi.refuse(&arguments.file)?;
@@ -96,7 +102,10 @@ pub(crate) fn prepare(
     seed: u64,
 ) -> Result<(Scenario, Program, simurgh_actors::scenario::Records)> {
     let scenario = Scenario::from_file(file)?;
-    let platform = load(platform.or(scenario.platform.as_deref()))?;
+    let platform = match platform {
+        Some(_) => load(platform)?,
+        None => Arc::new(scenario.read_platform()?),
+    };
     let (program, records) = play(&scenario, platform, seed)?;
     Ok((scenario, program, records))
 }

@@ -12,11 +12,11 @@ use simurgh_actors::timed::steering::{Steering, steer};
 use simurgh_actors::{Error, Exit, Outcome, Program, Result, Settings};
 use simurgh_kernel::event::Observer;
 use simurgh_kernel::simulation::{Pacing, Said};
-use simurgh_platform::shown;
+use simurgh_platform::{Platform, ProfileBinding, ProfileTarget, Repeat, shown};
 use simurgh_trace::{Recorder, Timeline};
 
 use super::stats::Stats;
-use super::{print, progress, summary};
+use super::{print, print_as_it_is, progress, summary};
 
 /// What can be said about any simulation.
 #[derive(Args, Clone, Debug, Default)]
@@ -89,7 +89,8 @@ impl RunOptions {
         if let Some(until) = self.until.filter(|date| !date.is_finite() || *date < 0.0) {
             return Err(Error::input(format!("--until {until}: give a date that is not negative")));
         }
-        settings.until = self.until;
+        // -0 is 0.
+        settings.until = self.until.map(|date| date + 0.0);
         settings.pacing = self.pacing.map_or(Pacing::Single, Pacing::from);
         settings.workers = self.workers.map(usize::from);
         settings.timed = self.stats;
@@ -180,6 +181,9 @@ pub(crate) fn simulate_with(
         settings.listener = Some(Box::new(hear));
     }
     settings.observers.extend(observers);
+    if let Some(warning) = hasty_profile(program.platform()).filter(|_| !options.quiet) {
+        eprintln!("simurgh: warning: {}", shown(&warning));
+    }
     let recording = options.wants_timeline().then(|| {
         let (recorder, recording) = Recorder::new(std::sync::Arc::clone(program.platform()));
         settings.observers.push(Box::new(recorder));
@@ -216,7 +220,7 @@ pub(crate) fn simulate_with(
     if options.json {
         let more = more.map(|more| more.json(&outcome));
         let played = scenario.zip(records.as_deref());
-        print(&summary::json(&outcome, played, stats.as_ref(), told.as_ref(), more));
+        print_as_it_is(&summary::json(&outcome, played, stats.as_ref(), told.as_ref(), more));
     } else if !options.quiet {
         print(&summary::told_by(&outcome, scenario.zip(records.as_deref()), told.as_ref()));
         if let Some(more) = more {
@@ -233,6 +237,33 @@ pub(crate) fn simulate_with(
     Ok(exit_of(&outcome))
 }
 
+/// A profile that repeats so often that a simulation hardly gets anywhere: what is said of it.
+fn hasty_profile(platform: &Platform) -> Option<String> {
+    /// A millionth of a second makes a million events in each second, which takes about as long.
+    const HASTY: f64 = 1e-6;
+    let period = |binding: &ProfileBinding| match binding.profile.repeat {
+        Repeat::Periodic(period) if period < HASTY && !binding.profile.events.is_empty() => Some(period),
+        _ => None,
+    };
+    let of_each = platform.profiles().iter().filter_map(|binding| Some((period(binding)?, binding.target)));
+    let (period, target) = of_each.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let what = match target {
+        ProfileTarget::HostSpeed(host) | ProfileTarget::HostState(host) => {
+            format!("host {:?}", platform.host(host).name)
+        }
+        ProfileTarget::LinkBandwidth(link)
+        | ProfileTarget::LinkLatency(link)
+        | ProfileTarget::LinkState(link) => {
+            format!("link {:?}", platform.link(link).name)
+        }
+    };
+    Some(format!(
+        "{}: a profile of {what} repeats every {period:e} s, which makes {:.0e} events in each simulated second, and may take very long; give it a longer period, or stop with --until",
+        platform.name(),
+        1.0 / period
+    ))
+}
+
 /// What a picture of the run is called: the scenario, or the program itself.
 fn title(played: Option<&Played<'_>>) -> Option<String> {
     let path = match played {
@@ -247,7 +278,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
 }
 
 fn hear(said: &Said<'_>) {
-    print(&format!(
+    print_as_it_is(&format!(
         "[{:>12.6}] {} on {}: {}\n",
         said.at.seconds(),
         shown(said.actor),

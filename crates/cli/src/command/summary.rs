@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 use simurgh_actors::Outcome;
-use simurgh_actors::command_line::count;
+use simurgh_actors::command_line::{count, lines};
 use simurgh_actors::scenario::{How, Record, Scenario};
 use simurgh_kernel::event::Reason;
 use simurgh_kernel::kernel::Blocked;
@@ -178,7 +178,7 @@ pub(crate) fn told_by(
             "actor {:?} on {host} failed at {}: {}",
             shortened(&failure.name),
             seconds(failure.at.seconds()),
-            failure.message
+            lines(&failure.message)
         );
     }
     for broken in &report.broken {
@@ -316,5 +316,7 @@ fn seconds(seconds: f64) -> String {
 
 /// A date to the microsecond, as far as it makes sense.
 fn date(seconds: f64) -> String {
+    // What is -0 by the way it was computed is 0.
+    let seconds = seconds + 0.0;
     if seconds < 1e16 { format!("{seconds:.6}") } else { format!("{seconds:e}") }
 }

@@ -19,6 +19,8 @@ pub struct CommandLine {
     pub asked: Asked,
     /// Whether the program is to count what it executes.
     pub counted: bool,
+    /// Whether it asks for help, ours and the compiler's.
+    pub helps: bool,
 }
 
 /// What a wrapper is called for.
@@ -112,6 +114,7 @@ impl CommandLine {
             left_out: Vec::new(),
             asked: Asked::Compiling,
             counted: false,
+            helps: false,
         };
         for word in words {
             let text = word.to_string_lossy();
@@ -126,6 +129,7 @@ impl CommandLine {
             } else if let Some(what) = asks(&text) {
                 line.asked = Asked::Showing(what);
             } else {
+                line.helps |= text == "--help";
                 line.arguments.push(word);
             }
         }
@@ -283,6 +287,13 @@ mod tests {
         let read = line("--counted -O2 a.c");
         assert!(read.counted && !line("-O2 a.c").counted);
         assert_eq!(read.arguments, ["-O2", "a.c"]);
+    }
+
+    #[test]
+    fn help_is_for_both() {
+        let read = line("--help");
+        assert!(read.helps && read.arguments == ["--help"]);
+        assert!(!line("--help=warnings a.c").helps && !line("-o help a.c").helps);
     }
 
     #[test]

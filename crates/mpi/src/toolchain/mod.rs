@@ -51,6 +51,15 @@ impl Language {
         }
     }
 
+    /// The compiler that is called unless another is named.
+    pub fn compiler(self) -> &'static str {
+        match self {
+            Self::C => "gcc",
+            Self::Cxx => "g++",
+            Self::Fortran => "gfortran",
+        }
+    }
+
     /// The subcommand of `simurgh`.
     pub fn command(self) -> &'static str {
         match self {

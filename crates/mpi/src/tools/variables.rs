@@ -317,7 +317,9 @@ pub const PERFORMANCE: &[Performance] = &[
         name: "time_in_calls",
         about: "Simulated seconds that calls of MPI took.",
         class: abi::T_PVAR_CLASS_TIMER,
-        value: |me| Amount::Seconds(me.called.borrow().iter().map(|(_, _, seconds)| *seconds).sum()),
+        value: |me| {
+            Amount::Seconds(me.called.borrow().iter().fold(0.0, |sum, (_, _, seconds)| sum + seconds))
+        },
     },
     Performance {
         name: "requests",

@@ -12,7 +12,7 @@ fn wrong(what: &str) -> String {
 #include <string.h>
 #include <assert.h>
 #include <signal.h>
-int my_rank(void); void yield_now(void); int deep(int n); void (*null)(void); volatile int zero; char *volatile bad = (char *)1; volatile int *volatile nothing;
+int my_rank(void); void yield_now(void); int pause(void); unsigned alarm(unsigned s); unsigned sleep(unsigned s); int deep(int n); void (*null)(void); volatile int zero; char *volatile bad = (char *)1; volatile int *volatile nothing;
 void fault(void) {{
     {what}
 }}
@@ -50,6 +50,8 @@ fn each_kind_is_told_with_its_line() {
         ("{ char *p = malloc(10); memset(p, 1, 11); free(p); }", "heap corruption: written beyond the end"),
         ("{ char local[100]; bad = local; free(bad); }", "which is not the beginning of an allocated block"),
         ("raise(SIGTERM);", "SIGTERM"),
+        ("pause();", "pause: waits for a signal, and none comes: no alarm is set"),
+        ("{ alarm(1); sleep(2); }", "ended by an alarm that it has set (SIGALRM), which it does not handle"),
     ];
     for (what, message) in cases {
         let told = wrong(what);

@@ -9,7 +9,7 @@ fn outputs(body: &str) -> Vec<String> {
     let head = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n#include \
                 <time.h>\n#include <sys/time.h>\n#include <errno.h>\n#include <math.h>\n#include <fenv.h>\n#include <locale.h>\n\
                 #include <signal.h>\n#include <getopt.h>\n#include <malloc.h>\n#include <setjmp.h>\n#include <sys/stat.h>\n#include <dlfcn.h>\n\
-                #include <sys/wait.h>\n#include <fcntl.h>\n#include <wchar.h>\nint my_rank(void); void yield_now(void);\n";
+                #include <sys/wait.h>\n#include <fcntl.h>\n#include <wchar.h>\n#include <sys/resource.h>\nint my_rank(void); void yield_now(void);\n";
     let program = c(&format!(
         "{head}int main(int argc, char **argv) {{ int r = my_rank(); (void)r; {body}\nreturn 0; }}"
     ))
@@ -258,6 +258,62 @@ fn descriptors_are_redirected_for_one_process() {
     );
     assert!(out[0].starts_with("before\nkept 0\ntoo\n"), "{}", out[0]);
     assert_eq!(out[1..], ["before\n", "before\n"]);
+}
+
+/// They went on as copies of the whole simulator.
+#[test]
+fn children_made_by_fork_end_as_children_do() {
+    let out = outputs(
+        r#"fflush(stdout);
+        for (int way = 0; way < 6; way++) {
+          struct rlimit none = {0, 0}; pid_t child = fork();
+          if (!child) {
+            close(2); setrlimit(RLIMIT_CORE, &none);
+            if (way == 0) { usleep(1000); struct timespec at; clock_gettime(CLOCK_MONOTONIC, &at); exit(3); }
+            if (way == 1) abort();
+            if (way == 2) *(volatile int *)0 = 1;
+            if (way == 3) raise(SIGTERM);
+            if (way == 4) { char *volatile p = malloc(10); free(p); free(p); }
+            if (way == 5) yield_now();
+            _exit(9);
+          }
+          int status; waitpid(child, &status, 0);
+          if (WIFSIGNALED(status)) printf("%d ", WTERMSIG(status)); else printf("code %d ", WEXITSTATUS(status));
+        }
+        yield_now(); printf("%d\n", r);"#,
+    );
+    assert_eq!(out, [0, 1, 2].map(|rank| format!("code 3 6 11 15 6 code 1 {rank}\n")));
+}
+
+/// They were those of the simulator, which they ended.
+#[test]
+fn limits_are_those_of_a_process() {
+    let out = outputs(
+        r#"struct rlimit before, mine = {r + 10, r + 20}, now, little = {1 << 20, 1 << 20}, wrong = {5, 4}, found;
+        getrlimit(RLIMIT_NOFILE, &before); if (r) setrlimit(RLIMIT_NOFILE, &mine); yield_now(); getrlimit(RLIMIT_NOFILE, &now);
+        int same = r ? now.rlim_cur == r + 10 && now.rlim_max == r + 20 : now.rlim_cur == before.rlim_cur;
+        setrlimit(RLIMIT_AS, &little); prlimit(0, RLIMIT_CPU, &little, 0); prlimit(getpid(), RLIMIT_CPU, 0, &found);
+        int refused = setrlimit(RLIMIT_DATA, &wrong), why = errno; char *p = malloc(100 << 20); FILE *f = fopen("/dev/null", "r");
+        printf("%d %d %d %d %d %d\n", same, found.rlim_cur == 1 << 20, refused, why == EINVAL, p != 0, f != 0);"#,
+    );
+    assert_eq!(out, ["1 1 -1 1 1 1\n"; 3]);
+}
+
+/// They never came, and whoever waited for them did so in the simulator, for ever.
+#[test]
+fn alarms_ring_in_simulated_time() {
+    let out = outputs(
+        r#"static volatile int rung; void handler(int s) { rung += s == SIGALRM; } signal(SIGALRM, handler);
+        alarm(2 + r); unsigned left = sleep(10); alarm(3); int paused = pause(), why = errno;
+        struct itimerval every = {{0, 500000}, {1, 0}}, now; setitimer(ITIMER_REAL, &every, 0);
+        for (int i = 0; i < 3; i++) pause();
+        getitimer(ITIMER_REAL, &now); unsigned rest = alarm(0); struct timespec span = {1, 500000000}, more; alarm(1);
+        int slept = nanosleep(&span, &more), again = nanosleep(&more, 0); alarm(1); sleep(0); alarm(0); sleep(5);
+        struct timespec at; clock_gettime(CLOCK_MONOTONIC, &at);
+        printf("%u %d %d %d %u %d %d %.1f %.3f %.3f\n", left, paused, why == EINTR, rung, rest, slept, again, 1e-9 * more.tv_nsec,
+          now.it_value.tv_sec + 1e-6 * now.it_value.tv_usec, at.tv_sec + 1e-9 * at.tv_nsec);"#,
+    );
+    assert_eq!(out, [0, 1, 2].map(|r| format!("{} -1 1 6 1 -1 0 0.5 0.500 {}.500\n", 8 - r, 13 + r)));
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl PlatformBuilder {
                     zones,
                     loopback: LinkId(0),
                     config: self.config,
+                    config_lines: self.config_lines,
                     profiles: self.profiles,
                     deployment: self.deployment,
                 })
@@ -53,12 +54,12 @@ impl PlatformBuilder {
 
     /// The settings that describe the implicit loopback belong to the platform.
     fn configure_loopback(&mut self) {
-        self.line = None;
         for (key, parse) in [
             ("network/loopback-bw", units::parse_bandwidth as fn(&str) -> Result<f64, String>),
             ("network/loopback-lat", units::parse_time),
         ] {
             let Some(text) = self.config.get(key) else { continue };
+            self.line = self.config_lines.get(key).copied();
             match parse(text) {
                 Ok(value) if key.ends_with("bw") && value > 0.0 => self.things.links[0].bandwidth = value,
                 Ok(value) if key.ends_with("lat") => self.things.links[0].latency = value,
@@ -92,6 +93,7 @@ impl PlatformBuilder {
                 parent: draft.parent,
                 member: draft.member,
                 depth: draft.depth,
+                line: draft.line,
                 routing: draft.routing,
                 members: Vec::new(),
                 has_zones: draft.has_zones,

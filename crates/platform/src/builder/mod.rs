@@ -55,6 +55,7 @@ pub struct PlatformBuilder {
     routes: Vec<RouteDraft>,
     route_links: Vec<LinkId>,
     config: BTreeMap<String, String>,
+    config_lines: BTreeMap<String, u32>,
     profiles: Vec<ProfileBinding>,
     pub(crate) deployment: Vec<ActorDeclaration>,
     speed_lists: BTreeMap<Vec<u64>, u32>,
@@ -97,6 +98,7 @@ impl PlatformBuilder {
             routes: Vec::new(),
             route_links: Vec::new(),
             config: BTreeMap::new(),
+            config_lines: BTreeMap::new(),
             profiles: Vec::new(),
             deployment: Vec::new(),
             speed_lists: BTreeMap::new(),
@@ -214,13 +216,13 @@ impl PlatformBuilder {
 
     /// A property of a host.
     pub(crate) fn host_property(&mut self, host: HostId, key: &str, value: &str) {
-        let kept = self.things.host_properties.insert(host.0, key, value);
+        let kept = self.things.host_properties.insert(host.0, key, value, self.line);
         self.check_kept(kept);
     }
 
     /// A property of a link.
     pub fn link_property(&mut self, link: LinkId, key: &str, value: &str) {
-        let kept = self.things.link_properties.insert(link.0, key, value);
+        let kept = self.things.link_properties.insert(link.0, key, value, self.line);
         self.check_kept(kept);
     }
 
@@ -235,6 +237,10 @@ impl PlatformBuilder {
     /// A setting, as in a file's `<config>`.
     pub fn config(&mut self, key: &str, value: &str) {
         self.config.insert(key.to_owned(), value.to_owned());
+        match self.line {
+            Some(line) => self.config_lines.insert(key.to_owned(), line),
+            None => self.config_lines.remove(key),
+        };
     }
 
     /// Lets a profile drive something.

@@ -122,7 +122,7 @@ impl DiskBuilder<'_> {
 
     /// A property.
     pub fn property(self, key: &str, value: &str) -> Self {
-        let kept = self.builder.things.disk_properties.insert(self.id.0, key, value);
+        let kept = self.builder.things.disk_properties.insert(self.id.0, key, value, self.builder.line);
         self.builder.check_kept(kept);
         self
     }

@@ -279,6 +279,7 @@ impl<'d, 't> Reader<'d, 't> {
             if child.tag() != "prop" {
                 return Err(child.unexpected(element.tag(), &["prop"]));
             }
+            self.at(&child);
             let (key, value) = read_property(&child)?;
             if key == "concurrency" {
                 concurrency = child.parsed("value", read_concurrency)?.flatten();
@@ -287,6 +288,7 @@ impl<'d, 't> Reader<'d, 't> {
                 self.builder.link_property(id, key, value);
             }
         }
+        self.at(element);
         for &id in ids {
             if let Some(flows) = concurrency {
                 self.builder.link_concurrency(id, flows);
@@ -313,6 +315,7 @@ impl<'d, 't> Reader<'d, 't> {
             if child.tag() != "prop" {
                 return Err(child.unexpected("config", &["prop"]));
             }
+            self.at(&child);
             let (key, value) = read_property(&child)?;
             self.builder.config(key, value);
         }

@@ -19,7 +19,7 @@ use simurgh_explore::Engine;
 use simurgh_kernel::watchdog::{EVERY, Lookout, Watchdog};
 
 use super::{CheckOptions, report};
-use crate::command::{lost_output, print};
+use crate::command::{lost_output, print_answer};
 
 /// How long after a bound was reached a search may take to hear of it.
 const GRACE: f64 = 0.7;
@@ -174,11 +174,11 @@ impl Sentry {
             // The line that tells how far it is.
             let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
-        print(&if self.json {
-            report::json(&report, Some(&stopped), None)
-        } else {
-            format!("{}{stopped}\n", command_line::in_words(&report, &super::view(), ""))
-        });
+        let text = match self.json {
+            true => report::json(&report, Some(&stopped), None),
+            false => format!("{}{stopped}\n", command_line::in_words(&report, &super::view(), "")),
+        };
+        print_answer(&text, self.json);
         let exit = if lost_output() { Exit::CannotRun } else { Exit::NotExhausted };
         std::process::exit(exit as i32)
     }

@@ -20,7 +20,7 @@ use simurgh_explore::Network;
 
 use self::ci::Case;
 use self::guard::Guard;
-use super::print;
+use super::print_answer;
 use super::progress::{Interrupt, Searching};
 use super::simulate::check_twice;
 
@@ -251,6 +251,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit> {
     if super::mpi::is_compiled(&arguments.file) {
         return mpi::run(arguments);
     }
+    super::mpi::refuse_binary(&arguments.file)?;
     arguments.mpi.refuse(&arguments.file)?;
     check(Scenario::from_file(&arguments.file)?.check(), &arguments.options)
 }
@@ -262,7 +263,7 @@ pub(crate) fn check(check: Check<'_>, options: &CheckOptions) -> Result<Exit> {
     let name = came_of(&check).to_string();
     let Examined { text, object, exit } = examined(check, options, None, || false)?;
     ci::write(&[Case { name, outcome: Ok(object) }], &options.saved)?;
-    print(&text);
+    print_answer(&text, options.json);
     Ok(exit)
 }
 

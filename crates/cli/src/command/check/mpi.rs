@@ -13,9 +13,9 @@ use simurgh_mpi::launch::Launch;
 use simurgh_mpi::world::Output;
 
 use super::super::mpi::refuse_options;
-use super::super::print;
 use super::super::progress::Interrupt;
 use super::super::run::load;
+use super::super::{print, print_answer};
 use super::ci::{self, Case};
 use super::guard::Guard;
 use super::report::Part;
@@ -74,6 +74,9 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
             "--workers: the processes of an MPI program share one memory; one core explores them",
         ));
     }
+    if options.json {
+        crate::command::keep_output();
+    }
     options.network.get_or_insert(NetworkName::Pairwise);
     let searches = searches(arguments.mpi.buffering.unwrap_or_default());
     let mut kept = Vec::new();
@@ -127,7 +130,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         kept.iter().chain([path]).for_each(|path| drop(std::fs::remove_file(path)));
     }
     ci::write(&cases, &options.saved)?;
-    print(&text);
+    print_answer(&text, options.json);
     Ok(exit)
 }
 

@@ -16,8 +16,8 @@ use simurgh_mpi::toolchain::cache::places;
 use super::CheckArguments;
 use super::ci::{self, Case};
 use crate::command::mpi::is_compiled;
-use crate::command::print;
 use crate::command::progress::Interrupt;
+use crate::command::{print, print_answer};
 
 /// So many seconds a program may take where nobody says.
 const SECONDS: f64 = 60.0;
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         cases.push(case);
     }
     ci::write(&cases, &options.saved)?;
-    print(&if options.json { json(&cases) } else { summary(&cases) });
+    print_answer(&if options.json { json(&cases) } else { summary(&cases) }, options.json);
     Ok(exit(&cases))
 }
 

@@ -14,9 +14,9 @@ use simurgh_platform::Platform;
 use simurgh_trace::Recorder;
 
 use super::check::{NetworkName, duration};
-use super::print;
 use super::progress::{Exploring, Interrupt};
 use super::simulate::{check_pictures, check_place, named, parse_config, write_file, write_timeline};
+use super::{print, print_answer};
 
 /// The arguments of `simurgh explore`.
 #[derive(Args, Clone, Debug)]
@@ -132,7 +132,7 @@ pub(crate) fn explore(asked: Explore<'_>, options: &ExploreOptions) -> Result<Ex
         asked = asked.config(key, value);
     }
     let (report, subject) = explored(asked)?;
-    print(&if options.json { report::json(&report) } else { report.to_string() });
+    print_answer(&if options.json { report::json(&report) } else { report.to_string() }, options.json);
     for (end, run) in ends.iter().zip([report.best(), report.worst()]) {
         let Some(run) = run else { continue };
         end.write(&subject, objective, run, options.json)?;
