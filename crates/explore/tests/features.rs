@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::common::generate::seed_of;
-use crate::common::{Op, Played, Program, bodies, observed, system};
+use crate::common::{Op, Played, Program, bodies, observed, permits, system};
 use simurgh_explore::receives::actors::{Actors, Factory};
 use simurgh_explore::receives::parts::explore_ways;
 use simurgh_explore::receives::reads_from::ReadsFrom;
@@ -27,7 +27,7 @@ impl Factory for Made<'_> {
         notes.extend([
             Note::NewMutex(MutexId(0)),
             Note::NewMutex(MutexId(1)),
-            Note::NewSemaphore(SemaphoreId(0), 1),
+            Note::NewSemaphore(SemaphoreId(0), permits(self.0)),
             Note::NewSemaphore(SemaphoreId(1), 0),
             Note::NewBarrier(BarrierId(0), 2),
         ]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use simurgh_kernel::context::{Begin, Body, Call, Ending, call, stand_at, violate, with_port};
+use simurgh_kernel::context::{Body, Call, Ending, call, stand_at, violate, with_port};
 use simurgh_kernel::ids::ActorId;
 use simurgh_kernel::random::Random;
 use simurgh_kernel::simcall::{Answer, ExecRequest, Follow, Reboot, Simcall, SpawnRequest};
@@ -79,25 +79,38 @@ where
     F: FnOnce(Ctx) -> Fut + Send + 'static,
     Fut: Future<Output: IntoEnding> + Send + 'static,
 {
-    let shared = Arc::clone(shared);
-    let begin: Begin = Box::new(move |id| Box::pin(Life { code: code(Ctx { id, shared }) }));
-    Body::New(Some(begin))
+    Body::Future(Box::pin(Life::New { begin: Some((code, Arc::clone(shared))) }))
 }
 
 pin_project! {
-    /// The code of an actor, as the kernel knows it: no larger than it is, for there may be millions.
-    struct Life<Fut> {
-        #[pin]
-        code: Fut,
+    /// The code of an actor, as the kernel knows it: one block of memory, no larger than it is, for there may be millions. It begins when it
+    /// first runs, and learns then who it is.
+    #[project = Stage]
+    enum Life<F, Fut> {
+        New { begin: Option<(F, Arc<Shared>)> },
+        Begun { #[pin] code: Fut },
     }
 }
 
-impl<Fut: Future<Output: IntoEnding>> Future for Life<Fut> {
+impl<F, Fut> Future for Life<F, Fut>
+where
+    F: FnOnce(Ctx) -> Fut,
+    Fut: Future<Output: IntoEnding>,
+{
     type Output = Ending;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ending> {
-        self.project().code.poll(cx).map(IntoEnding::into_ending)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ending> {
+        if let Stage::New { begin } = self.as_mut().project() {
+            let (code, shared) = begin.take().expect("code that could not begin has ended");
+            let id = with_port(|port| port.actor).expect("an actor begins when it is run");
+            let code = code(Ctx { id, shared });
+            self.set(Life::Begun { code });
+        }
+        match self.project() {
+            Stage::Begun { code } => code.poll(cx).map(IntoEnding::into_ending),
+            Stage::New { .. } => unreachable!("it has begun"),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use simurgh_kernel::context::{Body, Door, Place};
+use simurgh_kernel::context::{Body, Door, Place, Resumed};
 use simurgh_kernel::ids::{ActivityId, ActorId};
 use simurgh_kernel::simcall::Answer;
 use simurgh_models::SimTime;
@@ -136,4 +136,27 @@ fn operations_of_a_scenario() {
     let answers = [None, Some(Answer::Activity(ActivityId::from_bits(0))), Some(Answer::Ready)];
     let places = answers.map(|answer| stopped_at(&mut body, answer).map(|place: Place| place.to_string()));
     assert_eq!(places.map(Option::unwrap), ["some.toml:4", "some.toml:5", "some.toml:5"]);
+}
+
+#[test]
+fn an_actor_begins_when_it_first_runs_and_knows_who_it_is() {
+    let shared = Arc::new(Shared::new(Arc::new(Platform::builtin()), 0, super::Registry::new()));
+    let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = Arc::clone(&begun);
+    let mut code = body(&shared, move |ctx: Ctx| {
+        noted.lock().expect("one at a time").push(ctx.id());
+        async move { ctx.yield_now().await }
+    });
+    assert!(begun.lock().expect("one at a time").is_empty());
+    assert!(stopped_at(&mut code, None).is_some());
+    stopped_at(&mut code, Some(Answer::Ready));
+    assert_eq!(*begun.lock().expect("one at a time"), [ActorId(0)]);
+
+    let quiet = simurgh_kernel::context::quiet();
+    let mut failing = body(&shared, |_: Ctx| -> std::future::Ready<()> { panic!("not even begun") });
+    let mut door = Door::new();
+    door.prepare(ActorId(0), HostId(0), SimTime::ZERO, None);
+    let resumed = failing.resume(&mut door);
+    drop(quiet);
+    assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: not even begun"));
 }

@@ -317,6 +317,30 @@ fn nobody_gives_up_what_is_there() {
     assert_eq!(report.executions, 1);
 }
 
+/// Who takes which of the permits that a semaphore was made with is nothing that anybody can see.
+#[test]
+fn permits_of_a_semaphore_are_alike() {
+    let executions = |permits: u32, actors: u32| {
+        let report = simurgh::check(move |program: &mut Program| {
+            let semaphore = program.semaphore(permits);
+            for actor in 0..actors {
+                program.spawn(format!("actor-{actor}"), "node-0", move |_| async move {
+                    semaphore.acquire().await;
+                    semaphore.release().await;
+                })?;
+            }
+            Ok(())
+        });
+        report.assert_holds().executions
+    };
+    // Enough for all: nobody waits for anybody.
+    assert_eq!(executions(5, 5), 1);
+    // One has to wait, for either of the others.
+    assert_eq!(executions(2, 3), 3 * 2);
+    // A lock: every order.
+    assert_eq!(executions(1, 4), 24);
+}
+
 /// So many tokens are counted, not listed: another engine does that.
 #[test]
 fn a_semaphore_of_billions() {

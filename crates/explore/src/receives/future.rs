@@ -38,6 +38,8 @@ pub struct Posters {
     traffic: BTreeMap<Mailbox, Vec<(Poster, Traffic)>>,
     /// By mailbox, then by the post that nobody could take: the process whose posts did not count, if it is one; all others' would have.
     cuts: BTreeMap<Mailbox, BTreeMap<Side, Option<u32>>>,
+    /// Whether anything at all was seen to be taken back.
+    takes_back: bool,
 }
 
 /// A side as plain data: whether it is a send, its context, source and tag.
@@ -86,6 +88,7 @@ impl Posters {
         for (mailbox, process, side, posts, revocable, overlaps) in traffic {
             let revocable = revocable.iter().copied().collect();
             let traffic = Traffic { posts: *posts, revocable, overlaps: *overlaps };
+            posters.takes_back |= !traffic.revocable.is_empty();
             *posters.traffic_of(Mailbox(*mailbox), (*process, side_of(side))) = traffic;
         }
         for (mailbox, left, excepted) in cuts {
@@ -142,6 +145,7 @@ impl Posters {
     /// Adds what another knows, and where it cut. Says whether one of the two would have gone on otherwise, had it known.
     pub fn merge(&mut self, other: &Posters) -> bool {
         let mattered = self.misses(other) || other.misses(self);
+        self.takes_back |= other.takes_back;
         for (&mailbox, cuts) in &other.cuts {
             cuts.iter().for_each(|(&left, &excepted)| self.note_cut(mailbox, left, excepted));
         }
@@ -181,6 +185,7 @@ impl Search {
         // Where it met somebody in time, it is not taken back; in another execution it may be. No choice was cut for a post that was
         // never seen before.
         let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.number);
+        self.posters.takes_back |= takes_back;
         if is_more || takes_back {
             self.learned |= self.posters.matters(own.mailbox, &poster, is_more, takes_back && !is_more);
         }
@@ -314,7 +319,7 @@ impl Search {
     /// Whether the process of a post may take it back: not while it waits for it, which it does where there is no moment.
     fn may_be_taken_back(&self, post: &Post, before: Option<Node>) -> bool {
         let is_kept = self.kept.is_some_and(|kept| self.graph.posts[kept as usize].posted == post.posted);
-        if before.is_none() || is_kept {
+        if !self.posters.takes_back || before.is_none() || is_kept {
             return false;
         }
         let traffic = self.posters.known(post.mailbox, (post.process, post.side));

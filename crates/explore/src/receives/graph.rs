@@ -38,6 +38,8 @@ pub struct Post {
     pub at_once: bool,
     /// Whether its process was seen to ask for it to be taken back, whatever came of that.
     pub revocable: bool,
+    /// Whether it is one of the permits that a semaphore was made with, which nobody can tell apart.
+    pub is_permit: bool,
 }
 
 impl Post {
@@ -191,6 +193,7 @@ impl Graph {
             withdrawn: None,
             at_once,
             revocable: at_once,
+            is_permit: false,
         });
         (self.posts.len() - 1) as PostId
     }
@@ -257,6 +260,8 @@ impl Graph {
         self.fits_all(send.mailbox, |graph, post| {
             let other = &graph.posts[post as usize];
             match (other.partner, other.withdrawn) {
+                // Who takes one permit and who another says nothing of who came first: both were there.
+                (Some(_), _) if send.is_permit && other.is_permit => true,
                 (Some(partner), _) => {
                     let partner = &graph.posts[partner as usize];
                     let met = Pair { arrives: other.arrives, posted: partner.posted };

@@ -127,12 +127,14 @@ impl Order {
     /// As [`put`](Self::put), where a row is a word.
     fn put_small(&mut self, a: Node, b: Node) {
         let more = self.before[a as usize] | 1 << a;
-        let after = 1 << b;
+        self.trail.push((b, self.before[b as usize]));
+        self.before[b as usize] |= more;
         for (other, row) in (0..).zip(&mut self.before) {
             let old = *row;
-            if (old & after != 0 || other == b) && old | more != old {
+            let added = more & (old >> b & 1).wrapping_neg();
+            if old | added != old {
                 self.trail.push((other, old));
-                *row = old | more;
+                *row = old | added;
             }
         }
     }

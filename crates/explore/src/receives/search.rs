@@ -107,6 +107,8 @@ pub(super) struct Process {
     pub(super) steps: Vec<(Node, u32)>,
     /// What came of its requests. Who met whom is known at the end only.
     pub(super) outcomes: Vec<Outcome>,
+    /// Where it was saved the last time.
+    saved_at: u32,
 }
 
 /// How to take back what became of a process.
@@ -225,7 +227,9 @@ impl Search {
                 return Ok(End::Interrupted);
             }
             self.present = self.mark();
-            self.save(process);
+            if self.may_choose(process) || !self.is_saved(process) {
+                self.save(process);
+            }
             self.current = Some(process);
             let advanced = self.advance(process, code);
             self.current = None;
@@ -323,9 +327,23 @@ impl Search {
         }
     }
 
+    /// Whether its next step may include a choice, which one goes back to the moment before.
+    fn may_choose(&self, process: u32) -> bool {
+        let stage = &self.processes[process as usize].stage;
+        !matches!(stage, Stage::Waits { .. } | Stage::Asks(Request::Ended))
+    }
+
+    /// Whether it was saved since the last choice: nobody goes back to a moment between.
+    fn is_saved(&self, process: u32) -> bool {
+        let at = self.processes[process as usize].saved_at;
+        let since = self.marks.last().map_or(0, |mark| mark.saved);
+        at >= since && self.saved.get(at as usize).is_some_and(|saved| saved.process == process)
+    }
+
     /// Remembers a process as it is, before it changes.
     pub(super) fn save(&mut self, process: u32) {
-        let record = &self.processes[process as usize];
+        let record = &mut self.processes[process as usize];
+        record.saved_at = self.saved.len() as u32;
         self.saved.push(Saved {
             process,
             stage: record.stage.clone(),
@@ -340,6 +358,7 @@ impl Search {
         let mut last = self.graph.order.add(&[]);
         for (handle, &mailbox) in (0..).zip(code.given()) {
             let token = self.graph.post(0, handle, last, mailbox, Side::GIVE, false);
+            self.graph.posts[token as usize].is_permit = true;
             last = self.graph.posts[token as usize].posted;
             self.learn(token);
         }

@@ -168,7 +168,9 @@ impl Search {
         record.outcomes.push(Outcome::Posted { partner: None });
         let posted = self.graph.posts[post as usize].posted;
         self.at(process, posted, shown.then_some(0));
-        self.graph.posts[post as usize].revocable |= patience != Patience::Forever;
+        let own = &mut self.graph.posts[post as usize];
+        own.revocable |= patience != Patience::Forever;
+        own.is_permit = !shown;
         self.learn(post);
         let mut met = None;
         let pick =
@@ -239,6 +241,10 @@ impl Search {
         'next: for other in 0..post {
             let candidate = &self.graph.posts[other as usize];
             if candidate.mailbox != own.mailbox || !candidate.is_free() || !admits(candidate, &own) {
+                continue;
+            }
+            // One permit is as good as another.
+            if candidate.is_permit && candidates.iter().any(|&one| self.graph.posts[one as usize].is_permit) {
                 continue;
             }
             let arrives = candidate.arrives;

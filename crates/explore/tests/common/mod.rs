@@ -367,6 +367,11 @@ pub fn bodies(program: &Program) -> Vec<SpawnRequest> {
     program.iter().enumerate().map(body).collect()
 }
 
+/// How many permits the first semaphore of a program has: one, as a lock, or several, for some programs.
+pub fn permits(program: &Program) -> u32 {
+    1 + program.iter().map(Vec::len).sum::<usize>() as u32 % 3
+}
+
 /// A program as a system.
 pub type Played = Actors<Box<dyn FnMut(&mut Kernel)>>;
 
@@ -376,7 +381,7 @@ pub fn system(program: &Program, network: Network) -> Played {
     Actors::new(
         network,
         Box::new(move |kernel: &mut Kernel| {
-            kernel.new_semaphore(SemaphoreId(0), 1);
+            kernel.new_semaphore(SemaphoreId(0), permits(&program));
             kernel.new_semaphore(SemaphoreId(1), 0);
             kernel.new_barrier(BarrierId(0), 2);
             kernel.new_barrier(BarrierId(1), 3);

@@ -11,7 +11,6 @@ use simurgh_watchdog::untold;
 
 use super::place::PANICKED;
 use super::port::{Door, HELD, Held, LENT, Port, PortGuard, with_port};
-use crate::ids::ActorId;
 use crate::simcall::{Note, Simcall};
 
 /// How the code of an actor ended: well, or with what it has to say.
@@ -19,9 +18,6 @@ pub type Ending = Result<(), String>;
 
 /// The code of an actor as a future.
 pub type ActorFuture = Pin<Box<dyn Future<Output = Ending> + Send>>;
-
-/// What makes the code of an actor, which is told who it is.
-pub type Begin = Box<dyn FnOnce(ActorId) -> ActorFuture + Send>;
 
 /// User code of another kind than a future.
 pub trait Coroutine: Send {
@@ -31,8 +27,6 @@ pub trait Coroutine: Send {
 
 /// The code of an actor, between two simcalls.
 pub enum Body {
-    /// Rust code that has not begun; none once it has.
-    New(Option<Begin>),
     /// Rust code.
     Future(ActorFuture),
     /// Any other code.
@@ -114,7 +108,6 @@ impl Body {
     #[inline]
     pub(crate) fn prefetch(&self) {
         match self {
-            Body::New(begin) => begin.iter().for_each(|begin| prefetch(&**begin)),
             Body::Future(future) => prefetch(&**future),
             Body::Coroutine(coroutine) => prefetch(&**coroutine),
         }
@@ -127,7 +120,10 @@ impl Body {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let ending = match self {
                 Body::Future(future) => poll(future),
-                _ => self.resume_other(),
+                Body::Coroutine(coroutine) => {
+                    let _held = Held(HELD.replace(true));
+                    coroutine.resume(PortGuard::take().port().expect(LENT))
+                }
             };
             ending.map_or(Resumed::Asked, Resumed::at_end)
         }));
@@ -138,22 +134,6 @@ impl Body {
             return Resumed::Asked;
         }
         unusual(polled, door)
-    }
-
-    /// The same for code that has not begun, or is no future.
-    fn resume_other(&mut self) -> Option<Ending> {
-        if let Body::New(begin) = self {
-            let begin = begin.take().expect("an actor that could not begin has ended");
-            *self = Body::Future(begin(with_port(|port| port.actor).expect(LENT)));
-        }
-        match self {
-            Body::Future(future) => poll(future),
-            Body::Coroutine(coroutine) => {
-                let _held = Held(HELD.replace(true));
-                coroutine.resume(PortGuard::take().port().expect(LENT))
-            }
-            Body::New(_) => unreachable!("it has begun"),
-        }
     }
 
     /// Drops the code of an actor that ended. Its destructors may leave notes; that one of them panicked is told by
@@ -184,7 +164,6 @@ impl Body {
 impl Drop for Body {
     fn drop(&mut self) {
         let dropped = catch_unwind(AssertUnwindSafe(|| match self {
-            Body::New(begin) => drop(begin.take()),
             Body::Future(future) => *future = Box::pin(pending()),
             Body::Coroutine(coroutine) => *coroutine = Box::new(Gone),
         }));

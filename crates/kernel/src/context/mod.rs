@@ -13,7 +13,7 @@ mod quiet;
 mod simcall_future;
 
 pub(crate) use body::panic_message;
-pub use body::{ActorFuture, Begin, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
+pub use body::{ActorFuture, Body, Coroutine, Ending, Fault, OnExit, Resumed, part, violate};
 pub use label::{Label, Part, label};
 pub use place::{Place, panicked_at, remember_panic, stand_at};
 pub use port::{Door, Port, leave, with_port};
@@ -58,29 +58,6 @@ mod tests {
         let (resumed, end) = run(&mut body, Some(Answer::Ready));
         assert!(matches!(resumed, Resumed::Ended));
         assert_eq!(end, None);
-    }
-
-    #[test]
-    fn an_actor_begins_when_it_first_runs_and_knows_who_it_is() {
-        let begun = Arc::new(Mutex::new(Vec::new()));
-        let noted = Arc::clone(&begun);
-        let mut body = Body::New(Some(Box::new(move |actor| {
-            noted.lock().expect("one at a time").push(actor);
-            Box::pin(async {
-                call(Simcall::Yield).await;
-                Ok(())
-            })
-        })));
-        assert!(begun.lock().expect("one at a time").is_empty());
-        assert!(matches!(run(&mut body, None).0, Resumed::Asked));
-        assert!(matches!(run(&mut body, Some(Answer::Ready)).0, Resumed::Ended));
-        assert_eq!(*begun.lock().expect("one at a time"), [ActorId(0)]);
-
-        let quiet = quiet();
-        let mut failing = Body::New(Some(Box::new(|_| panic!("not even begun"))));
-        let (resumed, _) = run(&mut failing, None);
-        drop(quiet);
-        assert!(matches!(resumed, Resumed::Failed(fault) if fault.to_string() == "panicked: not even begun"));
     }
 
     #[test]
