@@ -96,7 +96,7 @@ fn stride(platform: &Platform, hosts: &[HostId]) -> Option<usize> {
         .then_some(stride)
 }
 
-/// What matters of a link to those who use it.
+/// What matters of a link to those who use it; nothing if that may be more: properties tell what a link draws by its load.
 fn kind(platform: &Platform, link: LinkId) -> Option<(u64, u64, bool, Option<u32>)> {
     let link = platform.link(link);
     let shared = match link.sharing {
@@ -104,6 +104,9 @@ fn kind(platform: &Platform, link: LinkId) -> Option<(u64, u64, bool, Option<u32
         Sharing::FatPipe => false,
         Sharing::Wifi => return None,
     };
+    if link.properties().next().is_some() {
+        return None;
+    }
     Some((link.bandwidth.to_bits(), link.latency.to_bits(), shared, link.concurrency))
 }
 
@@ -188,10 +191,11 @@ mod tests {
 
     #[test]
     fn hosts_with_other_links_are_not_alike() {
-        let star = |last: &str, more: &str| {
+        let star = |last: &str, inside: &str, more: &str| {
             let member = |name: &str, bandwidth: &str| {
                 format!(
-                    "<host id=\"{name}\" speed=\"1Gf\"/><link id=\"l{name}\" bandwidth=\"{bandwidth}\" latency=\"1us\"/>"
+                    "<host id=\"{name}\" speed=\"1Gf\"/>\
+                     <link id=\"l{name}\" bandwidth=\"{bandwidth}\" latency=\"1us\">{inside}</link>"
                 )
             };
             let route = |name: &str, link: &str| {
@@ -207,11 +211,14 @@ mod tests {
                 route("c", if last.is_empty() { "lb" } else { "lc" }),
             ))
         };
-        assert_eq!(stride_of(&star("1MBps", ""), 3), Some(3));
-        assert_eq!(stride_of(&star("2MBps", ""), 3), None);
-        assert_eq!(stride_of(&star("", ""), 3), None);
+        assert_eq!(stride_of(&star("1MBps", "", ""), 3), Some(3));
+        assert_eq!(stride_of(&star("2MBps", "", ""), 3), None);
+        assert_eq!(stride_of(&star("", "", ""), 3), None);
+        let draws = "<prop id=\"wattage_range\" value=\"1:3\"/>";
+        assert_eq!(stride_of(&star("1MBps", draws, ""), 3), None);
         let failing = star(
             "1MBps",
+            "",
             "<trace id=\"t\" periodicity=\"-1\">1 0.5</trace><trace_connect trace=\"t\" element=\"la\" kind=\"BANDWIDTH\"/>",
         );
         assert_eq!(stride_of(&failing, 3), None);
