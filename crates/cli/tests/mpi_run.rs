@@ -361,6 +361,51 @@ fn a_communicator_is_made_by_the_broadcast_that_was_chosen() {
     }
 }
 
+/// The first reduction tells all processes which of them share a host, in n rounds of n messages. Who looks at messages has all of them.
+#[test]
+fn rounds_that_are_not_simulated_take_as_long() {
+    if !is_there("gcc") {
+        return;
+    }
+    let folder = Folder::new("mpi-rounds");
+    folder.write(
+        "app.c",
+        "#include <mpi.h>
+         #include <unistd.h>
+         int main(void) {
+             MPI_Init(0, 0);
+             int rank, sum, values[64];
+             MPI_Comm twin;
+             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+             usleep(rank * 37 % 64);
+             MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+             if (sum != 64 * 63 / 2) MPI_Abort(MPI_COMM_WORLD, 1);
+             MPI_Request request;
+             MPI_Irecv(values, 64, MPI_INT, (rank + 1) % 64, 0, MPI_COMM_WORLD, &request);
+             MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+             MPI_Send(values + rank, 1, MPI_INT, (rank + 63) % 64, 0, MPI_COMM_WORLD);
+             MPI_Wait(&request, MPI_STATUS_IGNORE);
+             MPI_Bcast(values, 64, MPI_INT, 5, twin);
+             MPI_Comm_free(&twin);
+             MPI_Finalize();
+             return 0;
+         }",
+    );
+    folder.write("cluster.xml", &std::fs::read_to_string(example("cluster.xml")).unwrap());
+    fine(&folder, &["cc", "app.c", "-o", "app"]);
+    let traffic = |ran: &Ran| {
+        let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        (summary["messages"].as_u64().unwrap(), summary["mpi"]["bytes"].as_f64().unwrap())
+    };
+    let common = ["run", "--json", "-n", "64", "--oversubscribe", "--compute", "none"];
+    for platform in [&[][..], &["-p", "cluster.xml"]] {
+        let few = fine(&folder, &[&common[..], platform, &["./app"]].concat());
+        let all = fine(&folder, &[&common[..], platform, &["--links", "./app"]].concat());
+        assert!((clock(&few) - clock(&all)).abs() < 1e-9 * clock(&all), "{} {}", clock(&few), clock(&all));
+        assert_eq!(traffic(&few), traffic(&all));
+    }
+}
+
 /// Dates that SimGrid 3.32 printed: several processes of a host are a group in the order of processes, whatever their ranks are.
 #[test]
 fn collectives_by_hosts_go_by_the_order_of_processes() {

@@ -18,6 +18,7 @@ use crate::communicator::context::capacity;
 use crate::compute::Compute;
 use crate::costs;
 use crate::entry;
+use crate::even::Even;
 use crate::explored::Buffering;
 use crate::extras;
 use crate::hostfile;
@@ -205,6 +206,11 @@ impl Run {
         Processes::stop_before_step(step, rank, words);
     }
 
+    /// How many messages were accounted for without being sent, since others like them were.
+    pub fn skipped(&self) -> u64 {
+        self.world.even.skipped()
+    }
+
     /// How many processes there are, those that were started later too.
     pub fn size(&self) -> usize {
         self.world.size() + self.world.started.count()
@@ -245,6 +251,10 @@ impl Launch {
         assert_eq!(mailboxes.at(0).id(), crate::p2p::mailbox(0), "the mailboxes of processes come first");
         // Where executions are explored, all run on one host.
         let here = |host: &HostId| if self.explored.is_some() { hosts[0] } else { *host };
+        let even = match self.explored.is_some() || self.wanted != Wanted::default() {
+            true => Even::default(),
+            false => Even::new(&platform, &hosts),
+        };
         let names: Vec<String> = hosts.iter().map(|host| platform.host(here(host)).name.to_owned()).collect();
         let world = Arc::new(World {
             speeds: hosts.iter().map(|host| platform.host(*host).speed()).collect(),
@@ -281,6 +291,7 @@ impl Launch {
             replay,
             samples: Mutex::default(),
             shared_memory: Mutex::default(),
+            even,
         });
         let exports = exports(self.explored.is_some())?;
         let personality: Arc<dyn Personality> = Arc::new(Mpi { world: Arc::clone(&world), exports });

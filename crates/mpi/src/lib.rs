@@ -26,6 +26,7 @@ pub mod doing;
 pub mod entry;
 pub mod errhandler;
 pub mod error;
+pub mod even;
 pub mod explored;
 pub mod extras;
 pub mod file;

@@ -391,6 +391,12 @@ impl Rank {
         LOOK * f64::from(self.looks.get())
     }
 
+    /// Whether nothing that it has begun may go on while it does something else.
+    pub fn has_nothing_under_way(&self) -> bool {
+        let requests = self.requests.borrow().is_empty() && self.orphans.borrow().is_empty();
+        requests && self.windows.borrow().is_empty() && self.files.borrow().is_empty()
+    }
+
     /// Makes something that another process will have.
     pub fn for_others<T>(&self, make: impl FnOnce() -> T) -> T {
         #[cfg(test)]

@@ -181,6 +181,7 @@ pub fn world(hosts: &[HostId], costs: Costs, selection: Selection) -> Arc<World>
         replay: None,
         samples: Mutex::default(),
         shared_memory: Mutex::default(),
+        even: Default::default(),
     })
 }
 

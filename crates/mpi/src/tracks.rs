@@ -13,6 +13,8 @@ pub struct Wanted {
     pub states: bool,
     /// What each process did, without dates: a time-independent trace.
     pub actions: bool,
+    /// What each message does, as whoever watches the kernel wants it.
+    pub messages: bool,
 }
 
 /// A call, or a computation, that took time.
@@ -74,6 +76,12 @@ impl Tracks {
     pub fn sends(&self, bytes: f64) {
         self.messages.set(self.messages.get() + 1);
         self.bytes.set(self.bytes.get() + bytes);
+    }
+
+    /// Messages of so many bytes each might as well have set out.
+    pub fn passes(&self, messages: u64, bytes: f64) {
+        self.messages.set(self.messages.get() + messages);
+        self.bytes.set(self.bytes.get() + messages as f64 * bytes);
     }
 
     /// A computation is over.

@@ -22,6 +22,14 @@ impl Traffic {
         self.sent_bytes.set(self.sent_bytes.get() + bytes);
     }
 
+    /// Messages of so many bytes each are sent and received, or might as well have been.
+    pub fn passes(&self, messages: u64, bytes: u64) {
+        for (count, sum) in [(&self.sent, &self.sent_bytes), (&self.received, &self.received_bytes)] {
+            count.set(count.get() + messages);
+            sum.set(sum.get() + messages * bytes);
+        }
+    }
+
     /// A message of so many bytes is received.
     pub fn receives(&self, bytes: u64) {
         self.received.set(self.received.get() + 1);

@@ -9,6 +9,7 @@ use simurgh_platform::{DiskId, HostId};
 use crate::abi::Procedure;
 use crate::collectives::Selection;
 use crate::compute::Compute;
+use crate::even::Even;
 use crate::progress::Progress;
 use crate::sampling::Samples;
 use crate::shared_memory::SharedMemory;
@@ -89,6 +90,8 @@ pub struct World {
     pub samples: Mutex<Samples>,
     /// Memory that processes share.
     pub shared_memory: Mutex<SharedMemory>,
+    /// Whether they are all in the same situation.
+    pub even: Even,
 }
 
 /// Where what programs print goes.

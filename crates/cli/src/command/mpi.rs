@@ -245,7 +245,11 @@ fn play(arguments: &RunArguments, trace: Option<Arc<Trace>>) -> Result<Exit> {
         }),
         output: if options.json { Output::AllToError } else { Output::AsItIs },
         seed: options.seed,
-        wanted: Wanted { states: options.wants_timeline(), actions: record.is_some() },
+        wanted: Wanted {
+            states: options.wants_timeline(),
+            actions: record.is_some(),
+            messages: arguments.mpi.links || options.way.is_some(),
+        },
         replay: trace,
         explored: None,
     };

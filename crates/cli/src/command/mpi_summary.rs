@@ -210,6 +210,10 @@ impl More for OfMpi {
         serde_json::to_value(self.summary(outcome)).expect("plain data becomes JSON")
     }
 
+    fn messages(&self) -> u64 {
+        self.run.skipped()
+    }
+
     fn adorn(&self, timeline: &mut Timeline) {
         timeline.title.clone_from(&self.name);
         super::mpi_timeline::adorn(timeline, &self.run.tracked());

@@ -132,6 +132,8 @@ pub(crate) trait More {
     fn human(&self, outcome: &Outcome) -> String;
     /// More of what is said of MPI to machines.
     fn json(&self, outcome: &Outcome) -> serde_json::Value;
+    /// How many messages there were beside those that the kernel delivered.
+    fn messages(&self) -> u64;
     /// Changes the timeline before it is drawn.
     fn adorn(&self, timeline: &mut Timeline);
 }
@@ -191,12 +193,13 @@ pub(crate) fn simulate_with(
     });
     #[expect(clippy::disallowed_methods, reason = "the statistics tell how long it took")]
     let start = Instant::now();
-    let outcome = program.simulate(settings).map_err(|error| match (&played, error) {
+    let mut outcome = program.simulate(settings).map_err(|error| match (&played, error) {
         (Some(played), error @ Error::Simulation(_)) => {
             Error::input(format!("{}: {error}", played.scenario.name))
         }
         (_, error) => error,
     })?;
+    outcome.report.messages += more.map_or(0, More::messages);
     let stats = options.stats.then(|| Stats::new(&outcome, start.elapsed()));
     if let Some(obstacle) = steering.and_then(|steering| steering.obstacle()) {
         return Err(Error::input(format!("the program does not go this way: {obstacle}")));

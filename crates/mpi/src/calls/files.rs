@@ -148,6 +148,9 @@ pub fn file_set_view(
         disp => disp,
     };
     let view = View::new(displacement, etype, filetype, representation)?;
+    if file.amode & abi::MODE_RDONLY == 0 {
+        view.check_written()?;
+    }
     file.info.borrow_mut().extend(given);
     me.set_view(&file, view)
 }

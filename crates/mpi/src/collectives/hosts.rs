@@ -1,9 +1,9 @@
 //! Which ranks of a communicator share a host. The first collective that goes by it finds that out by messages, as SMPI does.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::team::Team;
-use super::{allgather, allreduce, bcast};
+use super::{allreduce, bcast, in_step};
 use crate::error::Result;
 
 /// Who shares a host with whom.
@@ -40,23 +40,32 @@ impl Hosts {
         leaders.sort_unstable_by_key(|leader| process(*leader));
         Self { hosts, of, uniform, leaders }
     }
+
+    /// The same, kept once for all processes where it is the same for all.
+    fn known_among(team: &Team<'_>) -> Arc<Self> {
+        let known = || team.me.for_others(|| Arc::new(Self::among(team)));
+        match team.stride() {
+            Some(_) => Arc::clone(team.me.world.even.hosts.get_or_init(known)),
+            None => Arc::new(Self::among(team)),
+        }
+    }
 }
 
 /// Who shares a host; the first time, all ranks of the communicator tell one another.
 ///
 /// # Errors
 /// If a message is lost.
-pub fn hosts(team: &Team<'_>) -> Result<Rc<Hosts>> {
-    let Some(known) = team.known_hosts() else { return Ok(Rc::new(Hosts::among(team))) };
+pub fn hosts(team: &Team<'_>) -> Result<Arc<Hosts>> {
+    let Some(known) = team.known_hosts() else { return Ok(Arc::new(Hosts::among(team))) };
     if let Some(hosts) = known.borrow().clone() {
         return Ok(hosts);
     }
-    let hosts = Rc::new(Hosts::among(team));
+    let hosts = Hosts::known_among(team);
     // Its own use of collectives must not begin it again.
-    *known.borrow_mut() = Some(Rc::clone(&hosts));
-    allgather::ring(team, 4, &mut vec![0; 4 * team.size])?;
+    *known.borrow_mut() = Some(Arc::clone(&hosts));
+    in_step::tell_all(team, 4, 0)?;
     if let Some(leaders) = team.part(&hosts.leaders) {
-        allgather::ring(&leaders, 4, &mut vec![0; 4 * leaders.size])?;
+        in_step::tell_all(&leaders, 4, 1)?;
     }
     if let Some(host) = team.part(&hosts.hosts[hosts.of[team.rank]]) {
         bcast::scatter_ring(&host, &mut [0; 4], 0)?;

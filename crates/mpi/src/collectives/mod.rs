@@ -4,7 +4,7 @@
 //! - [`selection`], [`decisions`]: which algorithm; SMPI's selectors and names.
 //! - [`team`]: those who take part, and how they send and receive.
 //! - [`buffers`], [`folding`]: data without gaps, and operators on them.
-//! - [`trees`], [`doubling`], [`halving`], [`hosts`]: what several algorithms share.
+//! - [`trees`], [`doubling`], [`halving`], [`hosts`], [`in_step`]: what several algorithms share.
 //! - [`barrier`], [`bcast`] and [`pipelines`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`gather`],
 //!   [`scatter`], [`allgather`], [`allgatherv`], [`alltoall`], [`alltoallv`]: the algorithms.
 //! - [`check`], [`neighbors`], [`call`]: from the arguments of a program to an algorithm.
@@ -27,6 +27,7 @@ pub mod folding;
 pub mod gather;
 pub mod halving;
 pub mod hosts;
+pub mod in_step;
 pub mod neighbors;
 pub mod pipelines;
 pub mod reduce;

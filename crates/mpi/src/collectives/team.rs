@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::ops::{Deref, Range};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use simurgh_kernel::ids::ActivityId;
 use simurgh_kernel::simcall::{Answer, Follow, OnTimeout, Payload, Simcall};
@@ -42,7 +42,7 @@ pub struct Team<'a> {
 }
 
 /// Who shares a host, once that is known.
-pub type KnownHosts = RefCell<Option<Rc<Hosts>>>;
+pub type KnownHosts = RefCell<Option<Arc<Hosts>>>;
 
 impl<'a> Team<'a> {
     /// All of a communicator.
@@ -92,6 +92,25 @@ impl<'a> Team<'a> {
     /// Where it is noted which of them share a host, if these are all of a communicator.
     pub fn known_hosts(&self) -> Option<&'a KnownHosts> {
         self.hosts
+    }
+
+    /// After how many of them the hosts begin again, if these are all processes in their order, all in the same situation, and nobody
+    /// looks at single messages.
+    pub fn stride(&self) -> Option<usize> {
+        let world = &self.me.world;
+        let stride = world.even.stride.filter(|_| self.size == world.size() && world.started.count() == 0)?;
+        let process = |member| self.comm.group.process(self.in_comm(member)) as usize;
+        (0..self.size).all(|member| process(member) == member).then_some(stride)
+    }
+
+    /// Whether all processes, which are in the same situation, come to a round of a collective at the same date and have nothing under
+    /// way. They all ask this.
+    pub fn is_in_step(&self, round: usize) -> bool {
+        let place = (self.context.of(self.comm), self.tag, round);
+        let is_free = self.me.has_nothing_under_way();
+        self.me.for_others(|| self.me.world.even.comes(place, self.me.now(), is_free));
+        self.me.ask(Simcall::Yield);
+        self.me.for_others(|| self.me.world.even.are_in_step(place, self.size))
     }
 
     /// The rank in the communicator of one of them.

@@ -44,9 +44,14 @@ impl Signature {
     /// This one, then another.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
+        self.moved(power(next.elements), next)
+    }
+
+    /// This one, then another, whose length moves this one by a known factor.
+    fn moved(self, factor: u64, next: Self) -> Self {
         Self {
             elements: self.elements.wrapping_add(next.elements),
-            value: (times(self.value, power(next.elements)) + next.value) % PRIME,
+            value: (times(self.value, factor) + next.value) % PRIME,
             any: self.any && next.any,
         }
     }
@@ -55,11 +60,13 @@ impl Signature {
     #[must_use]
     pub fn repeated(self, count: u64) -> Self {
         let (mut result, mut square, mut left) = (Self::empty(), self, count);
+        let mut factor = power(self.elements);
         while left > 0 {
             if left & 1 == 1 {
-                result = result.then(square);
+                result = result.moved(factor, square);
             }
-            square = square.then(square);
+            square = square.moved(factor, square);
+            factor = times(factor, factor);
             left >>= 1;
         }
         result
@@ -74,8 +81,10 @@ impl Signature {
     }
 }
 
+/// The product of two numbers below the prime, which is a power of two less one: what is above its bits is added to what is below.
 fn times(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64
+    let product = u128::from(a) * u128::from(b);
+    ((product as u64 & PRIME) + (product >> PRIME.count_ones()) as u64) % PRIME
 }
 
 fn power(mut exponent: u64) -> u64 {
@@ -168,6 +177,31 @@ impl Type {
                     }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_times_is_one_after_the_other() {
+        let one = |value| Signature { elements: 1, value, any: false };
+        let pair = one(PRIME - 1).then(one(40));
+        let mut obvious = Signature::empty();
+        for count in 0..70 {
+            assert_eq!(pair.repeated(count), obvious, "{count} times");
+            obvious = obvious.then(pair);
+        }
+        assert_eq!(pair.repeated(1 << 40), pair.repeated(1 << 20).repeated(1 << 20));
+    }
+
+    #[test]
+    fn products_are_those_of_a_division() {
+        let numbers = [0, 1, 2, BASE, 1 << 60, PRIME / 3, PRIME - 2, PRIME - 1];
+        for (a, b) in numbers.into_iter().flat_map(|a| numbers.map(|b| (a, b))) {
+            assert_eq!(u128::from(times(a, b)), u128::from(a) * u128::from(b) % u128::from(PRIME), "{a} {b}");
         }
     }
 }

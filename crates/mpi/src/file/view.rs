@@ -58,16 +58,16 @@ impl View {
             );
         }
         if filetype.size > 0 && filetype.true_lb < 0 {
-            return fail(abi::ERR_TYPE, "the file type has data before its beginning");
+            return fail(abi::ERR_IO, "the file type has data before its beginning");
         }
-        let mut end = i64::MIN;
+        let mut last = i64::MIN;
         let mut in_order = true;
-        filetype.blocks(0, filetype.size, |offset, length| {
-            in_order &= offset >= end;
-            end = offset + length as i64;
+        filetype.blocks(0, filetype.size, |offset, _| {
+            in_order &= offset >= last;
+            last = offset;
         });
         if !in_order {
-            return fail(abi::ERR_TYPE, "the displacements of the file type are not in order");
+            return fail(abi::ERR_IO, "the displacements of the file type are not in order");
         }
         if representation == Representation::External32
             && (etype.external_size() != etype.size || filetype.external_size() != filetype.size)
@@ -79,6 +79,23 @@ impl View {
             );
         }
         Ok(Self { displacement, etype, filetype, representation })
+    }
+
+    /// Checks that no byte of the file is in it twice, where it may be written (14.3).
+    ///
+    /// # Errors
+    /// If one is.
+    pub fn check_written(&self) -> Result {
+        let mut end = i64::MIN;
+        let mut apart = true;
+        self.filetype.blocks(0, self.filetype.size, |offset, length| {
+            apart &= offset >= end;
+            end = offset + length as i64;
+        });
+        match apart {
+            true => Ok(()),
+            false => fail(abi::ERR_IO, "the file type has the same bytes twice, and the file may be written"),
+        }
     }
 
     /// The bytes of an element in the file.
@@ -279,7 +296,15 @@ mod tests {
             made.map_or_else(|error| error.class, |_| abi::SUCCESS)
         };
         assert_eq!(class(Type::contiguous(3, &byte, false).expect("it is made")), abi::ERR_TYPE);
-        assert_eq!(class(Type::hvector(2, 1, -8, &int, false).expect("it is made")), abi::ERR_TYPE);
-        assert_eq!(class(Type::indexed(&[1, 1], &[4, 0], &int, false).expect("it is made")), abi::ERR_TYPE);
+        assert_eq!(class(Type::hvector(2, 1, -8, &int, false).expect("it is made")), abi::ERR_IO);
+        assert_eq!(class(Type::indexed(&[1, 1], &[4, 0], &int, false).expect("it is made")), abi::ERR_IO);
+    }
+
+    #[test]
+    fn bytes_that_are_twice_in_a_view_are_only_read() {
+        let twice = Type::indexed(&[3, 2], &[0, 2], &basic(abi::INT), false).expect("it is made");
+        let view = view(8, twice);
+        assert_eq!(view.ranges(0, 24), [(8, 12), (16, 12)]);
+        assert_eq!(view.check_written().map_err(|error| error.class), Err(abi::ERR_IO));
     }
 }
