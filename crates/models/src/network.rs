@@ -57,6 +57,9 @@ pub(crate) struct Network {
     may_be_uncontended: bool,
     /// The way found last.
     cached_route: CachedRoute,
+    /// By link: where it is in the list of uses being made, and of which list, by number.
+    places: Vec<(u32, u32)>,
+    lists: u32,
     route_cache: RouteCache,
 }
 
@@ -71,8 +74,6 @@ pub(crate) struct LinkState {
     declared_latency: f64,
     pub sharing: LinkSharing,
     pub on: bool,
-    /// Where it is in the list of uses being made, plus one.
-    place: u32,
 }
 
 /// How long the wait is and how much there is to move, of a flow just started.
@@ -163,6 +164,8 @@ impl Network {
             backward: Vec::new(),
             may_be_uncontended: config.network != NetworkKind::Infiniband,
             cached_route: CachedRoute::default(),
+            places: Vec::new(),
+            lists: 0,
             route_cache: RouteCache::default(),
         }
     }
@@ -226,8 +229,8 @@ impl Network {
             declared_latency: params.latency,
             sharing: params.sharing,
             on: true,
-            place: 0,
         });
+        self.places.push((0, 0));
         self.note(self.links.len() - 1);
     }
 
@@ -511,8 +514,12 @@ impl Network {
 
     /// What the flow uses: each link once, its weights added up (a fat pipe: the greatest).
     fn collect_uses(&mut self, platform: &Platform, what: &Transfer, has_reverse: bool) {
+        let backward = if has_reverse { self.backward.len() } else { 0 };
+        let count = self.forward.len() + backward;
         self.cached_route.uses.clear();
-        let few = self.forward.len() + self.backward.len() <= FEW;
+        self.cached_route.uses.reserve(count);
+        let few = count <= FEW;
+        self.lists = self.lists.wrapping_add(1);
         for position in 0..self.forward.len() {
             let slot = self.forward[position];
             let weight = match self.is_wifi(slot) {
@@ -521,49 +528,44 @@ impl Network {
             };
             self.add_use(slot, weight, few);
         }
-        if has_reverse {
-            for position in 0..self.backward.len() {
-                let slot = self.backward[position];
-                let weight = match self.is_wifi(slot) {
-                    true => {
-                        let back = Transfer::new(what.dst, what.src, 0.0);
-                        self.wifi_weight(platform, &back, &self.reverse, position)
-                    }
-                    false => 1.0,
-                };
-                self.add_use(slot, weight * self.numbers.reverse_weight, few);
-            }
-        }
-        if !few {
-            for used in &self.cached_route.uses {
-                self.links[used.constraint.index()].place = 0;
-            }
+        for position in 0..backward {
+            let slot = self.backward[position];
+            let weight = match self.is_wifi(slot) {
+                true => {
+                    let back = Transfer::new(what.dst, what.src, 0.0);
+                    self.wifi_weight(platform, &back, &self.reverse, position)
+                }
+                false => 1.0,
+            };
+            self.add_use(slot, weight * self.numbers.reverse_weight, few);
         }
     }
 
+    #[inline]
     fn is_wifi(&self, slot: u32) -> bool {
         let (_, note) = self.system.noted(ConstraintId(slot));
         !note.plain && self.links[slot as usize].sharing == LinkSharing::Wifi
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_use(&mut self, slot: u32, weight: f64, few: bool) {
         if weight <= 0.0 {
             return;
         }
         let constraint = ConstraintId(slot);
         let uses = &mut self.cached_route.uses;
-        let before = match few {
-            true => uses.iter().position(|used| used.constraint == constraint),
-            false => (self.links[slot as usize].place as usize).checked_sub(1),
+        let before = if few {
+            uses.iter().position(|used| used.constraint == constraint)
+        } else {
+            let place = &mut self.places[slot as usize];
+            let known = (place.0 == self.lists).then_some(place.1 as usize);
+            if known.is_none() {
+                *place = (self.lists, uses.len() as u32);
+            }
+            known
         };
         match before {
-            None => {
-                uses.push(Use { constraint, weight });
-                if !few {
-                    self.links[slot as usize].place = uses.len() as u32;
-                }
-            }
+            None => uses.push(Use { constraint, weight }),
             Some(before) => {
                 let total = &mut uses[before].weight;
                 *total = match self.links[slot as usize].sharing {

@@ -2,7 +2,7 @@
 //! comes first.
 
 use super::reservation::VARIABLES;
-use super::rosters::EMPTY_SEAT;
+use super::rosters::{EMPTY_SEAT, Seat};
 use super::storage::{Constraint, Element, Idleness, NONE, State, Variable};
 use super::{System, incremental};
 
@@ -109,11 +109,35 @@ impl System {
             self.owners[number as usize] = VARIABLES;
             constraint.add_demand(weight, bound);
             constraint.slots_taken += u32::from(weight >= 1.0);
+            if constraint.is_roster_true {
+                self.give_seat(index, element);
+            }
         }
         match pool {
             Some(pool) => self.take_in(index, pool),
             None => self.unsettle(index),
         }
+    }
+
+    /// Whoever comes to a constraint whose roster is true is written down there.
+    fn give_seat(&mut self, index: u32, place: u32) {
+        let Variable { first, count, penalty, bound, .. } = self.variables[index as usize];
+        let Element { weight, constraint, .. } = *self.elements.at(place);
+        let seat = self.take_seat(constraint);
+        self.elements.at_mut(place).seat = seat;
+        let other = if count == 2 { 2 * first + 1 - place } else { NONE };
+        *self.rosters.at_mut(seat) = Seat {
+            level: f64::INFINITY,
+            part: weight / penalty,
+            reach: bound * penalty,
+            variable: index,
+            first,
+            count,
+            element: place,
+            other,
+            other_constraint: if count == 2 { self.elements.constraint(other) } else { NONE },
+            ..EMPTY_SEAT
+        };
     }
 
     /// A variable waits for no slot any more, if it did.
@@ -193,14 +217,14 @@ impl System {
     /// Whoever had a seat in a roster that is true goes.
     fn empty_seat(&mut self, element: u32) {
         let Element { constraint, seat, .. } = *self.elements.at_mut(element);
+        let before = *self.rosters.at(seat);
+        self.vacate(constraint, seat);
         let work = &mut self.works[constraint as usize];
-        let before = std::mem::replace(self.rosters.at_mut(seat), EMPTY_SEAT);
         debug_assert_eq!(before.variable, self.elements.variable(element), "it is its seat");
         // What was nearly full is to be solved: it does not become quiet by this.
         if incremental::is_far_from_full(&self.constraints[constraint as usize], work) {
             work.remaining += before.taken;
         }
-        work.empty_seats = work.empty_seats.saturating_add(1);
     }
 
     /// Gives the free slots of a constraint to the staged variables, in order.

@@ -31,7 +31,10 @@ pub(super) fn visit(system: &mut System, index: u32, scratch: &mut Scratch) -> b
             return false;
         }
         users += 1;
-        let &Element { weight, variable: user, next, .. } = elements.at(number);
+        let &Element { weight, variable: user, next, group, .. } = elements.at(number);
+        if group != NONE {
+            return false;
+        }
         let variable = &mut variables[user as usize];
         if variable.home != NONE {
             variable.level = clocks.level(variable.home);

@@ -19,9 +19,10 @@
 
 use super::by_share::{ByShare, Top};
 use super::few::{self, MANY, is_one_of_few};
+use super::groups::{GROUP, PATIENCE, seat_of_group};
 use super::rosters::Seat;
 use super::storage::{Constraint, Element, FixedBy, NONE, Sharing, State, Variable, Work};
-use super::taking::{take_all, take_at, take_each};
+use super::taking::{take_all, take_at, take_each, take_groups};
 use super::{ConstraintId, System, VariableId, pool};
 
 /// What a solution works with, kept from one to the next so that nothing is allocated.
@@ -35,8 +36,9 @@ pub(super) struct Scratch {
     pub(super) stirred: Vec<u32>,
     /// How many constraints of active users were met.
     met: u32,
-    /// By variable: the last solution whose visits were told of its constraints.
+    /// By variable, and by clock: the last solution whose visits were told of its constraints.
     reached: Vec<u32>,
+    reached_clocks: Vec<u32>,
     /// How many seats of visited constraints are open.
     pub(super) open: usize,
     /// Of those users of a constraint that are to be solved: the constraint of the only other element, or [`NONE`]; where the
@@ -172,7 +174,8 @@ fn lower_threshold(system: &mut System) {
         if lowest_capacity == f64::INFINITY || stays_slack(constraint) {
             continue;
         }
-        let full = full_from(system, constraint, lowest_capacity, system.threshold);
+        let full =
+            full_from(system, (constraint, &system.works[index as usize]), lowest_capacity, system.threshold);
         system.threshold = system.threshold.min(full);
     }
     system.threshold *= 1.0 - MARGIN;
@@ -183,18 +186,27 @@ fn lower_threshold(system: &mut System) {
 ///
 /// If all its users rose together, it would be full at some level. Whoever was fixed below that takes no more than it did: so the others
 /// can rise to a higher level, and so on. Each of these levels is a lower bound; a few of them are close to the last.
-fn full_from(system: &System, constraint: &Constraint, capacity: f64, enough: f64) -> f64 {
+fn full_from(system: &System, (constraint, work): (&Constraint, &Work), capacity: f64, enough: f64) -> f64 {
     let mut full = 0.0;
     for _ in 0..STEPS_TO_FULL {
         let (mut left, mut usage): (f64, f64) = (capacity, 0.0);
-        let mut number = constraint.active.head;
+        // Who is at this level, but for rounding, may be fixed by this constraint.
+        let kept_below = full * (1.0 - MARGIN);
+        let is_written_down = constraint.is_roster_true && constraint.sharing == Sharing::Shared;
+        let mut number = if is_written_down { NONE } else { constraint.active.head };
+        if is_written_down {
+            for seat in system.rosters.of(work) {
+                let is_fixed = seat.level < kept_below;
+                left -= if is_fixed { seat.taken } else { 0.0 };
+                usage += if is_fixed { 0.0 } else { seat.part };
+            }
+        }
         while number != NONE {
             let &Element { weight, variable, next, .. } = system.elements.at(number);
             let Variable { penalty, home, level, .. } = system.variables[variable as usize];
             let level = if home == NONE { level } else { system.clocks.level(home) };
             let part = weight / penalty;
-            // Who is at this level, but for rounding, may be fixed by this constraint.
-            let is_fixed = level < full * (1.0 - MARGIN);
+            let is_fixed = level < kept_below;
             match constraint.sharing {
                 Sharing::Shared if is_fixed => left -= part * level,
                 Sharing::Shared => usage += part,
@@ -234,13 +246,13 @@ fn mark_constraint(system: &mut System, index: u32, mark: u32) -> bool {
 /// Writes down the active users of a constraint one after the other, unless they are: so the next solution need not follow from one to
 /// the next. Where they are few, that is for this solution only.
 fn seat_users(system: &mut System, index: u32) {
-    let System { constraints, works, rosters, elements, variables, clocks, .. } = system;
+    let System { constraints, works, rosters, elements, variables, clocks, groups, .. } = system;
     let (constraint, work) = (&mut constraints[index as usize], &mut works[index as usize]);
     if constraint.is_roster_true && !has_many_empty_seats(work) {
         return;
     }
-    work.empty_seats = 0;
     let is_kept = work.roster != NONE;
+    let mut has_groups = false;
     rosters.make_room(work, FEW_SEATS);
     let mut number = constraint.active.head;
     while number != NONE {
@@ -250,6 +262,24 @@ fn seat_users(system: &mut System, index: u32) {
             number = constraint.active.head;
         }
         let element = elements.at_mut(number);
+        if element.group != NONE {
+            has_groups = true;
+            number = element.next;
+            let place = element.group;
+            let group = groups.at_mut(place);
+            // It has its seat among those written so far, unless this is its first member here.
+            let is_seated = (work.roster..work.roster + work.seats).contains(&group.seat) && {
+                let seat = rosters.at(group.seat);
+                seat.is_group() && seat.first == place
+            };
+            if !is_seated {
+                group.seat = work.roster + work.seats;
+                let level = clocks.level(group.clock);
+                *rosters.at_mut(group.seat) = seat_of_group(group, place, level, group.part * level);
+                work.seats += 1;
+            }
+            continue;
+        }
         element.seat = work.roster + work.seats;
         let Element { weight, variable: user, next, .. } = *element;
         let Variable { level, value, penalty, bound, first, count, home, .. } = variables[user as usize];
@@ -266,21 +296,23 @@ fn seat_users(system: &mut System, index: u32) {
             variable: user,
             first,
             count,
+            element: number,
             other,
             other_constraint: if count == 2 { elements.constraint(other) } else { NONE },
             is_resident: home != NONE && home == work.clock,
+            fixes: 0,
         };
         work.seats += 1;
         number = next;
     }
-    constraint.is_roster_true = is_kept || work.seats as usize >= MANY;
+    constraint.is_roster_true = is_kept || has_groups || work.seats as usize >= MANY;
 }
 
 /// Room for so many is made at first.
 const FEW_SEATS: u32 = 16;
 
 fn has_many_empty_seats(work: &Work) -> bool {
-    4 * u32::from(work.empty_seats) > work.seats
+    4 * work.empty_seats > work.seats
 }
 
 /// Rosters of few users are used again by others.
@@ -330,12 +362,20 @@ fn visit_constraint(system: &mut System, index: u32, scratch: &mut Scratch) {
     if all_are_met {
         return;
     }
-    let System { constraints, works, variables, elements, touched, .. } = system;
-    let Scratch { others, mark, met, may_be_quiet, reached, .. } = scratch;
+    let System { constraints, works, variables, elements, touched, groups, .. } = system;
+    let Scratch { others, mark, met, may_be_quiet, reached, reached_clocks, .. } = scratch;
     let mut meeting = Meeting { constraints, works, touched, met, mark: *mark, may_be_quiet: *may_be_quiet };
     for &(other, variable) in &others[..count] {
         if other != NONE {
             meeting.meet(other);
+        } else if variable & GROUP != 0 {
+            let clock = variable & !GROUP;
+            if reached_clocks.len() <= clock as usize {
+                reached_clocks.resize(clock as usize + 1, 0);
+            }
+            if std::mem::replace(&mut reached_clocks[clock as usize], *mark) != *mark {
+                groups.of(clock).iter().for_each(|&group| meeting.meet(groups.at(group).constraint));
+            }
         } else if std::mem::replace(&mut reached[variable as usize], *mark) != *mark {
             let Variable { first, count, .. } = variables[variable as usize];
             elements.block(first, count).iter().for_each(|element| meeting.meet(element.constraint));
@@ -474,7 +514,7 @@ fn refresh(system: &mut System, index: u32) {
 
 /// The lowest bound * penalty among the variables on full constraints that are not fixed; infinite if none is below the
 /// least.
-fn lowest_bound(system: &System, full: &[u32], least: f64) -> f64 {
+fn lowest_bound(system: &mut System, full: &[u32], least: f64) -> f64 {
     let mut works = full.iter().map(|&constraint| &system.works[constraint as usize]);
     if works.all(|work| work.lowest_bound >= least) {
         return f64::INFINITY;
@@ -483,9 +523,10 @@ fn lowest_bound(system: &System, full: &[u32], least: f64) -> f64 {
         if is_one_of_few(system, constraint) {
             return few::extremes(system, constraint).1;
         }
+        let of_groups = system.lowest_of_groups(constraint);
         let seats = system.rosters.of(&system.works[constraint as usize]);
         let open = seats.iter().filter(|seat| seat.is_open());
-        open.map(|seat| seat.reach).fold(f64::INFINITY, f64::min)
+        open.map(|seat| seat.reach).fold(of_groups, f64::min)
     });
     lowest.fold(f64::INFINITY, f64::min)
 }
@@ -507,8 +548,15 @@ fn find_unfixed(system: &System, constraint: u32, unfixed: &mut Vec<u32>) {
 fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) -> usize {
     let mut unfixed = std::mem::take(&mut scratch.unfixed);
     find_unfixed(system, full, &mut unfixed);
-    let count = unfixed.len();
+    let (has_others, count) = system.count_members(full, &unfixed);
     let clock = system.clock_for(full, count, level);
+    if has_others || (clock.is_none() && system.works[full as usize].groups > 0) {
+        // They come here from other clocks, or have none any more.
+        let opened = system.dissolve(full, |_, _, home| Some(home) != clock);
+        scratch.open += opened;
+        find_unfixed(system, full, &mut unfixed);
+    }
+    scratch.open -= unfixed.len();
     // Those whose only other constraint is all that changes come first.
     unfixed.retain(|&number| {
         let seat = system.rosters.at_mut(number);
@@ -520,11 +568,16 @@ fn fix_all(system: &mut System, full: u32, level: f64, scratch: &mut Scratch) ->
         }
         !is_simple
     });
+    // Groups before those that enter them, who have their seats until then.
+    if let Some(clock) = clock
+        && system.works[full as usize].groups > 0
+    {
+        take_groups(system, clock, full, level, scratch);
+    }
     for &number in &unfixed {
         fix_at(system, (full, number), level, clock, scratch);
     }
     scratch.unfixed = unfixed;
-    scratch.open -= count;
     let work = &mut system.works[full as usize];
     (work.remaining, work.gone) = (0.0, true);
     count
@@ -540,27 +593,39 @@ fn fix_at(
     scratch: &mut Scratch,
 ) {
     let seat = system.rosters.at_mut(number);
-    let Seat { variable, first, count, is_resident, .. } = *seat;
+    let Seat { variable, first, count, is_resident, fixes, .. } = *seat;
+    if seat.is_group() {
+        // It is the only one left, and was fixed as a whole.
+        return;
+    }
     seat.is_resident = clock.is_some();
-    match clock {
-        Some(_) if is_resident => {}
-        Some(clock) => system.join(variable, clock),
-        None => {
-            let value = level / system.variables[variable as usize].penalty;
-            fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
-        }
+    let is_settled = is_resident && fixes == PATIENCE;
+    seat.fixes = if is_resident { fixes.saturating_add(1) } else { 0 };
+    if clock.is_none() {
+        let value = level / system.variables[variable as usize].penalty;
+        fix(system, variable, level, value, FixedBy::Constraint(ConstraintId(full)));
     }
     take_each(system, (first, count), full, level, scratch);
+    match clock {
+        Some(clock) if !is_resident => system.join(variable, clock),
+        Some(_) if is_settled => system.enter_groups(variable),
+        _ => {}
+    }
 }
 
 /// Fixes the variables of a full constraint whose bound is the lowest. Answers how many.
 fn fix_bounded(system: &mut System, full: u32, lowest: f64, scratch: &mut Scratch) -> usize {
+    let precision = system.precision;
+    scratch.open += system.dissolve(full, |system, index, _| {
+        let Variable { bound, penalty, .. } = system.variables[index as usize];
+        (bound * penalty - lowest).abs() < precision
+    });
     let mut unfixed = std::mem::take(&mut scratch.unfixed);
     find_unfixed(system, full, &mut unfixed);
     let mut fixed = 0;
     for &number in &unfixed {
-        let Seat { reach, variable, first, count, .. } = *system.rosters.at_mut(number);
-        if (reach - lowest).abs() < system.precision {
+        let Seat { reach, variable, first, count, .. } = *system.rosters.at(number);
+        if variable & GROUP == 0 && (reach - lowest).abs() < system.precision {
             let Variable { bound: value, penalty, .. } = system.variables[variable as usize];
             let level = value * penalty;
             fix(system, variable, level, value, FixedBy::Bound);
@@ -608,6 +673,7 @@ fn settle_the_unfixed(system: &mut System, scratch: &mut Scratch) {
             }
             continue;
         }
+        scratch.open += system.dissolve(constraint, |_, _, _| true);
         find_unfixed(system, constraint, &mut scratch.unfixed);
         for position in 0..scratch.unfixed.len() {
             let Seat { variable, .. } = *system.rosters.at_mut(scratch.unfixed[position]);

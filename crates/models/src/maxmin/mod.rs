@@ -16,13 +16,15 @@
 //! 8. `unlimited.rs`: those who share what cannot be full;
 //! 9. `pool.rs`: those who share one full constraint and nothing else;
 //! 10. `residents.rs`: those whom one full constraint fixes, told by its level alone;
-//! 11. `bottleneck.rs`: the other fairness, that of parallel tasks;
-//! 12. `storage.rs`, `rosters.rs`: lists in flat arrays.
+//! 11. `groups.rs`: residents that use the same, seated as one;
+//! 12. `bottleneck.rs`: the other fairness, that of parallel tasks;
+//! 13. `storage.rs`, `rosters.rs`: lists in flat arrays.
 
 mod activation;
 mod bottleneck;
 mod by_share;
 mod few;
+mod groups;
 mod incremental;
 mod obvious;
 mod pool;
@@ -42,6 +44,7 @@ pub use storage::{Capacity, ConstraintId, FixedBy, Note, Sharing, Use, VariableI
 
 use crate::config::Solver;
 use crate::prefetch::prefetch_from;
+use groups::Groups;
 use incremental::Scratch;
 use pool::Pools;
 use residents::Clocks;
@@ -78,6 +81,7 @@ pub struct System {
     /// Constraints that the present solution filled unawares (see `incremental.rs`).
     stirred: Vec<u32>,
     clocks: Clocks,
+    groups: Groups,
     /// Whether anything changed since the last solution.
     pending: bool,
     /// Whether `touched` must name every constraint whose load may have changed.
@@ -129,6 +133,7 @@ impl System {
             rosters: Rosters::default(),
             stirred: Vec::new(),
             clocks: Clocks::default(),
+            groups: Groups::default(),
             pending: false,
             watched: false,
             changed: Vec::new(),
@@ -273,7 +278,7 @@ impl System {
         } else if variable.state == State::Active {
             if variable.penalty != penalty {
                 variable.penalty = penalty;
-                self.unsettle(id.0);
+                self.unsettle_changed(id.0);
             }
         } else {
             variable.penalty = penalty;
@@ -298,7 +303,7 @@ impl System {
                     constraint.remove_demand(weight, before);
                     constraint.add_demand(weight, bound);
                 }
-                self.unsettle(id.0);
+                self.unsettle_changed(id.0);
             }
         }
     }
@@ -311,6 +316,8 @@ impl System {
             let work = &mut self.works[id.index()];
             work.lowest_capacity = work.lowest_capacity.min(constraint.capacity).min(capacity);
             constraint.capacity = capacity;
+            // What is left of it is not known.
+            constraint.is_roster_true = false;
             self.recount_demand(id.0);
             self.soil(id.0);
         }
@@ -553,7 +560,16 @@ impl System {
         }
     }
 
-    /// An active variable is to be solved again: it is new, or its penalty or bound changed.
+    /// An active variable is to be solved again: its penalty or bound changed, or it left a pool. What is written of it is out of date.
+    fn unsettle_changed(&mut self, variable: u32) {
+        let Variable { first, count, .. } = self.variables[variable as usize];
+        for element in first..first + count {
+            self.constraints[self.elements.constraint(element) as usize].is_roster_true = false;
+        }
+        self.unsettle(variable);
+    }
+
+    /// An active variable is to be solved again; where it is written down, it is as it is now.
     fn unsettle(&mut self, variable: u32) {
         let state = &mut self.variables[variable as usize];
         self.threshold = self.threshold.min(state.level).min(state.bound * state.penalty);
@@ -564,7 +580,6 @@ impl System {
             let work = &mut self.works[number as usize];
             let constraint = &mut self.constraints[number as usize];
             work.lowest_capacity = work.lowest_capacity.min(constraint.capacity);
-            constraint.is_roster_true = false;
             self.soil(number);
         }
         if !std::mem::replace(&mut self.variables[variable as usize].unsettled, true) {

@@ -405,7 +405,7 @@ impl System {
             for element in first..first + count {
                 self.works[self.elements.constraint(element) as usize].spoke_of = NONE;
             }
-            self.unsettle(index);
+            self.unsettle_changed(index);
             self.pools.moved.push(VariableId(index));
         }
         self.forget_pool(number);

@@ -102,6 +102,7 @@ impl System {
     pub(super) fn leave(&mut self, index: u32) -> bool {
         let is_resident = self.variables[index as usize].home != NONE;
         if is_resident {
+            self.leave_groups(index);
             self.leave_clock(index);
         }
         is_resident
@@ -135,6 +136,7 @@ impl System {
         let home = self.variables[id.index()].home;
         if home != NONE {
             let level = self.clocks.level(home);
+            self.leave_groups(id.0);
             self.leave_clock(id.0);
             let variable = &mut self.variables[id.index()];
             variable.level = level;

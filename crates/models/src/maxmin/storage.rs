@@ -152,7 +152,7 @@ pub(super) struct Constraint {
     pub dirty: bool,
     /// At the last solution, it could not be full, whoever got what.
     pub slack: bool,
-    /// Nobody came since its active users were written down; whoever went left an empty seat.
+    /// Its active users are written down as they are: whoever came since has a seat, and whoever went left an empty one.
     pub is_roster_true: bool,
 }
 
@@ -194,11 +194,14 @@ pub(super) struct Work {
     pub is_fat: bool,
     /// Its usage, a maximum, must be computed again.
     pub stale: bool,
-    /// How many seats of its roster are empty.
-    pub empty_seats: u16,
+    /// How many seats of its roster are empty, and the first of them: each names the next.
+    pub empty_seats: u32,
+    pub free_seat: u32,
     /// The pool whose constraint it is, and the one whose members alone use it (see `pool.rs`).
     pub pool: u32,
     pub spoke_of: u32,
+    /// How many groups use it (see `groups.rs`).
+    pub groups: u32,
     /// The sum of weight / penalty of these.
     pub spoke_usage: f64,
 }
@@ -220,8 +223,10 @@ impl Default for Work {
             is_fat: false,
             stale: false,
             empty_seats: 0,
+            free_seat: NONE,
             pool: NONE,
             spoke_of: NONE,
+            groups: 0,
             spoke_usage: 0.0,
         }
     }
@@ -311,15 +316,17 @@ pub(super) struct Element {
     pub variable: u32,
     pub previous: u32,
     pub next: u32,
-    /// Its seat among all, while the roster of the constraint is true.
+    /// Its seat among all, while the roster of the constraint is true; [`NONE`] if it has none of its own,
     pub seat: u32,
+    /// but one in a group (see `groups.rs`).
+    pub group: u32,
 }
 
 impl Element {
     /// One of a variable that is not active.
     #[inline]
     pub fn new(weight: f64, constraint: u32, variable: u32) -> Element {
-        Element { weight, constraint, variable, previous: NONE, next: NONE, seat: NONE }
+        Element { weight, constraint, variable, previous: NONE, next: NONE, seat: NONE, group: NONE }
     }
 
     /// Acknowledgements and wifi shares, which weigh less than 1, take no slot.

@@ -1,6 +1,7 @@
 //! What a variable that is fixed uses is taken off its constraints: most of what a solution does.
 
 use super::System;
+use super::groups::Group;
 use super::incremental::{Scratch, is_far_from_full};
 use super::rosters::Seat;
 use super::storage::{Constraint, Element, Elements, NONE, Variable, Work};
@@ -38,6 +39,33 @@ pub(super) fn take_each(
 pub(super) fn take_at(system: &mut System, element: u32, level: f64, scratch: &mut Scratch) {
     let (elements, mut taking) = taking(system, level, scratch);
     taking.take(elements.at(element));
+}
+
+/// Takes what a variable uses off its constraints, none of which is visited.
+pub(super) fn take_unvisited(system: &mut System, index: u32, level: f64) {
+    let System { variables, elements, constraints, works, rosters, .. } = system;
+    let Variable { first, count, .. } = variables[index as usize];
+    for &Element { constraint, seat, .. } in elements.block(first, count) {
+        if constraints[constraint as usize].is_roster_true {
+            let seat = rosters.at_mut(seat);
+            let before = std::mem::replace(&mut seat.taken, seat.part * level);
+            seat.level = level;
+            works[constraint as usize].remaining += before - seat.taken;
+        }
+    }
+}
+
+/// The same for all the residents of a clock that are in groups, without the constraint whose clock it is.
+pub(super) fn take_groups(system: &mut System, clock: u32, without: u32, level: f64, scratch: &mut Scratch) {
+    let groups = std::mem::take(&mut system.groups);
+    let (_, mut taking) = taking(system, level, scratch);
+    for &number in groups.of(clock) {
+        let group = groups.at(number);
+        if group.constraint != without {
+            taking.take_group(group);
+        }
+    }
+    system.groups = groups;
 }
 
 #[inline(always)]
@@ -95,6 +123,27 @@ impl Taking<'_> {
             part = seat.part;
             (seat.level, seat.taken) = (self.level, part * self.factor);
         }
+        self.take_part(number, part);
+    }
+
+    /// The same for a group.
+    #[inline(always)]
+    fn take_group(&mut self, group: &Group) {
+        let &Group { constraint: number, seat, .. } = group;
+        if self.works[number as usize].mark != self.mark {
+            return self.take_unseen(number, seat);
+        }
+        if self.constraints[number as usize].is_roster_true {
+            let seat = &mut self.seats[seat as usize];
+            let part = seat.part;
+            (seat.level, seat.taken) = (self.level, part * self.factor);
+            self.take_part(number, part);
+        }
+    }
+
+    #[inline(always)]
+    fn take_part(&mut self, number: u32, part: f64) {
+        let work = &mut self.works[number as usize];
         *self.open -= 1;
         if work.is_fat {
             work.stale = true;

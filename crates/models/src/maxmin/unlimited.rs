@@ -6,6 +6,7 @@
 use super::System;
 use super::incremental::{self, HIGH, stays_slack};
 use super::storage::{FixedBy, NONE, State, Variable};
+use super::taking::take_unvisited;
 
 impl System {
     /// Gives their bounds to the variables to be solved, if no constraint that changed was full at the last solution, or could be now. False,
@@ -27,8 +28,9 @@ impl System {
             let index = self.unsettled[position];
             let Variable { state, home, level, bound, penalty, .. } = self.variables[index as usize];
             if state == State::Active && home == NONE && level == f64::INFINITY {
-                // All its constraints are among those that changed, and nobody has a seat there.
-                incremental::fix(self, index, (bound * penalty).min(HIGH), bound, FixedBy::Bound);
+                let level = (bound * penalty).min(HIGH);
+                incremental::fix(self, index, level, bound, FixedBy::Bound);
+                take_unvisited(self, index, level);
                 self.variables_solved += 1;
             }
         }

@@ -41,9 +41,12 @@ impl Torus {
             // Where it is in this dimension, and where it goes: nothing else changes meanwhile.
             let (mut here, there) = (from / step % size, to / step % size);
             let is_right = goes_right(here, there, size);
+            // Of the first host: those of the others are as many strides further.
+            let up = blocks.private(0, number, Direction::Up).0;
+            let down = blocks.private(0, number, Direction::Down).0;
             while here != there {
                 if is_right {
-                    route.push(blocks.private(at, number, Direction::Up));
+                    route.push(LinkId(up + at * blocks.stride));
                     (here, at) = match here + 1 == size {
                         true => (0, at - here * step),
                         false => (here + 1, at + step),
@@ -53,7 +56,7 @@ impl Torus {
                         0 => (size - 1, at + (size - 1) * step),
                         _ => (here - 1, at - step),
                     };
-                    route.push(blocks.private(at, number, Direction::Down));
+                    route.push(LinkId(down + at * blocks.stride));
                 }
                 if let Some(limiter) = blocks.limiter(at) {
                     add_once(route, start, limiter);
