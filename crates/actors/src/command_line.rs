@@ -49,6 +49,16 @@ pub fn keep_finished(check: Check<'_>) -> Check<'_> {
     check.keep_finished()
 }
 
+/// A check by one worker: what it has seen may decide what it explores.
+pub fn in_turn(check: Check<'_>) -> Check<'_> {
+    check.in_turn()
+}
+
+/// A check of a program of which an execution is known to end after so many steps.
+pub fn with_length(check: Check<'_>, steps: u64) -> Check<'_> {
+    check.with_length(steps)
+}
+
 /// Who looks whether the code of the program comes back.
 pub fn watchdog<'c>(check: &'c Check<'_>) -> &'c Watchdog {
     check.watchdog()

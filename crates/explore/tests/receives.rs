@@ -119,7 +119,7 @@ struct World {
     choices: Vec<Vec<usize>>,
 }
 
-const MAILBOXES: usize = 3;
+const MAILBOXES: usize = 4;
 
 impl World {
     fn start(program: &Program) -> World {
@@ -270,7 +270,7 @@ fn random_program(random: &mut Random) -> Program {
 /// Of at most so many operations a process, for few processes and for many.
 fn sized_program(random: &mut Random, few: u64, many: u64) -> Program {
     let processes = 2 + random.below(3) as usize;
-    let mailboxes = 1 + random.below(MAILBOXES as u64);
+    let mailboxes = 1 + random.below(3);
     (0..processes)
         .map(|_| {
             let length = 1 + random.below(if processes < 4 { few } else { many });
@@ -293,8 +293,11 @@ fn sized_program(random: &mut Random, few: u64, many: u64) -> Program {
 }
 
 fn engine(program: &Program, network: Network, eager: bool) -> (u64, u64, bool) {
+    explored(program, network, Limits { all: true, eager, ..Limits::default() })
+}
+
+fn explored(program: &Program, network: Network, limits: Limits) -> (u64, u64, bool) {
     let make = || Script { program: program.clone(), at: Vec::new() };
-    let limits = Limits { all: true, eager, ..Limits::default() };
     let explored = explore_parts(&make, network, limits, 1, Frontier::default(), &mut |_| true);
     let found = explored.expect("nothing here is unknown").found;
     (found.executions, found.transitions, found.verdict == Verdict::Deadlock)
@@ -438,6 +441,97 @@ fn choices_offered_late_miss_nothing_that_eager_ones_find() {
         }
     }
     assert!(all_steps < all_more, "late choices are not more work: {all_steps} steps against {all_more}");
+}
+
+/// A program in which each process receives at a mailbox of its own, and mostly waits for what it receives.
+fn own_mailboxes(random: &mut Random, few: u64, many: u64) -> Program {
+    let processes = 2 + random.below(3);
+    (0..processes)
+        .map(|own| {
+            let length = 1 + random.below(if processes < 4 { few } else { many });
+            let operation = |random: &mut Random| {
+                let to = random.below(processes) as u32;
+                match random.below(12) {
+                    0 | 1 => Op::Send(to),
+                    2 | 3 => Op::Isend(to),
+                    4..=7 => Op::Recv(own as u32),
+                    8 => Op::Irecv(own as u32),
+                    9 => Op::Dsend(to),
+                    10 => Op::WaitAll,
+                    _ => Op::WaitAny,
+                }
+            };
+            (0..length).map(|_| operation(random)).collect()
+        })
+        .collect()
+}
+
+const IN_TURN: Limits = Limits {
+    all: true,
+    executions: u64::MAX,
+    depth: 1_000_000,
+    stops_when_cut: false,
+    stretch: 256,
+    eager: false,
+    in_turn: true,
+};
+
+#[test]
+fn what_is_left_out_since_nothing_comes_later_is_no_way() {
+    let mut random = Random::new(seed_of(64), 3);
+    let (mut fewer, mut steps_all, mut steps_few, mut compared) = (0, 0, 0, 0);
+    for round in 0..cases(400) {
+        let program = match round % 4 {
+            0 => sized_program(&mut random, 6, 4),
+            _ => own_mailboxes(&mut random, 9, 6),
+        };
+        for network in NETWORKS {
+            let what = format!("round {round}, {network:?}: {program:?}");
+            let (all, more, deadlock) = engine(&program, network, false);
+            let (executions, steps, found) = explored(&program, network, IN_TURN);
+            assert_eq!((executions, found), (all, deadlock), "{what}");
+            fewer += usize::from(steps < more);
+            (steps_all, steps_few) = (steps_all + more, steps_few + steps);
+            if let Some((ways, deadlock)) = brute_force(&program, network) {
+                assert_eq!((executions, found), (ways as u64, deadlock), "{what}");
+                compared += 1;
+            }
+        }
+    }
+    println!(
+        "{compared} compared with brute force, {fewer} took fewer steps: {steps_few} in place of {steps_all}"
+    );
+    assert!(fewer > cases(400) / 20, "nothing was left out: {fewer} programs");
+}
+
+/// Rounds in which each receives of anybody, once: what comes next is sent when all have received. Each receive was left for later in vain,
+/// which took the square of the steps.
+#[test]
+fn rounds_of_receives_take_no_step_in_vain() {
+    let round = |own: u32, processes: u32| {
+        let others = (0..processes).filter(move |other| *other != own);
+        let first =
+            if own == 0 { others.map(Op::Isend).collect() } else { vec![Op::Recv(own), Op::Isend(0)] };
+        let last = if own == 0 { vec![Op::Recv(own); processes as usize - 1] } else { Vec::new() };
+        [first, last, vec![Op::WaitAll]].concat()
+    };
+    // One that hands out and collects, in whatever order: there are two ways a round to collect from two.
+    let rounds = |processes: u32, count: usize| -> Program {
+        (0..processes).map(|own| round(own, processes).repeat(count)).collect()
+    };
+    for (count, ways) in [(1, 2), (2, 4), (5, 32)] {
+        let (executions, steps, deadlock) = explored(&rounds(3, count), Network::Pairwise, IN_TURN);
+        assert_eq!((executions, deadlock), (ways, false), "{count} rounds");
+        let (all, more, _) = engine(&rounds(3, count), Network::Pairwise, false);
+        println!("{count} rounds: {executions} executions, {steps} steps in place of {more}");
+        assert!(all == ways && steps <= more);
+    }
+    let ring = |rounds: usize| -> Program {
+        (0..4_u32).map(|own| [Op::Isend((own + 1) % 4), Op::Recv(own), Op::WaitAll].repeat(rounds)).collect()
+    };
+    let (executions, steps, _) = explored(&ring(50), Network::Unordered, IN_TURN);
+    assert_eq!(executions, 1);
+    assert!(steps <= 4 * 4 * 3 * 50, "{steps} steps");
 }
 
 #[test]

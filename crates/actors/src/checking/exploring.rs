@@ -42,6 +42,8 @@ const WALKS: u64 = 10_000;
 /// An execution that is longer than this is taken for endless where nobody says, and the search stops there: it would go
 /// on for ever. What happened before what is a table of all pairs of steps, so that much longer ones would need much memory.
 pub(super) const DEPTH: u64 = 20_000;
+/// The same, where one was seen to end after many: memory grows with the square.
+const DEPTH_MAX: u64 = 100_000;
 
 /// How many executions of the engine `receives` are between two looks at the clock: some take long.
 const BETWEEN_LOOKS: u64 = 8;
@@ -173,9 +175,11 @@ fn explore_receives(
     let limits = Limits {
         all: options.all,
         executions: options.executions.unwrap_or(defaults.executions),
-        depth: options.depth.unwrap_or(DEPTH),
+        depth: options.depth.unwrap_or((4 * options.length).clamp(DEPTH, DEPTH_MAX)),
         stops_when_cut: options.depth.is_none(),
         stretch: BETWEEN_LOOKS,
+        // What is kept, and gone on with, is a list of parts that know nothing of each other.
+        in_turn: options.in_turn && options.resume.is_none(),
         ..defaults
     };
     // Each worker makes its own, on its thread.

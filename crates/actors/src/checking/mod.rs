@@ -126,6 +126,10 @@ struct Options {
     keeps_finished: bool,
     /// Files that are part of what is checked.
     made_of: Vec<PathBuf>,
+    /// Whether one worker explores all, so that what it has seen may decide what it explores.
+    in_turn: bool,
+    /// How many steps an execution is known to have.
+    length: u64,
     spelling: Spelling,
 }
 
@@ -168,6 +172,8 @@ pub fn check<'a>(app: impl Fn(&mut Program) -> Result + Sync + 'a) -> Check<'a> 
         resume: None,
         keeps_finished: false,
         made_of: Vec::new(),
+        in_turn: false,
+        length: 0,
         spelling: Spelling::default(),
     };
     let (listeners, watchdog) = (Listeners::default(), Watchdog::default());
@@ -289,6 +295,18 @@ impl<'a> Check<'a> {
     /// What is left of a search is kept even if that is nothing: whoever goes on with it finds what it came to.
     pub(crate) fn keep_finished(mut self) -> Self {
         self.options.keeps_finished = true;
+        self
+    }
+
+    /// One worker explores all.
+    pub(crate) fn in_turn(mut self) -> Self {
+        self.options.in_turn = true;
+        self
+    }
+
+    /// An execution is known to come to its end after so many steps: others may be somewhat longer.
+    pub(crate) fn with_length(mut self, steps: u64) -> Self {
+        self.options.length = steps;
         self
     }
 

@@ -30,10 +30,24 @@ pub(super) type Picks = SmallVec<[Pick; 8]>;
 pub(super) struct Choice {
     pub(super) picks: Picks,
     pub(super) at: usize,
+    pub(super) waits: Option<Waits>,
+}
+
+/// A receive that its process waits for, which may take what is there, or be left for what comes later.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Waits {
+    pub(super) post: PostId,
+    /// Whether something was seen to come that it might take, and did not cause.
+    pub(super) is_met: bool,
 }
 
 impl Choice {
     pub(super) fn picked(&self) -> Option<Pick> {
         self.picks.get(self.at).copied()
+    }
+
+    /// Whether what is next is to wait for what nobody was seen to send.
+    pub(super) fn is_in_vain(&self) -> bool {
+        self.picked() == Some(Pick::Later) && self.waits.is_some_and(|waits| !waits.is_met)
     }
 }

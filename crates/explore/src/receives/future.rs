@@ -40,6 +40,12 @@ pub struct Posters {
     cuts: BTreeMap<Mailbox, BTreeMap<Side, Option<u32>>>,
     /// Whether anything at all was seen to be taken back.
     takes_back: bool,
+    /// Who receives at a mailbox (see `later`).
+    pub(super) receivers: BTreeMap<Mailbox, u32>,
+    /// Whether several processes receive at one mailbox, or there is something else that `later` knows nothing of.
+    pub(super) is_shared: bool,
+    /// Whether a receive was not left for later, since nothing was seen to come.
+    pub(super) is_left_out: bool,
 }
 
 /// A side as plain data: whether it is a send, its context, source and tag.
@@ -146,6 +152,11 @@ impl Posters {
     pub fn merge(&mut self, other: &Posters) -> bool {
         let mattered = self.misses(other) || other.misses(self);
         self.takes_back |= other.takes_back;
+        self.is_shared |= other.is_shared;
+        self.is_left_out |= other.is_left_out;
+        for (&mailbox, &process) in &other.receivers {
+            self.is_shared |= *self.receivers.entry(mailbox).or_insert(process) != process;
+        }
         for (&mailbox, cuts) in &other.cuts {
             cuts.iter().for_each(|(&left, &excepted)| self.note_cut(mailbox, left, excepted));
         }

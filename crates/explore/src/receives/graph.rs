@@ -40,6 +40,8 @@ pub struct Post {
     pub revocable: bool,
     /// Whether it is one of the permits that a semaphore was made with, which nobody can tell apart.
     pub is_permit: bool,
+    /// Whether its process waits for it, however long, and does nothing else.
+    pub is_awaited: bool,
 }
 
 impl Post {
@@ -168,6 +170,7 @@ impl Graph {
         at_once: bool,
     ) -> PostId {
         let posted = self.order.add(&[last]);
+        self.order.is_post(posted, process, handle + 1);
         let number = self.last_of(process, mailbox, |other| *other == side).map_or(0, |last| last.number) + 1;
         let arrives = match self.network {
             _ if !side.is_send() || mailbox.is_local() => posted,
@@ -194,6 +197,7 @@ impl Graph {
             at_once,
             revocable: at_once,
             is_permit: false,
+            is_awaited: false,
         });
         (self.posts.len() - 1) as PostId
     }

@@ -8,6 +8,7 @@
 //! - `order`: a partial order with its closure.
 //! - `graph`: sends, receives, who met whom, and whether an execution can be like that.
 //! - [`choice`]: what was picked, and what is left.
+//! - [`future`]: what may still come, as far as it is known; `later`: receives that wait for it.
 //! - [`search`]: one execution after the other.
 //! - [`parts`]: a search in parts, on several cores or over days.
 //! - `serve`: what becomes of a request.
@@ -18,6 +19,7 @@ pub mod actors;
 pub mod choice;
 pub mod future;
 mod graph;
+mod later;
 mod order;
 pub mod parts;
 pub mod reads_from;

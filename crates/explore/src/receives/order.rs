@@ -19,6 +19,10 @@ pub struct Order {
     before: Vec<u64>,
     /// The words that were changed in rows that were there, with what they held.
     trail: Vec<(u32, u64)>,
+    /// How many processes are followed, and for each point how many of the posts of each it was caused by: a vector clock. An edge
+    /// between old points says what came first, and causes nothing.
+    followed: usize,
+    clocks: Vec<u32>,
 }
 
 /// A moment to go back to.
@@ -32,7 +36,7 @@ type Row = SmallVec<[u64; 4]>;
 
 impl Default for Order {
     fn default() -> Self {
-        Self { nodes: 0, words: 1, before: Vec::new(), trail: Vec::new() }
+        Self { nodes: 0, words: 1, before: Vec::new(), trail: Vec::new(), followed: 0, clocks: Vec::new() }
     }
 }
 
@@ -57,12 +61,46 @@ impl Order {
         }
         self.nodes = to.nodes as usize;
         self.before.truncate(self.nodes * self.words);
+        self.clocks.truncate(self.nodes * self.followed);
+    }
+
+    /// Notes from now on what is caused by what, among so many processes.
+    pub fn follow(&mut self, processes: u32) {
+        debug_assert_eq!(self.nodes, 0, "it is asked at the beginning");
+        self.followed = processes as usize;
+    }
+
+    /// A point is this one of the posts of a process, the first being 1.
+    pub fn is_post(&mut self, node: Node, process: u32, number: u32) {
+        if (process as usize) < self.followed {
+            self.clocks[node as usize * self.followed + process as usize] = number;
+        }
+    }
+
+    /// Whether a point was caused by what a process did from this one of its posts on, or is that post.
+    pub fn is_caused_by(&self, node: Node, process: u32, number: u32) -> bool {
+        self.clocks[node as usize * self.followed + process as usize] >= number
+    }
+
+    /// The clock of a point that is added after some others.
+    #[inline(never)]
+    fn add_clock(&mut self, after: &[Node]) {
+        let start = self.clocks.len();
+        self.clocks.resize(start + self.followed, 0);
+        let (clocks, own) = self.clocks.split_at_mut(start);
+        for &other in after {
+            let other = &clocks[other as usize * self.followed..][..self.followed];
+            own.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
+        }
     }
 
     /// Adds a point after some others, and after all that is before them.
     pub fn add(&mut self, after: &[Node]) -> Node {
         if self.nodes == self.words * 64 {
             self.widen();
+        }
+        if self.followed > 0 {
+            self.add_clock(after);
         }
         if self.words == 1 {
             let rows = &self.before;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use simurgh_search::session::ENDLESS;
 use smallvec::SmallVec;
 
-use super::choice::{Choice, Path, Pick, Picks};
+use super::choice::{Choice, Path, Pick, Picks, Waits};
 use super::future::{Need, Posters};
 use super::graph::{self, Graph, PostId};
 use super::order::Node;
@@ -32,6 +32,9 @@ pub struct Limits {
     pub stretch: u64,
     /// Whether every choice offers all that it might ever have to, at once. Slow, and obviously complete: the oracle.
     pub eager: bool,
+    /// Whether a receive is left for later only once something was seen to come later (docs/search.md). What was seen depends on what was
+    /// explored before, so one worker has to explore all.
+    pub in_turn: bool,
 }
 
 impl Default for Limits {
@@ -43,6 +46,7 @@ impl Default for Limits {
             stops_when_cut: false,
             stretch: 256,
             eager: false,
+            in_turn: false,
         }
     }
 }
@@ -152,6 +156,10 @@ pub struct Search {
     pub(super) processes: Vec<Process>,
     spare: Vec<Process>,
     pub(super) choices: Vec<Choice>,
+    /// Those of them in which a receive is waited for, by their places.
+    pub(super) waiting: Vec<u32>,
+    /// Such a receive, while its choice is made.
+    pub(super) awaited: Option<PostId>,
     marks: Vec<Mark>,
     /// How many choices the present execution has made until now.
     pub(super) depth: usize,
@@ -277,12 +285,15 @@ impl Search {
     pub fn choose_next(&mut self) -> bool {
         while let Some(last) = self.choices.last_mut() {
             last.at += 1;
-            if last.at < last.picks.len() {
+            let is_in_vain = last.is_in_vain();
+            self.posters.is_left_out |= is_in_vain;
+            if last.at < last.picks.len() && !is_in_vain {
                 self.go_back();
                 return true;
             }
             self.choices.pop();
             self.marks.pop();
+            self.waiting.pop_if(|place| *place as usize == self.choices.len());
         }
         false
     }
@@ -355,6 +366,9 @@ impl Search {
     }
 
     fn begin_all(&mut self, code: &mut dyn Processes) {
+        if self.limits.in_turn {
+            self.graph.order.follow(code.count());
+        }
         let mut last = self.graph.order.add(&[]);
         for (handle, &mailbox) in (0..).zip(code.given()) {
             let token = self.graph.post(0, handle, last, mailbox, Side::GIVE, false);
@@ -435,7 +449,9 @@ impl Search {
                 picks.clear();
                 picks.push(forced);
             }
-            self.choices.push(Choice { picks, at: 0 });
+            let waits = self.awaited.take().map(|post| Waits { post, is_met: false });
+            self.waiting.extend(waits.map(|_| self.choices.len() as u32));
+            self.choices.push(Choice { picks, at: 0, waits });
             self.marks.push(self.present);
         }
         let picked = self.choices[self.depth].picked();

@@ -19,6 +19,17 @@ struct Tried {
     needs: usize,
 }
 
+/// How a post is made.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Manner {
+    /// It is one of the tokens that something is made with: nobody's step.
+    Given,
+    /// Its process goes on.
+    Started,
+    /// Its process waits for it.
+    Waited,
+}
+
 /// Why an execution does not go on.
 pub(super) enum Halt {
     /// The choices made lead nowhere.
@@ -56,15 +67,15 @@ impl Search {
     fn serve(&mut self, process: u32, request: Request, code: &mut dyn Processes) -> Served {
         match request {
             Request::Post(mailbox, side) => {
-                let post = self.post(process, mailbox, side, Patience::Forever, true)?;
+                let post = self.post(process, mailbox, side, Patience::Forever, Manner::Started)?;
                 self.resume(process, Reply::Posted(self.graph.posts[post as usize].handle), code);
             }
             Request::Give(mailbox) => {
-                self.post(process, mailbox, Side::GIVE, Patience::Forever, false)?;
+                self.post(process, mailbox, Side::GIVE, Patience::Forever, Manner::Given)?;
                 self.resume(process, Reply::Done, code);
             }
             Request::PostAndWait(mailbox, side, patience) => {
-                let post = self.post(process, mailbox, side, patience, true)?;
+                let post = self.post(process, mailbox, side, patience, Manner::Waited)?;
                 let own = &self.graph.posts[post as usize];
                 let waits = own.partner.is_some() || patience == Patience::Forever;
                 self.processes[process as usize].stage = if waits {
@@ -100,6 +111,7 @@ impl Search {
                 self.resume(process, Reply::Chosen(number), code);
             }
             Request::Spawn => {
+                self.is_shared();
                 let node = self.step(process, 0);
                 let start = self.graph.order.add(&[node]);
                 let child = self.processes.len() as u32;
@@ -159,7 +171,7 @@ impl Search {
         mailbox: Mailbox,
         side: Side,
         patience: Patience,
-        shown: bool,
+        manner: Manner,
     ) -> Served<PostId> {
         let record = &mut self.processes[process as usize];
         let handle = record.posts.len() as Handle;
@@ -167,11 +179,15 @@ impl Search {
         record.posts.push(Some(post));
         record.outcomes.push(Outcome::Posted { partner: None });
         let posted = self.graph.posts[post as usize].posted;
-        self.at(process, posted, shown.then_some(0));
+        self.at(process, posted, (manner != Manner::Given).then_some(0));
         let own = &mut self.graph.posts[post as usize];
         own.revocable |= patience != Patience::Forever;
-        own.is_permit = !shown;
+        own.is_permit = manner == Manner::Given;
+        own.is_awaited = manner == Manner::Waited && patience == Patience::Forever;
         self.learn(post);
+        if self.limits.in_turn {
+            self.comes(post);
+        }
         let mut met = None;
         let pick =
             self.choose(|search| search.whom_to_meet(post, patience, &mut met)).ok_or(Halt::Nowhere)?;
@@ -227,6 +243,14 @@ impl Search {
             *met = Some(tried);
         }
         picks.reverse();
+        if self.limits.in_turn && may_be_left && patience == Patience::Forever {
+            let receive = match picks[..] {
+                [Pick::Meet(other)] if own.is_send() => Some(other),
+                [_, ..] if !own.is_send() => Some(post),
+                _ => None,
+            };
+            self.awaited = receive.filter(|&receive| self.waits_for_what_comes(receive));
+        }
         picks.extend((may_give_up || may_be_left).then_some(Pick::Later));
         picks
     }
@@ -417,6 +441,7 @@ impl Search {
     }
 
     fn join_or_not(&mut self, process: u32, other: u32, code: &mut dyn Processes) -> Served {
+        self.is_shared();
         let pick = self.choose(|_| [Pick::Member(0), Pick::None].into_iter().collect());
         let Some(target) = self.processes.get(other as usize) else {
             // Nobody of this number was ever there: it has ended, for all that can be known.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
 use simurgh_actors::checking::Stopped;
-use simurgh_actors::command_line::{Stopwatch, checked as run_check, keep_finished, made_of, watchdog};
+use simurgh_actors::command_line::{
+    Stopwatch, checked as run_check, in_turn, keep_finished, made_of, watchdog, with_length,
+};
 use simurgh_actors::{Check, Error, Exit, Result, Verdict};
 use simurgh_mpi::explored::{Buffering, Explored};
 use simurgh_mpi::launch::Launch;
@@ -90,14 +92,16 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         options.resume = arguments.options.resume.as_deref().map(|path| kept_at(path, number));
         part.buffering = name;
         let program = launch(arguments, processes, buffering).explored(load(None)?)?;
+        let length = Cell::new(0);
         let check = || {
             let check = made_of(checked(&program, arguments, processes, name)?, &arguments.file);
+            let check = with_length(in_turn(check), length.get());
             // Whoever goes on with the second one does not begin the first again.
             Ok::<_, Error>(if number + 1 < searches.len() { keep_finished(check) } else { check })
         };
         options.time = left();
         by_traces(&program, &mut options);
-        let came = determined(&program, check()?, &options, &part)?;
+        let came = determined(&program, check()?, &options, &part, &length)?;
         // One that was interrupted is over, whatever turned out.
         let is_over = |came: &Examined| came.exit == Exit::NotExhausted || !program.has_news();
         let came = match came.filter(is_over) {
@@ -220,12 +224,13 @@ const STEPS: u64 = 2_000_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs a program once: if nothing in it depends on the order in which something happens, that is all there is to know of it, however
-/// long it is. Nothing is said of others.
+/// long it is. Nothing is said of others, but how long they are if they come to their end.
 fn determined(
     program: &Explored,
     check: Check<'_>,
     options: &CheckOptions,
     part: &Part,
+    length: &Cell<u64>,
 ) -> Result<Option<Examined>> {
     if options.engine != Engine::Receives || options.depth.is_some() || options.deterministic.is_some() {
         return Ok(None);
@@ -243,6 +248,9 @@ fn determined(
     let check = once.apply(check)?.time(patience).progress(told).stop_when(move |_| interrupt.came());
     let (mut report, subject) = run_check(check)?;
     guard.search_is_over();
+    if report.cut.is_none() && report.executions == 1 {
+        length.set(report.transitions);
+    }
     match (report.verdict, report.stopped) {
         // Whoever asked for an end means all of it.
         (Verdict::NotExhausted, Some(Stopped::Asked)) => {}
