@@ -147,6 +147,11 @@ fn files() {
 }
 
 #[test]
+fn answers() {
+    check("answers");
+}
+
+#[test]
 fn lasting() {
     check("lasting");
 }
