@@ -343,3 +343,33 @@ CASE(accumulates_of_two_types) {
     MPI_Win_fence(0, win);
     end();
 }
+
+static MPI_Datatype entries_at(int first, int second) {
+    MPI_Datatype type;
+    int lengths[2] = {1, 1}, places[2] = {first, second};
+    MPI_Type_indexed(2, lengths, places, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+// 2: invalid-argument
+CASE(got_over_each_other) {
+    MPI_Datatype type = entries_at(0, !WRONG);
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Get(data, 1, type, 1, 0, 2, MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+    MPI_Type_free(&type);
+}
+
+// 2: invalid-argument
+CASE(fetched_over_each_other) {
+    MPI_Datatype type = entries_at(0, !WRONG);
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Get_accumulate(data + 4, 2, MPI_INT, data, 1, type, 1, 0, 2, MPI_INT, MPI_SUM, win); //!
+    MPI_Win_fence(0, win);
+    end();
+    MPI_Type_free(&type);
+}

@@ -101,6 +101,7 @@ impl Rank {
             Used::elements(target.buffer as usize, target.count, &target.datatype, deed.writes())
         });
         self.check_written(std::slice::from_ref(&used));
+        self.check_written(&own());
         self.check_promises(window, *rank, deed);
         self.check_uses(&own);
         let number = self.own_exposed(own());
