@@ -373,3 +373,10 @@ CASE(fetched_over_each_other) {
     end();
     MPI_Type_free(&type);
 }
+
+// 2: invalid-argument
+CASE(window_at_no_place) {
+    MPI_Win_create(NULL, WRONG ? 32 : 0, 4, MPI_INFO_NULL, WORLD, &win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
