@@ -152,6 +152,11 @@ fn answers() {
 }
 
 #[test]
+fn library() {
+    check("library");
+}
+
+#[test]
 fn lasting() {
     check("lasting");
 }
