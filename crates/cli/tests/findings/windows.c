@@ -380,3 +380,24 @@ CASE(window_at_no_place) {
     MPI_Win_fence(0, win);
     end();
 }
+
+// 2: window-race
+CASE(freed_before_its_window) {
+    int *block = malloc(64);
+    MPI_Win_create(block, 64, 4, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (WRONG) free(block); //!
+    end();
+    if (!WRONG) free(block);
+}
+
+// 2: window-race
+CASE(given_back_before_its_window) {
+    int *block;
+    MPI_Alloc_mem(64, MPI_INFO_NULL, &block);
+    MPI_Win_create(block, 64, 4, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (WRONG) MPI_Free_mem(block); //!
+    end();
+    if (!WRONG) MPI_Free_mem(block);
+}
