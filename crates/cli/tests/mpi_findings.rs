@@ -147,6 +147,16 @@ fn files() {
 }
 
 #[test]
+fn answers() {
+    check("answers");
+}
+
+#[test]
+fn library() {
+    check("library");
+}
+
+#[test]
 fn lasting() {
     check("lasting");
 }

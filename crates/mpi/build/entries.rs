@@ -24,6 +24,8 @@ struct Argument {
     arrives: String,
     handed: String,
     told: Option<(String, String)>,
+    /// Where an answer is written, if it is one: what it is, its place, and how many there are.
+    answered: Option<(String, String)>,
 }
 
 pub const HANDLES: [&str; 11] =
@@ -93,7 +95,7 @@ fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Optio
             // Only the variant for large counts has it.
             let pointer = parameter.large.as_deref().is_some_and(|kind| kind.ends_with('*'));
             let handed = if pointer { "CountsOut::none()".to_owned() } else { "0".to_owned() };
-            return Some(Argument { arrives: String::new(), handed, told: None });
+            return Some(Argument { arrives: String::new(), handed, told: None, answered: None });
         }
         return None;
     };
@@ -126,7 +128,51 @@ fn argument(parameter: &Parameter, width: Width, procedure: &Procedure) -> Optio
         };
         (format!("(Meaning::{meaning}, {:?})", parameter.name), value)
     });
-    Some(Argument { arrives: format!("{name}: {arrives}"), handed, told })
+    let answered = answer(parameter, &arrives, procedure);
+    Some(Argument { arrives: format!("{name}: {arrives}"), handed, told, answered })
+}
+
+/// What is written where an argument says, when the call is over: its kind and its size, and the place and how many. Buffers are
+/// checked where they are used; so are arrays whose length the arguments do not say.
+fn answer(parameter: &Parameter, arrives: &str, procedure: &Procedure) -> Option<(String, String)> {
+    let name = parameter.name.as_str();
+    let kind = parameter.kind.as_str();
+    let element = arrives.strip_prefix("*mut ")?;
+    let is_written = match parameter.direction.as_str() {
+        "out" => !matches!(kind, "BUFFER" | "LOGICAL_VOID"),
+        // What was freed, and how far a buffer is filled.
+        "inout" => procedure.name.ends_with("_free") && kind != "REQUEST" || name == "position",
+        _ => false,
+    };
+    if !is_written || procedure.name.starts_with("MPI_T_") {
+        return None;
+    }
+    let has = |name: &str| procedure.parameters.iter().any(|other| other.name == name);
+    let is_text = kind == "STRING";
+    // A status is an array to Fortran.
+    let is_array = parameter.dimensions.is_some()
+        && !is_text
+        && kind != "C_BUFFER2"
+        && !(kind == "STATUS" && name == "status");
+    let (meaning, count) = match name {
+        "flag" => ("Flag", "1"),
+        // Who has no room for it is told its length.
+        _ if is_text && (has("buflen") || has("pset_len")) => return None,
+        _ if is_text => ("Text", "1"),
+        "outcount" => ("Number", "1"),
+        _ if !is_array => ("One", "1"),
+        _ if has("outcount") => ("Numbered", "1"),
+        "ranks2" => ("One", "i64::from(n_)"),
+        // As many as there are dimensions, which may be fewer.
+        "coords" | "dims" | "periods" if has("maxdims") => ("One", "i64::from(maxdims_.min(1))"),
+        "array_of_statuses" => ("One", "i64::from(count_)"),
+        _ => return None,
+    };
+    let bytes = if element == "c_void" { "usize" } else { element };
+    Some((
+        format!("(Answer::{meaning}, std::mem::size_of::<{bytes}>())"),
+        format!("({name}_ as usize, {count})"),
+    ))
 }
 
 /// What an argument means to people who read of the call; nothing if they need not know of it.
@@ -222,8 +268,18 @@ fn entry(procedure: &Procedure, width: Width, function: &str, places: &Places) -
                     told.iter().map(|told| of(told)).collect::<Vec<_>>().join(", ")
                 };
                 let (meanings, values) = (list(|told| &told.0), list(|told| &told.1));
+                // How many come before what is counted by it.
+                let mut answered: Vec<_> =
+                    arguments.iter().filter_map(|argument| argument.answered.as_ref()).collect();
+                answered.sort_by_key(|(meaning, _)| {
+                    !meaning.contains("::Flag") as u8 + meaning.contains("::Numbered") as u8
+                });
+                let list = |of: fn(&(String, String)) -> &str| {
+                    answered.iter().map(|answered| of(answered)).collect::<Vec<_>>().join(", ")
+                };
+                let (answers, places) = (list(|answered| &answered.0), list(|answered| &answered.1));
                 format!(
-                    "crate::entry::called({number}, {on}, &Arguments {{ meanings: &[{meanings}], values: &[{values}] }}, |me| {call})"
+                    "crate::entry::called({number}, {on}, &Arguments {{ meanings: &[{meanings}], values: &[{values}], answers: &[{answers}], places: &[{places}] }}, |me| {call})"
                 )
             } else {
                 format!("crate::entry::answer({number}, |me| {call})")

@@ -8,6 +8,25 @@ pub struct Arguments<'a> {
     pub meanings: &'static [(Meaning, &'static str)],
     /// The values: numbers, handles and addresses.
     pub values: &'a [i64],
+    /// What is answered, and the bytes of one such answer: whether there is anything comes first.
+    pub answers: &'static [(Answer, usize)],
+    /// Where the answers are written, and how many.
+    pub places: &'a [(usize, i64)],
+}
+
+/// What a call answers where an argument says.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Whether there are other answers.
+    Flag,
+    /// A number, a handle, a status; or so many of them.
+    One,
+    /// How many of others there are.
+    Number,
+    /// As many as another answer says.
+    Numbered,
+    /// A text with its end.
+    Text,
 }
 
 /// What an argument is.
@@ -35,7 +54,7 @@ pub enum Meaning {
 
 impl Arguments<'_> {
     /// Nothing is known of them.
-    pub const NONE: Arguments<'static> = Arguments { meanings: &[], values: &[] };
+    pub const NONE: Arguments<'static> = Arguments { meanings: &[], values: &[], answers: &[], places: &[] };
 
     /// What each of them is, its name and its value.
     pub fn iter(&self) -> impl Iterator<Item = (Meaning, &'static str, i64)> {

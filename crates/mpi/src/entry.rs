@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi::*;
-use crate::arguments::{Arguments, Meaning};
+use crate::arguments::{Answer, Arguments, Meaning};
 use crate::errhandler::Raised;
 use crate::error::{Error, On, Result};
 use crate::os;
@@ -57,7 +57,12 @@ fn entered(
             On::File(file) if me.world.explored && allowed.is_ok() => me.check_file(file, procedure),
             _ => {}
         }
-        if let Err(error) = allowed.and_then(|()| call(me)) {
+        let begun = me.operations_begun();
+        let result = allowed.and_then(|()| call(me));
+        if me.world.explored && result.is_ok() {
+            me.check_answers(arguments, begun);
+        }
+        if let Err(error) = result {
             // What the tools interface has to say is nobody's error (15.3.2).
             code = match procedure.name().starts_with("MPI_T_") {
                 true => error.class,

@@ -169,6 +169,11 @@ pub fn caller() -> usize {
     simurgh_native::caller()
 }
 
+/// Where a function lies in the program of the process that runs: a number of the program, and its place in it.
+pub fn place_in_program(address: usize) -> Option<(usize, usize)> {
+    simurgh_native::place_in_program(address)
+}
+
 /// Watches memory of the process that runs, for at most so many steps of its program.
 pub fn watch(steps: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
     if steps == 0 {

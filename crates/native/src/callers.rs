@@ -26,6 +26,20 @@ pub fn set_caller(address: usize) {
     CALL[0].store(address, Ordering::Relaxed);
 }
 
+/// Where an address lies in the program of the process that runs, or in a library that came with it: a number of that program, and how far
+/// from its beginning. Copies of one program have the same. None if it lies in neither.
+///
+/// # Panics
+/// When no process runs on this thread.
+pub fn place_in_program(address: usize) -> Option<(usize, usize)> {
+    let rank = current::rank();
+    assert!(!rank.is_null(), "no process of a compiled program runs on this thread");
+    // SAFETY: it runs, and what processes share stays as long as they do.
+    let shared = unsafe { &*(*rank).shared };
+    let index = shared.region.process_at(address)?;
+    Some((&raw const shared.image as usize, address - shared.region.image_of(index)))
+}
+
 /// A number of the state that the program of the process that runs is in: its registers and all of its memory. Two that differ have
 /// different ones, in all likelihood. None if its functions do not note their callers, or if there is too much memory. It is asked at
 /// the beginning of a call, before another process runs.

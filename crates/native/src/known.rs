@@ -22,6 +22,14 @@ enum Deed {
     Unmaps(usize, Bytes),
     /// Reads a text to its end.
     ReadsText(usize),
+    /// The same, of no more bytes than another argument says.
+    ReadsTextOf(usize, usize),
+    /// Reads the beginning of the text to which the pointer there leads.
+    ReadsAt(usize),
+    /// Reads the places that a vector names, of so many.
+    ReadsEach(usize, usize),
+    /// Writes to the first of them.
+    WritesFirst(usize, usize),
     /// Writes there as many bytes as the other text has, and its end.
     CopiesText(usize, usize),
     /// Reads the texts that a format names: its arguments begin there.
@@ -36,17 +44,31 @@ enum Deed {
 #[derive(Copy, Clone, Debug)]
 enum Bytes {
     One,
+    /// A pointer, or a number of 64 bits.
+    Word,
     /// One, if this argument is not 0.
     OneOf(usize),
     Argument(usize),
+    /// As many, but for the last one of an odd number; none of less than nothing.
+    Pairs(usize),
+    /// So many wide characters.
+    Wide(usize),
+    /// So many places with their lengths.
+    Vectors(usize),
     Product(usize, usize),
 }
 
-use Bytes::{Argument, One, OneOf, Product};
-use Deed::{CopiesText, Formats, FormatsList, Frees, Reads, ReadsText, Scans, Unmaps, Writes};
+use Bytes::{Argument, One, OneOf, Pairs, Product, Vectors, Wide, Word};
+use Deed::{
+    CopiesText, Formats, FormatsList, Frees, Reads, ReadsAt, ReadsEach, ReadsText, ReadsTextOf, Scans,
+    Unmaps, Writes, WritesFirst,
+};
 
 const COPIES: &[Deed] = &[Reads(1, Argument(2)), Writes(0, Argument(2))];
+const WIDE_COPIES: &[Deed] = &[Reads(1, Wide(2)), Writes(0, Wide(2))];
 const COMPARES: &[Deed] = &[Reads(0, One), Reads(1, One)];
+const COMPARES_SOME: &[Deed] = &[Reads(0, OneOf(2)), Reads(1, OneOf(2))];
+const NUMBER: &[Deed] = &[Reads(0, One)];
 
 const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"memcpy", COPIES),
@@ -57,7 +79,7 @@ const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"memset", &[Writes(0, Argument(2))]),
     (c"__memset_chk", &[Writes(0, Argument(2))]),
     (c"bzero", &[Writes(0, Argument(1))]),
-    (c"memcmp", &[Reads(0, OneOf(2)), Reads(1, OneOf(2))]),
+    (c"memcmp", COMPARES_SOME),
     (c"memchr", &[Reads(0, OneOf(2))]),
     (c"strlen", &[ReadsText(0)]),
     (c"strdup", &[ReadsText(0)]),
@@ -66,18 +88,76 @@ const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"strcmp", COMPARES),
     (c"strcasecmp", COMPARES),
     (c"strstr", &[Reads(0, One)]),
-    (c"strncmp", &[Reads(0, OneOf(2)), Reads(1, OneOf(2))]),
+    (c"strncmp", COMPARES_SOME),
     (c"strcpy", &[ReadsText(1), CopiesText(0, 1)]),
     (c"stpcpy", &[ReadsText(1), CopiesText(0, 1)]),
     (c"__strcpy_chk", &[ReadsText(1), CopiesText(0, 1)]),
-    (c"strcat", &[ReadsText(0), ReadsText(1)]),
     (c"strncpy", &[Reads(1, OneOf(2)), Writes(0, Argument(2))]),
     (c"__strncpy_chk", &[Reads(1, OneOf(2)), Writes(0, Argument(2))]),
-    (c"atoi", &[Reads(0, One)]),
-    (c"atol", &[Reads(0, One)]),
-    (c"atof", &[Reads(0, One)]),
-    (c"strtol", &[Reads(0, One)]),
-    (c"strtod", &[Reads(0, One)]),
+    (c"strcoll", COMPARES),
+    (c"strncasecmp", COMPARES_SOME),
+    (c"strcasestr", &[Reads(0, One)]),
+    (c"strchrnul", &[Reads(0, One)]),
+    (c"index", &[Reads(0, One)]),
+    (c"rindex", &[ReadsText(0)]),
+    (c"strspn", COMPARES),
+    (c"strcspn", COMPARES),
+    (c"strpbrk", COMPARES),
+    (c"strtok", &[Reads(0, One), ReadsText(1)]),
+    (c"strtok_r", &[Reads(0, One), ReadsText(1)]),
+    (c"__strtok_r", &[Reads(0, One), ReadsText(1)]),
+    (c"strsep", &[ReadsAt(0), ReadsText(1)]),
+    (c"__strsep", &[ReadsAt(0), ReadsText(1)]),
+    (c"strnlen", &[ReadsTextOf(0, 1)]),
+    (c"strndup", &[ReadsTextOf(0, 1)]),
+    (c"__strndup", &[ReadsTextOf(0, 1)]),
+    (c"__strdup", &[ReadsText(0)]),
+    (c"strxfrm", &[ReadsText(1), Writes(0, OneOf(2))]),
+    (c"__stpcpy_chk", &[ReadsText(1), CopiesText(0, 1)]),
+    (c"strcat", &[ReadsText(0), ReadsText(1)]),
+    (c"__strcat_chk", &[ReadsText(0), ReadsText(1)]),
+    (c"strncat", &[ReadsText(0), ReadsTextOf(1, 2)]),
+    (c"__strncat_chk", &[ReadsText(0), ReadsTextOf(1, 2)]),
+    (c"stpncpy", &[Reads(1, OneOf(2)), Writes(0, Argument(2))]),
+    (c"__stpncpy_chk", &[Reads(1, OneOf(2)), Writes(0, Argument(2))]),
+    (c"memccpy", &[Reads(1, OneOf(3)), Writes(0, OneOf(3))]),
+    (c"memrchr", &[Reads(0, OneOf(2))]),
+    (c"rawmemchr", &[Reads(0, One)]),
+    (c"memmem", &[Reads(0, OneOf(1)), Reads(2, OneOf(3))]),
+    (c"bcopy", &[Reads(0, Argument(2)), Writes(1, Argument(2))]),
+    (c"bcmp", COMPARES_SOME),
+    (c"explicit_bzero", &[Writes(0, Argument(1))]),
+    (c"swab", &[Reads(0, Pairs(2)), Writes(1, Pairs(2))]),
+    (c"wmemcpy", WIDE_COPIES),
+    (c"wmemmove", WIDE_COPIES),
+    (c"wmempcpy", WIDE_COPIES),
+    (c"wmemset", &[Writes(0, Wide(2))]),
+    (c"wmemcmp", COMPARES_SOME),
+    (c"wmemchr", &[Reads(0, OneOf(2))]),
+    (c"wcslen", &[Reads(0, One)]),
+    (c"wcscmp", COMPARES),
+    (c"wcsncmp", COMPARES_SOME),
+    (c"wcscpy", &[Reads(1, One), Writes(0, One)]),
+    (c"wcsncpy", &[Reads(1, OneOf(2)), Writes(0, Wide(2))]),
+    (c"wcscat", &[Reads(0, One), Reads(1, One)]),
+    (c"wcschr", &[Reads(0, One)]),
+    (c"wcsrchr", &[Reads(0, One)]),
+    (c"wcsstr", &[Reads(0, One)]),
+    (c"atoi", NUMBER),
+    (c"atoll", NUMBER),
+    (c"strtoul", NUMBER),
+    (c"strtoll", NUMBER),
+    (c"strtoull", NUMBER),
+    (c"strtof", NUMBER),
+    (c"strtold", NUMBER),
+    (c"__isoc23_strtol", NUMBER),
+    (c"__isoc23_strtoul", NUMBER),
+    (c"__isoc23_strtoll", NUMBER),
+    (c"__isoc23_strtoull", NUMBER),
+    (c"atol", NUMBER),
+    (c"atof", NUMBER),
+    (c"strtol", NUMBER),
+    (c"strtod", NUMBER),
     (c"sprintf", &[Formats(1, 2), Writes(0, One)]),
     (c"snprintf", &[Formats(2, 3), Writes(0, OneOf(1))]),
     (c"vsprintf", &[FormatsList(1, 2), Writes(0, One)]),
@@ -89,6 +169,25 @@ const FUNCTIONS: &[(&CStr, &[Deed])] = &[
     (c"__isoc99_sscanf", &[Reads(0, One), Scans(1, 2)]),
     (c"__isoc23_sscanf", &[Reads(0, One), Scans(1, 2)]),
     (c"qsort", &[Writes(0, Product(1, 2))]),
+    (c"qsort_r", &[Writes(0, Product(1, 2))]),
+    (c"bsearch", &[Reads(0, OneOf(2)), Reads(1, Product(2, 3))]),
+    (c"send", &[Reads(1, Argument(2))]),
+    (c"sendto", &[Reads(1, Argument(2))]),
+    (c"recv", &[Writes(1, OneOf(2))]),
+    (c"recvfrom", &[Writes(1, OneOf(2))]),
+    (c"writev", &[Reads(1, Vectors(2)), ReadsEach(1, 2)]),
+    (c"readv", &[Reads(1, Vectors(2)), WritesFirst(1, 2)]),
+    (c"puts", &[ReadsText(0)]),
+    (c"perror", &[ReadsText(0)]),
+    (c"fputws", &[Reads(0, One)]),
+    (c"getenv", &[ReadsText(0)]),
+    (c"fopen", &[ReadsText(0), ReadsText(1)]),
+    (c"strftime", &[Writes(0, OneOf(1)), ReadsText(2)]),
+    (c"modf", &[Writes(0, Word)]),
+    (c"frexp", &[Writes(0, One)]),
+    (c"gettimeofday", &[Writes(0, Word)]),
+    (c"clock_gettime", &[Writes(1, Word)]),
+    (c"time", &[Writes(0, Word)]),
     (c"fread", &[Writes(0, OneOf(2))]),
     (c"fgets", &[Writes(0, OneOf(1))]),
     (c"read", &[Writes(1, OneOf(2))]),
@@ -161,8 +260,12 @@ impl Call<'_> {
     fn bytes(&self, bytes: Bytes) -> usize {
         match bytes {
             One => 1,
+            Word => size_of::<usize>(),
             OneOf(argument) => usize::from(self.argument(argument) > 0),
             Argument(argument) => self.argument(argument),
+            Pairs(argument) => (self.argument(argument) as isize).max(0) as usize & !1,
+            Wide(argument) => self.argument(argument).saturating_mul(size_of::<libc::wchar_t>()),
+            Vectors(argument) => self.argument(argument).saturating_mul(size_of::<libc::iovec>()),
             Product(one, other) => self.argument(one).saturating_mul(self.argument(other)),
         }
     }
@@ -172,6 +275,15 @@ impl Call<'_> {
             let at = self.at;
             self.found.push(Touch { address, bytes, writes, at, frees: false, is_atomic: false });
         }
+    }
+
+    /// Places and their lengths: no more than the host takes.
+    fn vectors(&self, places: usize, number: usize) -> Vec<(usize, usize)> {
+        let (first, number) = (self.argument(places) as *const libc::iovec, self.argument(number));
+        let number = if number > 1024 { 0 } else { number };
+        // SAFETY: the function reads so many.
+        let vector = |index| unsafe { first.add(index).read() };
+        (0..number).map(vector).map(|vector| (vector.iov_base as usize, vector.iov_len)).collect()
     }
 
     fn gives_back(&mut self, address: usize, bytes: usize) {
@@ -194,6 +306,21 @@ impl Call<'_> {
             }
             Unmaps(place, bytes) => self.gives_back(self.argument(place), self.bytes(bytes)),
             ReadsText(place) => self.reads_text(self.argument(place), usize::MAX),
+            ReadsTextOf(place, most) => self.reads_text(self.argument(place), self.argument(most)),
+            ReadsAt(place) => {
+                // SAFETY: the function reads the pointer, and gets one.
+                let text = unsafe { *(self.argument(place) as *const usize) };
+                self.touches(text, 1, false);
+            }
+            ReadsEach(places, number) => {
+                for (start, bytes) in self.vectors(places, number) {
+                    self.touches(start, bytes, false);
+                }
+            }
+            WritesFirst(places, number) => {
+                let first = self.vectors(places, number).into_iter().find(|(_, bytes)| *bytes > 0);
+                first.into_iter().for_each(|(start, _)| self.touches(start, 1, true));
+            }
             CopiesText(to, from) => {
                 let to = self.argument(to);
                 if self.nearest(to).is_some() {

@@ -53,7 +53,7 @@ mod tls;
 mod unwind;
 mod watch;
 
-pub use callers::{caller, noting_callers, set_caller, state_without};
+pub use callers::{caller, noting_callers, place_in_program, set_caller, state_without};
 pub use child::{end_child, is_child};
 pub use counting::executed;
 pub use current::{

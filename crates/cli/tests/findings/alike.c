@@ -142,3 +142,28 @@ CASE(a_hint_that_sources_are_named) {
     if (rank == 1) MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, made, IGNORE); //!
     MPI_Comm_free(&made);
 }
+
+static void first_of_two(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    memcpy(inout, in, *count * sizeof(int));
+}
+
+static void second_of_two(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+// 3: collective-mismatch
+CASE(operators_of_the_program) {
+    MPI_Op op;
+    MPI_Op_create(WRONG && rank == 2 ? first_of_two : second_of_two, 0, &op);
+    MPI_Reduce(data, out, 2, MPI_INT, op, 0, WORLD); //!
+    MPI_Op_free(&op);
+}
+
+// 3: collective-mismatch
+CASE(operators_that_commute) {
+    MPI_Op op;
+    MPI_Op_create(second_of_two, WRONG && rank == 2, &op);
+    MPI_Allreduce(data, out, 2, MPI_INT, op, WORLD); //!
+    MPI_Op_free(&op);
+}

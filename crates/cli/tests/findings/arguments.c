@@ -219,3 +219,33 @@ CASE(file_closed_twice) {
     if (!WRONG) MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     MPI_File_close(&file); //!
 }
+
+// 2: invalid-argument
+CASE(sum_of_text) {
+    char x[4] = {0}, y[4];
+    MPI_Allreduce(x, y, 4, WRONG ? MPI_CHAR : MPI_SIGNED_CHAR, MPI_SUM, WORLD); //!
+}
+
+static void keep(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+// 2: invalid-argument
+CASE(bits_of_text) {
+    char x[4] = {0}, y[4];
+    MPI_Op op;
+    MPI_Op_create(keep, 1, &op);
+    MPI_Reduce(x, y, 4, MPI_CHAR, WRONG ? MPI_BOR : op, 0, WORLD); //!
+    MPI_Op_free(&op);
+}
+
+// 2: invalid-argument
+CASE(sum_of_text_in_a_window) {
+    char memory[4] = {0}, x[4] = {1};
+    MPI_Win win;
+    MPI_Win_create(memory, 4, 1, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Accumulate(x, 4, MPI_CHAR, 1, 0, 4, MPI_CHAR, WRONG ? MPI_SUM : MPI_REPLACE, win); //!
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}

@@ -213,3 +213,14 @@ CASE(shared_between_fences) {
     got = all[1];
     close_window();
 }
+
+// 2: epoch
+CASE(swapped_where_nothing_is_put) {
+    int old = 0, new = 5, found;
+    open_window();
+    MPI_Win_fence(0, window);
+    MPI_Win_fence(WRONG && rank == 1 ? MPI_MODE_NOPUT : 0, window);
+    if (rank == 0) MPI_Compare_and_swap(&new, &old, &found, MPI_INT, 1, 0, window); //!
+    MPI_Win_fence(0, window);
+    close_window();
+}

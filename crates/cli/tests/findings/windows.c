@@ -343,3 +343,61 @@ CASE(accumulates_of_two_types) {
     MPI_Win_fence(0, win);
     end();
 }
+
+static MPI_Datatype entries_at(int first, int second) {
+    MPI_Datatype type;
+    int lengths[2] = {1, 1}, places[2] = {first, second};
+    MPI_Type_indexed(2, lengths, places, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+// 2: invalid-argument
+CASE(got_over_each_other) {
+    MPI_Datatype type = entries_at(0, !WRONG);
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Get(data, 1, type, 1, 0, 2, MPI_INT, win); //!
+    MPI_Win_fence(0, win);
+    end();
+    MPI_Type_free(&type);
+}
+
+// 2: invalid-argument
+CASE(fetched_over_each_other) {
+    MPI_Datatype type = entries_at(0, !WRONG);
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Get_accumulate(data + 4, 2, MPI_INT, data, 1, type, 1, 0, 2, MPI_INT, MPI_SUM, win); //!
+    MPI_Win_fence(0, win);
+    end();
+    MPI_Type_free(&type);
+}
+
+// 2: invalid-argument
+CASE(window_at_no_place) {
+    MPI_Win_create(NULL, WRONG ? 32 : 0, 4, MPI_INFO_NULL, WORLD, &win); //!
+    MPI_Win_fence(0, win);
+    end();
+}
+
+// 2: window-race
+CASE(freed_before_its_window) {
+    int *block = malloc(64);
+    MPI_Win_create(block, 64, 4, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (WRONG) free(block); //!
+    end();
+    if (!WRONG) free(block);
+}
+
+// 2: window-race
+CASE(given_back_before_its_window) {
+    int *block;
+    MPI_Alloc_mem(64, MPI_INFO_NULL, &block);
+    MPI_Win_create(block, 64, 4, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_fence(0, win);
+    if (WRONG) MPI_Free_mem(block); //!
+    end();
+    if (!WRONG) MPI_Free_mem(block);
+}

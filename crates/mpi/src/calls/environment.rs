@@ -162,7 +162,8 @@ pub fn alloc_mem(_me: &Rank, size: i64, _info: Info, baseptr: *mut c_void) -> Re
     Ok(())
 }
 
-pub fn free_mem(_me: &Rank, base: *mut c_void) -> Result {
+pub fn free_mem(me: &Rank, base: *mut c_void) -> Result {
+    me.check_free_of_memory(base as usize);
     // SAFETY: the program gives what MPI_Alloc_mem gave.
     unsafe { libc::free(base) };
     Ok(())

@@ -192,7 +192,9 @@ pub fn accumulate(
     me.window(win)?;
     let origin: Operation = me.elements(origin_addr, origin_count, origin_datatype)?.into();
     let accumulation = Accumulation::new(me.operator(op)?, None);
-    accumulation.check(&*me.committed(target_datatype)?)?;
+    let combined = me.committed(target_datatype)?;
+    accumulation.check(&combined)?;
+    me.check_text(&accumulation.operator, &combined)?;
     let target = Target {
         rank: target_rank,
         displacement: target_disp,
@@ -251,7 +253,9 @@ pub fn get_accumulate(
     me.window(win)?;
     let result: Operation = me.elements(result_addr, result_count, result_datatype)?.into();
     let accumulation = Accumulation::new(me.operator(op)?, Some(result.clone()));
-    accumulation.check(&*me.committed(target_datatype)?)?;
+    let combined = me.committed(target_datatype)?;
+    accumulation.check(&combined)?;
+    me.check_text(&accumulation.operator, &combined)?;
     let target = Target {
         rank: target_rank,
         displacement: target_disp,

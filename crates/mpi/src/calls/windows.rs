@@ -82,7 +82,12 @@ pub fn win_create(
     comm: Comm,
     win: *mut Win,
 ) -> Result {
+    // `MPI_BOTTOM` is a null pointer too: from there on, a window would have to reach as far as memory is.
+    const REACH_LEAST: i64 = 1 << 32;
     let mut plan = plan(me, abi::WIN_FLAVOR_CREATE, size, disp_unit, info, comm)?;
+    if me.world.explored && base.is_null() && size > 0 && size < REACH_LEAST {
+        return fail(abi::ERR_BASE, format!("a window of {size} bytes begins at a null pointer"));
+    }
     plan.base = base as usize;
     made(me, plan, win)?;
     Ok(())

@@ -340,7 +340,28 @@ impl Rank {
             );
         }
         found.check(datatype)?;
+        self.check_text(&found, datatype)?;
         Ok(found)
+    }
+
+    /// Checks that an operator of the standard is not given text: libraries take `MPI_CHAR` for a number, and the standard does not.
+    ///
+    /// # Errors
+    /// If it is, and mistakes are looked for.
+    pub fn check_text(&self, operator: &Operator, datatype: &Type) -> Result {
+        let Action::Predefined(action) = operator.action else { return Ok(()) };
+        let is_text = matches!(datatype.uniform, Some(Leaf::Basic(basic)) if basic.handle == abi::CHAR);
+        if !self.world.explored || !is_text || matches!(action, Predefined::Replace | Predefined::NoOp) {
+            return Ok(());
+        }
+        fail(
+            abi::ERR_OP,
+            format!(
+                "{} is not defined for {}, which is text: MPI_SIGNED_CHAR and MPI_INT8_T are numbers",
+                action.name(),
+                datatype.label()
+            ),
+        )
     }
 
     /// Keeps an operator of the program, and gives its handle.

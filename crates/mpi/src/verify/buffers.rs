@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use simurgh_native::Touch;
 
+use crate::arguments::{Answer, Arguments};
 use crate::file::OpenFile;
 use crate::os;
 use crate::rank::Rank;
@@ -13,6 +14,9 @@ use crate::world::Aborted;
 
 use super::Kind;
 use super::used::{BLOCKS_MAX, Role, Used};
+
+/// No variable lies below: constants of the standard that stand for none do.
+const PLACES_FIRST: usize = 4096;
 
 /// What communications of a process own.
 #[derive(Debug, Default)]
@@ -81,18 +85,44 @@ impl Rank {
     }
 
     fn check_each(&self, uses: &[Used]) {
+        self.check_each_until(uses, u64::MAX);
+    }
+
+    /// How many operations have begun so far that own something.
+    pub fn operations_begun(&self) -> u64 {
+        self.buffers.next.get()
+    }
+
+    /// A call has written its answers: they do not lie in what operations own that had begun before it, and are not completed by it.
+    pub fn check_answers(&self, arguments: &Arguments<'_>, begun: u64) {
+        if self.buffers.owned.borrow().is_empty() && self.windows.borrow().is_empty() {
+            return;
+        }
+        let uses = answers(arguments);
+        if !uses.is_empty() {
+            self.check_each_until(&uses, begun);
+            self.check_windows(&uses, true);
+        }
+    }
+
+    /// Nothing of this meets what one of the first so many owns.
+    fn check_each_until(&self, uses: &[Used], last: u64) {
         let found = {
             let owned = self.buffers.owned.borrow();
-            let wrong =
-                |owned: &&Owned| uses.iter().any(|used| used.conflicts(&owned.used)) && !self.is_over(owned);
+            let wrong = |owned: &&Owned| {
+                owned.number <= last
+                    && uses.iter().any(|used| used.conflicts(&owned.used))
+                    && !self.is_over(owned)
+            };
             owned
                 .iter()
                 .find(wrong)
                 .map(|owned| (owned.used.in_words(), owned.call, owned.at, owned.used.owner_does()))
         };
         let Some((what, call, at, does)) = found else { return };
+        let own = if uses.iter().any(|used| used.role == Role::Answer) { "answer" } else { "buffer" };
         let message = format!(
-            "{}: its buffer overlaps with {what} of {call}{}, which {does}",
+            "{}: its {own} overlaps with {what} of {call}{}, which {does}",
             self.call_name(),
             self.line_of(at),
         );
@@ -344,4 +374,33 @@ impl Rank {
         let mut aborted = self.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
     }
+}
+
+/// The memory that the answers of a call were written to.
+fn answers(arguments: &Arguments<'_>) -> Vec<Used> {
+    // SAFETY: the program gave room for it, where the call has written it.
+    let number = |place: usize| unsafe { (place as *const i32).read_unaligned() };
+    let (mut uses, mut numbered) = (Vec::new(), 0);
+    for ((answer, bytes), (place, count)) in arguments.answers.iter().zip(arguments.places) {
+        // Statuses, weights and the like may be ignored.
+        if *place < PLACES_FIRST {
+            continue;
+        }
+        let bytes = match answer {
+            Answer::One | Answer::Flag | Answer::Number => bytes * usize::try_from(*count).unwrap_or(0),
+            Answer::Numbered => bytes * numbered,
+            // SAFETY: as above.
+            Answer::Text => 1 + unsafe { libc::strlen(*place as *const libc::c_char) },
+        };
+        if *answer == Answer::Number {
+            numbered = usize::try_from(number(*place)).unwrap_or(0);
+        }
+        if bytes > 0 {
+            uses.push(Used { role: Role::Answer, ..Used::bytes(*place, place + bytes, true) });
+        }
+        if *answer == Answer::Flag && number(*place) == 0 {
+            break;
+        }
+    }
+    uses
 }

@@ -9,6 +9,7 @@ use std::sync::PoisonError;
 use crate::abi::{self, Comm, File, Procedure};
 use crate::collectives::buffers::{Blocks, Piece};
 use crate::collectives::call::{Call, Root, What};
+use crate::collectives::folding::Folding;
 use crate::communicator::Communicator;
 use crate::datatype::Signature;
 use crate::group::Group;
@@ -39,6 +40,10 @@ struct Called {
     is_inter: bool,
     root: Option<Root>,
     operator: Option<Action>,
+    /// Whether the order of its operands does not matter.
+    is_commutative: bool,
+    /// The program that its function is in, and where.
+    function: Option<(usize, usize)>,
     /// What is the same for all: of how many basic types of which kind.
     all: Option<Signature>,
     counts: Vec<usize>,
@@ -75,6 +80,8 @@ impl Called {
             is_inter: comm.is_inter(),
             root: None,
             operator: None,
+            is_commutative: false,
+            function: None,
             all: None,
             counts: Vec::new(),
             modes: None,
@@ -132,20 +139,29 @@ impl Called {
             }
             What::Reduce { input, output, folding, root } => {
                 self.root = Some(*root);
-                self.operator = folding.action();
+                self.combines(folding);
                 self.all = input.as_ref().or(output.as_ref()).map(signature);
             }
             What::Allreduce { output, folding, .. } | What::Scan { output, folding, .. } => {
-                self.operator = folding.action();
+                self.combines(folding);
                 self.all = Some(signature(output));
             }
             What::ReduceScatter { input, counts, folding, .. } => {
-                self.operator = folding.action();
+                self.combines(folding);
                 self.all = Some(signature(input));
                 self.counts.clone_from(counts);
             }
         }
         self
+    }
+
+    /// Notes the operator.
+    fn combines(&mut self, folding: &Folding) {
+        self.operator = folding.action();
+        self.is_commutative = folding.commutative;
+        if let Some(Action::Program(function, _)) = self.operator {
+            self.function = os::place_in_program(function.address);
+        }
     }
 
     /// In what it differs from what another has called.
@@ -167,6 +183,14 @@ impl Called {
                     ": the operator is one of the standard on one side, and of the program on the other"
                         .to_owned(),
                 );
+            }
+            (Some(Action::Program(..)), Some(Action::Program(..))) if self.functions_differ(other) => {
+                return Some(": the operators are of different functions of the program".to_owned());
+            }
+            (Some(Action::Program(..)), Some(Action::Program(..)))
+                if self.is_commutative != other.is_commutative =>
+            {
+                return Some(": the operator is commutative on one side, and not on the other".to_owned());
             }
             _ => {}
         }
@@ -229,6 +253,11 @@ impl Called {
 }
 
 impl Called {
+    /// Whether operators are of different functions of one program.
+    fn functions_differ(&self, other: &Called) -> bool {
+        matches!((self.function, other.function), (Some(mine), Some(theirs)) if mine.0 == theirs.0 && mine.1 != theirs.1)
+    }
+
     /// In what the roots differ: one rank within a group; of two groups one says where the root is in the other (6.2.3).
     fn roots_differ(&self, other: &Called) -> Option<String> {
         let (mine, theirs) = (self.root?, other.root?);

@@ -34,7 +34,7 @@ impl Deed {
         }
     }
 
-    /// Whether it may change the window of another.
+    /// Whether it changes the window of another, whatever is there.
     pub(super) fn updates(self) -> bool {
         match self {
             Deed::Put => true,

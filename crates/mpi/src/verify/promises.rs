@@ -161,16 +161,25 @@ impl Rank {
 
     /// A window is accessed: it was not promised that it is not.
     pub(super) fn check_promises(&self, window: &Window, rank: usize, deed: Deed) {
+        if deed.updates() {
+            self.check_update(window, rank);
+        }
+    }
+
+    /// A window is updated by another: it was not promised that it is not.
+    pub fn check_update(&self, window: &Window, rank: usize) {
+        if !self.world.explored {
+            return;
+        }
         let (of, fences, is_started) =
             (window.identity(rank), window.fences.get(), window.epochs().is_started());
-        let is_broken = deed.updates()
-            && self.windows_of_all(|windows| {
-                let promises = &windows.promises;
-                match is_started {
-                    true => promises.posts.get(&of).is_some_and(|post| post.1),
-                    false => promises.without_puts.contains(&(of, fences)),
-                }
-            });
+        let is_broken = self.windows_of_all(|windows| {
+            let promises = &windows.promises;
+            match is_started {
+                true => promises.posts.get(&of).is_some_and(|post| post.1),
+                false => promises.without_puts.contains(&(of, fences)),
+            }
+        });
         if is_broken {
             let message = format!(
                 "{}: the window of rank {rank} is updated, and it has given MPI_MODE_NOPUT",

@@ -38,6 +38,8 @@ pub(super) enum Role {
     Argument,
     /// Messages wait in it: it was attached (3.6).
     Attached,
+    /// The call answers there.
+    Answer,
 }
 
 /// Memory that a call uses.
@@ -137,6 +139,7 @@ impl Used {
             Role::Data => "the buffer",
             Role::Argument => "an array of arguments",
             Role::Attached => "the attached buffer",
+            Role::Answer => "an answer",
         }
     }
 

@@ -6,10 +6,12 @@
 //! one type are atomic, and order what their processes do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::PoisonError;
 
 use simurgh_native::Touch;
 
+use crate::abi;
 use crate::os;
 use crate::rank::Rank;
 use crate::request::Pending;
@@ -23,6 +25,9 @@ use super::{Deed, Kind, Used};
 
 /// So many accesses are remembered.
 const MOST: usize = 20_000;
+
+/// What is wrong with a free of memory before its window is (12.2.5).
+const FREED: &str = "memory of a window: MPI_Win_free comes first";
 
 /// What is known of all windows.
 #[derive(Debug, Default)]
@@ -101,6 +106,7 @@ impl Rank {
             Used::elements(target.buffer as usize, target.count, &target.datatype, deed.writes())
         });
         self.check_written(std::slice::from_ref(&used));
+        self.check_written(&own());
         self.check_promises(window, *rank, deed);
         self.check_uses(&own);
         let number = self.own_exposed(own());
@@ -356,6 +362,22 @@ impl Rank {
         own[self.process as usize] += 1;
     }
 
+    /// The program gives memory back that the library gave it: no window is there.
+    pub fn check_free_of_memory(&self, base: usize) {
+        if self.world.explored && self.lies_in_window(base, base + 1) {
+            self.finding(Kind::WindowRace, &format!("MPI_Free_mem: {FREED}"));
+        }
+    }
+
+    /// Whether memory from one byte to another is that of a window, which the program gave to it for as long as it lives.
+    fn lies_in_window(&self, start: usize, end: usize) -> bool {
+        let is_there = |window: &Rc<Window>| {
+            window.flavor == abi::WIN_FLAVOR_CREATE
+                && window.parts().iter().any(|(low, high, _)| *low < end && start < *high)
+        };
+        self.windows.borrow().iter().any(is_there)
+    }
+
     /// Memory that this process and others may access, and whose it is.
     fn exposed_parts(&self) -> Vec<(usize, usize, u32)> {
         self.windows.borrow().iter().flat_map(|window| window.parts()).collect()
@@ -388,6 +410,10 @@ impl Rank {
         let (start, end) = (touch.address, touch.address + touch.bytes);
         let part = self.exposed_parts().into_iter().find(|(low, high, _)| *low < end && start < *high);
         let Some((low, high, of)) = part else { return false };
+        if touch.frees && self.lies_in_window(start, end) {
+            self.found(Kind::WindowRace, format!("a free of {FREED}"), touch.at + 1);
+            return true;
+        }
         // Who uses atomic operations orders what is done by them. Their loads look like any other.
         let is_atomic = self.windows_of_all(|windows| {
             if touch.is_atomic {

@@ -18,7 +18,8 @@ use crate::verify;
 /// What is done to the data at the target.
 #[derive(Clone, Debug)]
 pub struct Accumulation {
-    operator: Rc<Operator>,
+    /// What is done to them.
+    pub operator: Rc<Operator>,
     /// Where the data go that were there before.
     fetched: Option<Operation>,
 }
@@ -173,6 +174,7 @@ impl Rank {
                 is_equal
             });
             if is_equal {
+                self.check_update(window, rank);
                 window.has_news();
                 self.forgets_polls();
                 self.begin_flow_to(window, rank, bytes);
