@@ -42,6 +42,8 @@ pub struct Post {
     pub is_permit: bool,
     /// Whether its process waits for it, however long, and does nothing else.
     pub is_awaited: bool,
+    /// Whether its process was told that it is complete.
+    pub is_over: bool,
 }
 
 impl Post {
@@ -101,6 +103,8 @@ enum Change {
     Withdrawn(PostId),
     /// This clause was found to hold.
     Settled(u32),
+    /// The process of this post was told that it is complete.
+    Over(PostId),
 }
 
 /// A moment to go back to.
@@ -150,6 +154,7 @@ impl Graph {
                 Change::Tested(post, before) => self.posts[post as usize].tested = before,
                 Change::Withdrawn(post) => self.posts[post as usize].withdrawn = None,
                 Change::Settled(clause) => self.clauses[clause as usize].1 = true,
+                Change::Over(post) => self.posts[post as usize].is_over = false,
             }
         }
         self.posts.truncate(to.posts as usize);
@@ -198,8 +203,16 @@ impl Graph {
             revocable: at_once,
             is_permit: false,
             is_awaited: false,
+            is_over: false,
         });
         (self.posts.len() - 1) as PostId
+    }
+
+    /// The process of a post is told that it is complete.
+    pub fn is_over(&mut self, post: PostId) {
+        if !std::mem::replace(&mut self.posts[post as usize].is_over, true) {
+            self.changes.push(Change::Over(post));
+        }
     }
 
     /// The last such that a process has posted to a mailbox.

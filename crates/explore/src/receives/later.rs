@@ -10,14 +10,30 @@
 //! process waited for x, nobody saw in which order messages arrived there, so s may have arrived before all that was not there yet. In it, m was sent, and
 //! not caused by x; and it is one of those that were explored first. The same goes for choices within these, by induction on what is left to explore.
 //!
-//! It needs that messages travel (who posts to a mailbox at once sees its order), that the process waits for no other receive of the same context
-//! (an older one might have to take m), and that only one process receives at each mailbox and takes each token: what x has caused may
-//! have taken something away, which others went without. Whatever else there is (processes that are created, joins that are given up)
-//! is not looked into: then nothing is left out, and if something was, the search begins anew.
+//! It needs that messages travel (who posts to a mailbox at once sees its order); that nothing is promised yet: where another receive was left
+//! for later, E may keep the promise by what x has caused, and what was explored first may lead nowhere; and that what one takes says
+//! nothing of what another has not taken. So only one process receives at each mailbox and takes each token, and no process has
+//! two receives under way that might take the same message, for then the younger may get it because x has caused what the older got. Whatever
+//! else there is (processes that are created, joins that are given up) is not looked into: then nothing is left out, and if something
+//! was, the search begins anew.
 
+use super::future::Need;
 use super::graph::{Post, PostId, admits};
 use super::search::Search;
-use super::{Mailbox, Network};
+use super::{Network, Side};
+
+/// Whether two receives might take the same message.
+fn overlap(one: &Side, two: &Side) -> bool {
+    fn fit<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
+        one.is_none() || two.is_none() || one == two
+    }
+    match (one, two) {
+        (Side::Recv(one), Side::Recv(two)) => {
+            one.context == two.context && fit(one.source, two.source) && fit(one.tag, two.tag)
+        }
+        _ => false,
+    }
+}
 
 impl Search {
     /// Several processes take from one place, or the like: nothing is left out any more.
@@ -28,10 +44,28 @@ impl Search {
         }
     }
 
-    fn receives_at(&mut self, mailbox: Mailbox, process: u32) {
-        if *self.posters.receivers.entry(mailbox).or_insert(process) != process {
+    /// A process receives at a mailbox.
+    fn receives(&mut self, own: &Post) {
+        let is_another = *self.posters.receivers.entry(own.mailbox).or_insert(own.process) != own.process;
+        let is_under_way = |other: &Post| {
+            other.mailbox == own.mailbox
+                && other.posted != own.posted
+                && !other.is_over
+                && other.withdrawn.is_none()
+                && overlap(&other.side, &own.side)
+        };
+        if is_another || self.graph.posts.iter().any(is_under_way) {
             self.is_shared();
         }
+    }
+
+    /// Whether something that was passed over, or left, has to be taken by what is still to come.
+    fn is_something_promised(&self) -> bool {
+        let is_free = |post: PostId| self.graph.posts[post as usize].is_free();
+        self.needs.iter().any(|need| match *need {
+            Need::Partner(left, _) => is_free(left),
+            Need::Beside(one, two) => is_free(one) && is_free(two),
+        })
     }
 
     /// Whether a receive for which its process waits is left for later only if something comes.
@@ -49,6 +83,7 @@ impl Search {
             && !own.is_send()
             && !self.limits.eager
             && !self.posters.is_shared
+            && !self.is_something_promised()
             && !self.graph.posts.iter().any(is_alike)
     }
 
@@ -56,7 +91,7 @@ impl Search {
     pub(super) fn comes(&mut self, post: PostId) {
         let own = self.graph.posts[post as usize];
         if !own.is_send() {
-            return self.receives_at(own.mailbox, own.process);
+            return self.receives(&own);
         }
         for &place in &self.waiting {
             let Some(waits) = &mut self.choices[place as usize].waits else { continue };

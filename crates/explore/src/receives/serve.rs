@@ -422,6 +422,9 @@ impl Search {
         let node = self.graph.order.add(&[last, own.arrives, other.arrives]);
         self.at(process, node, (!own.at_once).then_some(index));
         self.came(process, Outcome::Completed(index));
+        if self.limits.in_turn {
+            self.graph.is_over(post);
+        }
         let from = (!own.is_send()).then_some((other.process, other.handle));
         self.resume(process, Reply::Completed { index, from }, code);
     }
