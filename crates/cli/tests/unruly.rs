@@ -338,7 +338,7 @@ fn check(what: &str, arguments: &[&str]) -> Checked {
 fn an_actor_that_polls_is_told_with_its_name_and_line() {
     for engine in ENGINES {
         for what in ["yields", "polls-the-clock", "sleeps-until"] {
-            check(what, &["--engine", engine, "--time", "60"]).within(20.0).says(
+            check(what, &["--engine", engine, "--time", "60"]).within(40.0).says(
                 1,
                 &[
                     "poller failed: goes on for ever without doing anything that others can see",
