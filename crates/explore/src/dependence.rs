@@ -12,7 +12,6 @@
 //! communication are specs/Dependence.tla too, where TLC finds each of them when it is broken; its name there is cited here.
 
 use simurgh_kernel::operation::{Side, Token};
-use simurgh_kernel::simcall::Criteria;
 
 use crate::transition::{Awaited, Ending, Kind, Known, Outcome, Posting, Transition};
 use crate::verdict::Step;
@@ -45,7 +44,7 @@ fn ordered(a: &Transition, b: &Transition) -> bool {
                         // Spec: "send-probe".
                         Side::Send(envelope) => criteria.admits(envelope),
                         // Spec: "recv-probe".
-                        Side::Recv(other) => overlap(criteria, other),
+                        Side::Recv(other) => criteria.overlaps(other),
                     }
             }
             // Spec: "send-wait", "send-withdraw", "recv-wait", "recv-withdraw".
@@ -153,20 +152,9 @@ pub(crate) fn can_be_told_apart(one: &Posting, two: &Posting) -> bool {
             one.observers.0.tell_apart(a, b) || two.observers.0.tell_apart(a, b)
         }
         // Spec: "recv-recv".
-        (Side::Recv(a), Side::Recv(b)) => overlap(a, b),
+        (Side::Recv(a), Side::Recv(b)) => a.overlaps(b),
         _ => false,
     }
-}
-
-/// Whether some message may be accepted by both.
-fn overlap(a: &Criteria, b: &Criteria) -> bool {
-    fn meet<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
-        match (a, b) {
-            (Some(a), Some(b)) => a == b,
-            _ => true,
-        }
-    }
-    a.context == b.context && meet(a.source, b.source) && meet(a.tag, b.tag)
 }
 
 /// What may come of a race if the second step is to go first.

@@ -52,6 +52,14 @@ impl Criteria {
             && self.source.is_none_or(|source| source == envelope.source)
             && self.tag.is_none_or(|tag| tag == envelope.tag)
     }
+
+    /// Whether some message may be received by both.
+    pub fn overlaps(&self, other: &Criteria) -> bool {
+        fn fit<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
+            one.is_none() || two.is_none() || one == two
+        }
+        self.context == other.context && fit(self.source, other.source) && fit(self.tag, other.tag)
+    }
 }
 
 /// What the actor does once its activity is started.

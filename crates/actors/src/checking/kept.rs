@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use simurgh_explore::fingerprint::fingerprint;
 use simurgh_explore::receives::choice::Pick;
-use simurgh_explore::receives::future::{CutRow, Posters, TrafficRow};
+use simurgh_explore::receives::future::{Posters, Traffic};
 use simurgh_explore::receives::parts::Frontier;
 use simurgh_explore::receives::search::{Limits, Search};
-use simurgh_explore::receives::{Network, Processes};
+use simurgh_explore::receives::{Mailbox, Network, Processes, Side};
 use simurgh_explore::{Exploration, Step, Violation};
 use simurgh_files::Claim;
+use simurgh_kernel::simcall::{Criteria, Envelope};
 
 use super::exploring::Refused;
 use super::subject::Origin;
@@ -66,6 +67,53 @@ impl File {
         self.sum = sum;
         format!("{:032x}", fingerprint(&rest))
     }
+}
+
+/// A side as plain data: whether it is a send, its context, source and tag.
+type SideRow = (bool, u32, Option<u32>, Option<i32>);
+
+/// How often a process was seen to post something: mailbox, process, what, how often, which it may take back, and whether some are on their
+/// way together.
+type TrafficRow = (u32, u32, SideRow, u32, Vec<u32>, bool);
+
+/// Where choices were cut: mailbox, the post that nobody could take, and whose did not count.
+type CutRow = (u32, SideRow, Option<u32>);
+
+fn row_of(side: &Side) -> SideRow {
+    match side {
+        Side::Send(Envelope { context, source, tag }) => (true, *context, Some(*source), Some(*tag)),
+        Side::Recv(Criteria { context, source, tag }) => (false, *context, *source, *tag),
+    }
+}
+
+fn side_of(&(is_send, context, source, tag): &SideRow) -> Side {
+    if is_send {
+        let (source, tag) = (source.unwrap_or_default(), tag.unwrap_or_default());
+        return Side::Send(Envelope { context, source, tag });
+    }
+    Side::Recv(Criteria { context, source, tag })
+}
+
+fn rows_of(posters: &Posters) -> (Vec<TrafficRow>, Vec<CutRow>) {
+    let traffic = posters.traffic.iter().flat_map(|(mailbox, all)| {
+        all.iter().map(|((process, side), Traffic { posts, revocable, overlaps })| {
+            (mailbox.0, *process, row_of(side), *posts, revocable.iter().copied().collect(), *overlaps)
+        })
+    });
+    let cuts = posters
+        .cuts
+        .iter()
+        .flat_map(|(mailbox, all)| all.iter().map(|(left, excepted)| (mailbox.0, row_of(left), *excepted)));
+    (traffic.collect(), cuts.collect())
+}
+
+fn posters_of(traffic: Vec<TrafficRow>, cuts: &[CutRow]) -> Posters {
+    let traffic = traffic.into_iter().map(|(mailbox, process, side, posts, revocable, overlaps)| {
+        let known = Traffic { posts, revocable: revocable.into_iter().collect(), overlaps };
+        (Mailbox(mailbox), (process, side_of(&side)), known)
+    });
+    let cuts = cuts.iter().map(|(mailbox, left, excepted)| (Mailbox(*mailbox), side_of(left), *excepted));
+    Posters::new(traffic, cuts)
 }
 
 /// A violation as plain data.
@@ -153,7 +201,7 @@ impl Kept {
             },
             parts: file.parts.iter().map(picks).collect::<Result<_, _>>()?,
             depth: file.depth,
-            posters: Posters::from_rows(&file.traffic, &file.cuts),
+            posters: posters_of(file.traffic, &file.cuts),
         })
     }
 
@@ -170,7 +218,7 @@ impl Kept {
             };
             Found { actors, message, schedule: schedule.iter().map(ToString::to_string).collect() }
         });
-        let (traffic, cuts) = frontier.posters.rows();
+        let (traffic, cuts) = rows_of(&frontier.posters);
         let mut file = File {
             format: FORMAT.to_owned(),
             program: self.program.clone(),

@@ -10,7 +10,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simurgh_kernel::simcall::{Criteria, Envelope};
 use smallvec::SmallVec;
 
 use super::graph::{Post, PostId, admits};
@@ -20,24 +19,25 @@ use super::{Mailbox, Network, Side};
 
 /// How often a process posts the same to a mailbox in one execution, at most.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Traffic {
-    posts: u32,
+pub struct Traffic {
+    /// How often.
+    pub posts: u32,
     /// Which of these it takes back, or might.
-    revocable: BTreeSet<u32>,
+    pub revocable: BTreeSet<u32>,
     /// Whether it sends one while another of its messages to this mailbox may be on its way: only then can one overtake another.
-    overlaps: bool,
+    pub overlaps: bool,
 }
 
 /// A process, and what it posts.
-type Poster = (u32, Side);
+pub type Poster = (u32, Side);
 
 /// What is known of who posts to which mailbox, and where choices were cut by it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Posters {
     /// By mailbox, then in the order of process and what is posted.
-    traffic: BTreeMap<Mailbox, Vec<(Poster, Traffic)>>,
+    pub traffic: BTreeMap<Mailbox, Vec<(Poster, Traffic)>>,
     /// By mailbox, then by the post that nobody could take: the process whose posts did not count, if it is one; all others' would have.
-    cuts: BTreeMap<Mailbox, BTreeMap<Side, Option<u32>>>,
+    pub cuts: BTreeMap<Mailbox, Vec<(Side, Option<u32>)>>,
     /// Whether anything at all was seen to be taken back.
     takes_back: bool,
     /// Who receives at a mailbox (see `later`).
@@ -48,58 +48,18 @@ pub struct Posters {
     pub(super) is_left_out: bool,
 }
 
-/// A side as plain data: whether it is a send, its context, source and tag.
-pub type SideRow = (bool, u32, Option<u32>, Option<i32>);
-
-/// How often a process was seen to post something, as a row: mailbox, process, what, how often, which it may take back, and whether some are
-/// on their way together.
-pub type TrafficRow = (u32, u32, SideRow, u32, Vec<u32>, bool);
-
-/// Where choices were cut, as a row: mailbox, the post that nobody could take, and whose did not count.
-pub type CutRow = (u32, SideRow, Option<u32>);
-
-fn row_of(side: &Side) -> SideRow {
-    match side {
-        Side::Send(Envelope { context, source, tag }) => (true, *context, Some(*source), Some(*tag)),
-        Side::Recv(Criteria { context, source, tag }) => (false, *context, *source, *tag),
-    }
-}
-
-fn side_of(&(is_send, context, source, tag): &SideRow) -> Side {
-    if is_send {
-        let (source, tag) = (source.unwrap_or_default(), tag.unwrap_or_default());
-        return Side::Send(Envelope { context, source, tag });
-    }
-    Side::Recv(Criteria { context, source, tag })
-}
-
 impl Posters {
-    /// All that is known, as rows of numbers.
-    pub fn rows(&self) -> (Vec<TrafficRow>, Vec<CutRow>) {
-        let traffic = self.traffic.iter().flat_map(|(mailbox, all)| {
-            all.iter().map(|((process, side), Traffic { posts, revocable, overlaps })| {
-                let revocable = revocable.iter().copied().collect();
-                (mailbox.0, *process, row_of(side), *posts, revocable, *overlaps)
-            })
-        });
-        let cuts = self.cuts.iter().flat_map(|(mailbox, all)| {
-            all.iter().map(|(left, excepted)| (mailbox.0, row_of(left), *excepted))
-        });
-        (traffic.collect(), cuts.collect())
-    }
-
-    /// The same from its rows.
-    pub fn from_rows(traffic: &[TrafficRow], cuts: &[CutRow]) -> Self {
+    /// This is known from before: who posts what, and where choices were cut by it.
+    pub fn new(
+        traffic: impl Iterator<Item = (Mailbox, Poster, Traffic)>,
+        cuts: impl Iterator<Item = (Mailbox, Side, Option<u32>)>,
+    ) -> Self {
         let mut posters = Self::default();
-        for (mailbox, process, side, posts, revocable, overlaps) in traffic {
-            let revocable = revocable.iter().copied().collect();
-            let traffic = Traffic { posts: *posts, revocable, overlaps: *overlaps };
-            posters.takes_back |= !traffic.revocable.is_empty();
-            *posters.traffic_of(Mailbox(*mailbox), (*process, side_of(side))) = traffic;
+        for (mailbox, poster, known) in traffic {
+            posters.takes_back |= !known.revocable.is_empty();
+            *posters.traffic_of(mailbox, poster) = known;
         }
-        for (mailbox, left, excepted) in cuts {
-            posters.note_cut(Mailbox(*mailbox), side_of(left), *excepted);
-        }
+        cuts.for_each(|(mailbox, left, excepted)| posters.note_cut(mailbox, left, excepted));
         posters
     }
 
@@ -120,15 +80,18 @@ impl Posters {
     }
 
     fn note_cut(&mut self, mailbox: Mailbox, left: Side, excepted: Option<u32>) {
-        let known = self.cuts.entry(mailbox).or_default().entry(left).or_insert(excepted);
-        *known = known.filter(|_| *known == excepted);
+        let cuts = self.cuts.entry(mailbox).or_default();
+        match cuts.iter_mut().find(|(known, _)| *known == left) {
+            Some((_, known)) => *known = known.filter(|process| Some(*process) == excepted),
+            None => cuts.push((left, excepted)),
+        }
     }
 
     /// Whether it would have mattered to know that a process posts more of something than was known, or takes more of it back.
     fn matters(&self, mailbox: Mailbox, (process, side): &Poster, is_more: bool, takes_back: bool) -> bool {
         self.cuts.get(&mailbox).is_some_and(|cuts| {
             let counts =
-                |(left, excepted): (&Side, &Option<u32>)| left.meets(side) && *excepted != Some(*process);
+                |(left, excepted): &(Side, Option<u32>)| left.meets(side) && *excepted != Some(*process);
             takes_back || is_more && cuts.iter().any(counts)
         })
     }
@@ -158,7 +121,7 @@ impl Posters {
             self.is_shared |= *self.receivers.entry(mailbox).or_insert(process) != process;
         }
         for (&mailbox, cuts) in &other.cuts {
-            cuts.iter().for_each(|(&left, &excepted)| self.note_cut(mailbox, left, excepted));
+            cuts.iter().for_each(|&(left, excepted)| self.note_cut(mailbox, left, excepted));
         }
         for (&mailbox, all) in &other.traffic {
             for &(poster, ref theirs) in all {
@@ -198,6 +161,7 @@ impl Search {
         let takes_back = (own.withdrawn.is_some() || own.revocable) && known.revocable.insert(own.number);
         self.posters.takes_back |= takes_back;
         if is_more || takes_back {
+            self.spent.fill(None);
             self.learned |= self.posters.matters(own.mailbox, &poster, is_more, takes_back && !is_more);
         }
     }
@@ -255,11 +219,45 @@ impl Search {
                 }
                 _ => continue,
             };
+            let is_beside = matches!(need, Need::Beside(..)) && !own.is_send();
+            if is_beside && self.is_spent(&own, &other) {
+                return false;
+            }
             if !self.need(need) {
+                if is_beside {
+                    self.note_spent(&own);
+                }
                 return false;
             }
         }
         true
+    }
+
+    /// Whether a message and a receive that is being made stay beside each other, since nobody else posts anything more there. Where all was
+    /// sent this is asked for each receive.
+    fn is_spent(&mut self, recv: &Post, send: &Post) -> bool {
+        if !self.spent.contains(&Some((recv.mailbox, recv.process))) {
+            return false;
+        }
+        // As if it had been looked into.
+        let sender = Some(send.process).filter(|_| self.graph.network != Network::Unordered);
+        self.posters.note_cut(recv.mailbox, recv.side, sender);
+        self.posters.note_cut(recv.mailbox, send.side, Some(recv.process));
+        true
+    }
+
+    /// Notes whether that is so: from before the present step on, until more is learned of who posts what.
+    fn note_spent(&mut self, recv: &Post) {
+        let (mailbox, own) = (recv.mailbox, recv.process);
+        let is_over = |&((process, side), ref known): &(Poster, Traffic)| {
+            (process == own && !side.is_send())
+                || !self.goes_on(process)
+                || self.to_come(process, mailbox, side, known) == 0
+        };
+        if !self.posters.takes_back && self.posters.traffic.get(&mailbox).into_iter().flatten().all(is_over) {
+            self.spent.push(Some((mailbox, own)));
+            self.present.spent = self.spent.len() as u32;
+        }
     }
 
     /// Notes what is there beside a post that has met nobody until a moment: somebody else has taken it. False if nobody can have.
@@ -339,7 +337,7 @@ impl Search {
 
     fn goes_on(&self, process: u32) -> bool {
         let record = self.processes.get(process as usize);
-        record.is_none_or(|record| record.stage != Stage::Over || self.current == Some(process))
+        record.is_none_or(|record| !matches!(record.stage, Stage::Over) || self.current == Some(process))
     }
 
     /// The last of this kind that a process has posted to a mailbox.
@@ -374,9 +372,14 @@ impl Search {
             if is_late || !side.meets(&left) || !self.goes_on(process) || !in_time(process) {
                 return None;
             }
-            let used = self.last_like(process, mailbox, side).map_or(0, |last| last.number);
-            Some((process, side, traffic.posts.saturating_sub(used))).filter(|(.., posts)| *posts > 0)
+            Some((process, side, self.to_come(process, mailbox, side, traffic)))
+                .filter(|(.., posts)| *posts > 0)
         })
+    }
+
+    /// How many such posts of a process are still to come, as far as is known.
+    fn to_come(&self, process: u32, mailbox: Mailbox, side: Side, known: &Traffic) -> u32 {
+        known.posts.saturating_sub(self.last_like(process, mailbox, side).map_or(0, |last| last.number))
     }
 
     /// Whether there are enough posts to come for all that somebody has to take, each of them for one only.

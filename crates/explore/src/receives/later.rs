@@ -22,19 +22,6 @@ use super::graph::{Post, PostId, admits};
 use super::search::Search;
 use super::{Network, Side};
 
-/// Whether two receives might take the same message.
-fn overlap(one: &Side, two: &Side) -> bool {
-    fn fit<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
-        one.is_none() || two.is_none() || one == two
-    }
-    match (one, two) {
-        (Side::Recv(one), Side::Recv(two)) => {
-            one.context == two.context && fit(one.source, two.source) && fit(one.tag, two.tag)
-        }
-        _ => false,
-    }
-}
-
 impl Search {
     /// Several processes take from one place, or the like: nothing is left out any more.
     pub(super) fn is_shared(&mut self) {
@@ -52,7 +39,7 @@ impl Search {
                 && other.posted != own.posted
                 && !other.is_over
                 && other.withdrawn.is_none()
-                && overlap(&other.side, &own.side)
+                && matches!((other.side, own.side), (Side::Recv(one), Side::Recv(two)) if one.overlaps(&two))
         };
         if is_another || self.graph.posts.iter().any(is_under_way) {
             self.is_shared();

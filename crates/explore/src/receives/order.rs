@@ -168,11 +168,9 @@ impl Order {
         self.trail.push((b, self.before[b as usize]));
         self.before[b as usize] |= more;
         for (other, row) in (0..).zip(&mut self.before) {
-            let old = *row;
-            let added = more & (old >> b & 1).wrapping_neg();
-            if old | added != old {
-                self.trail.push((other, old));
-                *row = old | added;
+            if *row >> b & 1 == 1 && *row | more != *row {
+                self.trail.push((other, *row));
+                *row |= more;
             }
         }
     }

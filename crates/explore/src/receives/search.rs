@@ -14,7 +14,7 @@ use super::graph::{self, Graph, PostId};
 use super::order::Node;
 use super::reads_from::{Outcome, Place, ReadsFrom};
 use super::serve::Halt;
-use super::{Handle, Network, Patience, Processes, Reply, Request, Side};
+use super::{Handle, Mailbox, Network, Patience, Processes, Reply, Request, Side};
 use crate::verdict::{Step, Violation};
 
 /// How far to go.
@@ -135,7 +135,7 @@ pub(super) struct Gathering {
 
 /// A moment to go back to: before a process did something that includes a choice.
 #[derive(Copy, Clone, Debug, Default)]
-struct Mark {
+pub(super) struct Mark {
     graph: graph::Mark,
     log: u32,
     saved: u32,
@@ -144,6 +144,7 @@ struct Mark {
     children: u32,
     gatherings: u32,
     needs: u32,
+    pub(super) spent: u32,
     steps: u64,
     failed: u32,
 }
@@ -178,13 +179,15 @@ pub struct Search {
     log: Vec<(u32, Reply, u32)>,
     saved: Vec<Saved>,
     /// Before what is being done now.
-    present: Mark,
+    pub(super) present: Mark,
     /// The part of the search that this is.
     path: Path,
     /// The process that is being served.
     pub(super) current: Option<u32>,
     /// What somebody has to take, of what was left behind.
     pub(super) needs: Vec<Need>,
+    /// Mailboxes to which nobody but this process, which receives there, posts anything more.
+    pub(super) spent: Vec<Option<(Mailbox, u32)>>,
     /// A post that is not taken back, while it is looked whether it can be left for later.
     pub(super) kept: Option<PostId>,
     /// What is known of who posts what.
@@ -316,6 +319,7 @@ impl Search {
             self.gatherings.insert(barrier, old);
         }
         self.needs.truncate(mark.needs as usize);
+        self.spent.truncate(mark.spent as usize);
         self.early.truncate(mark.early as usize);
         self.children.truncate(mark.children as usize);
         self.steps = mark.steps;
@@ -333,6 +337,7 @@ impl Search {
             children: self.children.len() as u32,
             gatherings: self.former.len() as u32,
             needs: self.needs.len() as u32,
+            spent: self.spent.len() as u32,
             steps: self.steps - 1,
             failed: self.failed.len() as u32,
         }
