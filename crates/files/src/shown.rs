@@ -35,22 +35,32 @@ fn is_hidden(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text of any form, in which all can be seen: what turns the direction of the text or is blank is escaped. Ends of lines, and what
-/// gives colours, stay.
+/// A text of any form, in which all can be seen: what moves the cursor, turns the direction of the text or is blank is escaped. Ends of
+/// lines, tabs, and what gives colours stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_unseen = |character: char| is_hidden(character) && !character.is_ascii_control();
-    if !text.contains(is_unseen) {
+    let is_unseen = |(at, character): (usize, char)| match character {
+        '\n' | '\t' => false,
+        '\x1b' => !is_colour(&text[at + 1..]),
+        _ => is_hidden(character),
+    };
+    if !text.char_indices().any(is_unseen) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_unseen(character) {
+    for (at, character) in text.char_indices() {
+        if is_unseen((at, character)) {
             escaped.extend(character.escape_default());
         } else {
             escaped.push(character);
         }
     }
     Cow::Owned(escaped)
+}
+
+/// Whether what follows an escape character sets a colour, and no more.
+fn is_colour(rest: &str) -> bool {
+    let is_number = |character: char| character.is_ascii_digit() || character == ';';
+    rest.strip_prefix('[').is_some_and(|rest| rest.trim_start_matches(is_number).starts_with('m'))
 }
 
 /// The same without a look at control characters.
@@ -94,6 +104,11 @@ mod tests {
     fn all_can_be_seen_in_several_lines() {
         assert_eq!(visible("\x1b[1ma\x1b[m\n\tä\n"), "\x1b[1ma\x1b[m\n\tä\n");
         assert_eq!(visible("a\u{202e}b\n\u{9b}c"), "a\\u{202e}b\n\\u{9b}c");
+        // What is no colour moves the cursor, or may.
+        assert_eq!(
+            visible("\x1b[2J\x1b[31;1mx\x1b\x07\r\x7f"),
+            "\\u{1b}[2J\x1b[31;1mx\\u{1b}\\u{7}\\r\\u{7f}"
+        );
     }
 
     #[test]

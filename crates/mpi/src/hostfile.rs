@@ -13,12 +13,16 @@ use std::path::Path;
 use simurgh_actors::{Error, Result};
 use simurgh_platform::{HostId, Platform};
 
+/// No system folds as many.
+const PROCESSES_MAX: usize = 1 << 20;
+
 /// Reads a host file: each host as often as processes run there before the next one has its turn.
 ///
 /// # Errors
 /// If a line is not understood, or names a host that the platform does not have.
 pub fn read(path: &Path, platform: &Platform) -> Result<Vec<HostId>> {
-    let text = simurgh_actors::scenario::file::read_text(path)?;
+    let text =
+        simurgh_actors::scenario::file::read_text_with(path, "a host a line, HOST:4 for four processes,")?;
     let by_name: BTreeMap<&str, HostId> =
         platform.hosts().map(|host| (platform.host(host).name, host)).collect();
     let mut hosts = Vec::new();
@@ -30,6 +34,9 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Vec<HostId>> {
         }
         let (name, slots) = entry(line, |name| by_name.contains_key(name)).map_err(&wrong)?;
         match by_name.get(name) {
+            Some(_) if slots > PROCESSES_MAX - hosts.len() => {
+                return Err(wrong(format!("there are more than {PROCESSES_MAX} processes")));
+            }
             Some(host) => hosts.extend(std::iter::repeat_n(*host, slots)),
             None => return Err(wrong(unknown(name, &by_name))),
         }

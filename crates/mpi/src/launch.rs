@@ -469,6 +469,10 @@ fn is_foreign(library: &str) -> bool {
     KNOWN.iter().any(|known| library.starts_with(known))
 }
 
+/// So many seconds the others go on when one has ended without MPI_Finalize: who is told to end comes to print why others end too, as under
+/// launchers, which need some time to end all.
+const LAST_WORDS: f64 = 1e-3;
+
 /// MPI as what the host of compiled programs offers them.
 struct Mpi {
     world: Arc<World>,
@@ -564,6 +568,9 @@ impl Personality for Mpi {
         if let End::Exited(code) = how
             && os::rank().stage.get() == Stage::Within
         {
+            if !self.world.explored {
+                outside_of_calls(|me| self.world.progress.while_busy(|| me.spend(LAST_WORDS)));
+            }
             match code {
                 0 => os::abort(Kind::MissingFinalize, 1, "ended without MPI_Finalize"),
                 code => os::abort(

@@ -33,7 +33,9 @@ pub(crate) unsafe fn copy(image: &Image, base: usize, protection: Protection) ->
     // Some systems forbid memory that is writable and executable at once.
     let is_forbidden = !map(all);
     if is_forbidden && !map(libc::PROT_READ | libc::PROT_WRITE) {
-        return Err(Error::system("cannot map a copy of the program"));
+        return Err(Error::system(
+            "cannot map a copy of the program (too many processes for vm.max_map_count?)",
+        ));
     }
     let relocations = &image.relocations;
     // SAFETY: relocations lie in the copy, which is writable; functions that choose have their own relocations done.

@@ -195,6 +195,11 @@ fn in_one_line(message: &str, found: &str) -> String {
 
 /// Reads a text file, with errors that say what it is instead.
 pub fn read_text(path: &Path) -> Result<String> {
+    read_text_with(path, "a scenario, a trace or a schedule")
+}
+
+/// The same for a file with something else in it, which is said where it is empty.
+pub fn read_text_with(path: &Path, content: &str) -> Result<String> {
     let name = path.display();
     let text = simurgh_files::read_text(path).map_err(|unreadable| match unreadable {
         Unreadable::NotText { line, .. } => {
@@ -204,9 +209,7 @@ pub fn read_text(path: &Path) -> Result<String> {
         other => Error::input(format!("{name}: {other}")),
     })?;
     if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-        return Err(Error::input(format!(
-            "{name}: the file is empty; write a scenario, a trace or a schedule into it"
-        )));
+        return Err(Error::input(format!("{name}: the file is empty; write {content} into it")));
     }
     Ok(text)
 }

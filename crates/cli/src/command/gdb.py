@@ -300,6 +300,10 @@ def begin(script):
     try:
         every = processes()
     except gdb.GdbError:
+        # It ended before that, and has said why.
+        code = gdb.parse_and_eval("$_exitcode")
+        if code.type.code != gdb.TYPE_CODE_VOID and int(code) != 0:
+            gdb.execute("quit %d" % int(code))
         return None
     gdb.execute("handle SIGSEGV SIGBUS SIGFPE SIGILL stop print pass", to_string=True)
     read_symbols(script, every)

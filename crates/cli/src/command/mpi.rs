@@ -182,7 +182,8 @@ pub(crate) fn mark_arguments(mut words: Vec<OsString>, cli: &Command) -> Vec<OsS
             Some(option) if option.starts_with('-') && option.len() > 1 => {
                 place += 1 + usize::from(takes_value(option));
             }
-            _ if is_compiled(Path::new(word)) => {
+            // What is not there may be meant to be one.
+            _ if is_compiled(Path::new(word)) || !Path::new(word).exists() => {
                 if words.get(place + 1).is_some_and(|next| next != "--") {
                     words.insert(place + 1, OsString::from("--"));
                 }

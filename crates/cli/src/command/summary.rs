@@ -100,6 +100,7 @@ pub(crate) fn json(
         actors: report.actors,
         messages: report.messages,
         end: match report.end {
+            End::Finished if told.is_some_and(|told| told.is_failure) => "failed",
             End::Finished => "finished",
             End::Deadlock(_) => "deadlock",
             End::Reached => "reached",
