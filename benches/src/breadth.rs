@@ -4,7 +4,7 @@
 //! - [`zones`]: routes that are looked for in zones of zones.
 //! - [`churn`]: actors that come, end and are killed.
 //! - [`executions`]: many computations on shared cores.
-//! - [`gossip`]: hosts of a torus tell others what they know.
+//! - [`gossip`]: hosts of a torus, or of the cluster in a file, tell others what they know.
 //! - [`locks`] and [`barriers`]: actors that wait for each other.
 //! - [`energy`]: hosts whose power state changes all the time.
 //! - [`sleepers`]: actors that only sleep.
@@ -67,6 +67,14 @@ pub enum Workload {
         #[arg(value_parser = size())]
         rounds: u32,
     },
+    /// Hosts of a cluster in a file, c-0 and so on, tell others what they know
+    Network {
+        /// The platform
+        file: PathBuf,
+        /// How often each
+        #[arg(value_parser = size())]
+        rounds: u32,
+    },
     /// Actors take locks in turn
     Locks {
         /// How many actors; a lock for each sixteen
@@ -119,6 +127,7 @@ pub fn run(workload: &Workload, threads: Threads) -> simurgh::Result<Line> {
         Workload::Churn { actors } => churn::run(actors, threads),
         Workload::Executions { actors } => executions::run(actors, threads),
         Workload::Gossip { side, rounds } => gossip::run(side, rounds, threads),
+        Workload::Network { ref file, rounds } => gossip::file(file, rounds, threads),
         Workload::Locks { actors } => locks::run(actors, threads),
         Workload::Barriers { actors, rounds } => barriers::run(actors, rounds, threads),
         Workload::Energy { hosts } => energy::run(hosts, threads),

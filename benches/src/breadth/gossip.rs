@@ -1,5 +1,7 @@
-//! Each host of a torus tells others what it knows, again and again, at its own pace. Sizes differ, and so do the ways.
+//! Each host of a torus, or of the cluster in a file, tells others what it knows, again and again, at its own pace. Sizes differ, and so do the
+//! ways.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,12 +37,21 @@ async fn listener(inbox: Mailbox<()>, messages: Arc<AtomicU64>) -> simurgh::Resu
 }
 
 pub fn run(side: u32, rounds: u32, threads: Threads) -> simurgh::Result<Line> {
-    let hosts = side * side;
     let mut builder = Platform::builder();
-    let mut torus = ClusterSpec::new("c", hosts);
+    let mut torus = ClusterSpec::new("c", side * side);
     torus.topology = Topology::Torus(vec![side, side]);
     builder.cluster(None, torus);
-    let mut program = Program::new(builder.build()?);
+    spread(builder.build()?, rounds, threads)
+}
+
+/// Its hosts are `c-0`, `c-1` and so on.
+pub fn file(file: &Path, rounds: u32, threads: Threads) -> simurgh::Result<Line> {
+    spread(Platform::from_file(file)?, rounds, threads)
+}
+
+fn spread(platform: Platform, rounds: u32, threads: Threads) -> simurgh::Result<Line> {
+    let hosts = platform.hosts().count() as u32;
+    let mut program = Program::new(platform);
     let boxes = program.mailboxes("", hosts);
     let messages = Arc::new(AtomicU64::new(0));
     for me in 0..hosts {
