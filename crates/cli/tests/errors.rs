@@ -540,6 +540,30 @@ fn two_runs_are_alike_to_the_byte() {
 }
 
 #[test]
+fn scenarios_are_alike_for_any_number_of_workers() {
+    let folder = Folder::new("alike-workers");
+    let mut text = String::new();
+    for actor in 0..2000 {
+        let host = actor % 16;
+        text += &format!(
+            "[[actor]]\nname = \"a{actor}\"\nhost = \"node-{host}\"\ndo = [\"sleep 1\", \"exec 1e6\", \"dsend m 10\"]\n"
+        );
+    }
+    folder.write("s.toml", &text);
+    let one = folder.simurgh(&["run", "s.toml", "--json", "--workers", "1"]).stdout;
+    assert!(one.contains("\"actor\":\"a1999\""), "{one}");
+    for workers in ["2", "8", "300"] {
+        assert!(
+            folder.simurgh(&["run", "s.toml", "--json", "--workers", workers]).stdout == one,
+            "{workers}"
+        );
+    }
+    // It is not by luck: no round is shared.
+    let told = folder.simurgh(&["run", "s.toml", "--quiet", "--stats", "--workers", "300"]).told();
+    assert!(told.contains("all run by one thread"), "{told}");
+}
+
+#[test]
 fn help_and_version() {
     let folder = Folder::new("help");
     let version = folder.simurgh(&["--version"]);

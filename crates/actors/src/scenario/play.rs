@@ -58,7 +58,8 @@ pub struct Record {
     pub activity: Option<ActivityId>,
 }
 
-/// The records of a run, in the order in which the operations ended.
+/// The records of a run, in the order in which the operations ended; where several threads run the code of actors
+/// ([`Settings::workers`](crate::Settings::workers)), those of one round in any order.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     inner: Arc<Mutex<Vec<Record>>>,

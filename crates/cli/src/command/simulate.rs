@@ -39,8 +39,8 @@ pub struct RunOptions {
     /// Stops at this date
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said. The
-    /// outcome is the same for any number
+    /// How many threads run the code of the actors, where that is faster; as many as there are cores if not said, one for
+    /// scenarios. The outcome is the same for any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
     /// What happens within so many seconds happens at once: rounds of more actors, dates less exact
@@ -178,6 +178,8 @@ pub(crate) fn simulate_with(
         // The order of events within an instant is that of the reference; the file's settings come before the command's.
         settings.pacing = options.pacing.map_or(Pacing::Reference, Pacing::from);
         settings.config.splice(0..0, played.scenario.config.iter().cloned());
+        // Actors write down what they did when they run, and others may read in which order.
+        settings.workers = Some(1);
     }
     if !options.json && !options.quiet {
         settings.listener = Some(Box::new(hear));
