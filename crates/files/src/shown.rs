@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Longer words are shortened.
 const WORD_MAX: usize = 200;
 /// Longer lines are shortened.
-const LINE_MAX: usize = 4000;
+const LINE_MAX: usize = 1000;
 
 /// A text in one line: control characters are escaped, long words are shortened, and so is the whole.
 pub fn shown(text: &str) -> Cow<'_, str> {

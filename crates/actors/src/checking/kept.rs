@@ -163,7 +163,7 @@ impl Kept {
             Some("written by another version")
         } else if file.sum != sum {
             Some("a search that was changed after it was kept")
-        } else if file.network != self.network {
+        } else if file.network != self.network && file.actors == self.actors {
             Some("the search of another network")
         } else if file.actors != self.actors || file.fingerprint != self.fingerprint {
             Some("the search of another program, or of this one with other options")

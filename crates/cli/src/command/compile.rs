@@ -85,6 +85,9 @@ fn run(language: Language, called: &str, words: &[OsString]) -> Result<ExitCode>
     }
     if line.helps {
         print(&help(language, called));
+        if super::lost_output() {
+            return Ok(Exit::CannotRun.into());
+        }
     }
     if line.arguments.is_empty() {
         return Err(Error::input(format!("{called}: name the files that are to be compiled")));

@@ -182,7 +182,10 @@ fn explore_once(
         shared: Mutex::new(Shared::new(frontier)),
         ..WorkerPool::default()
     };
-    work(&worker_pool);
+    // Before this there may have been as many as there are to be.
+    if worker_pool.left.load(Ordering::Relaxed) > 0 {
+        work(&worker_pool);
+    }
     let shared = worker_pool.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(refusal) = shared.refusal {
         return Err(refusal);

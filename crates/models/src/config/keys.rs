@@ -103,8 +103,8 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
     let positive =
         || number().and_then(|it| if it > 0.0 { Ok(it) } else { Err(bad("more than 0 is expected")) });
     let limit = || {
-        let number: i64 =
-            value.trim().parse().map_err(|_| bad("a whole number is expected, -1 for no limit"))?;
+        let number = value.trim().parse::<i64>().ok().filter(|&number| number >= -1);
+        let number = number.ok_or_else(|| bad("a whole number is expected, -1 for no limit"))?;
         Ok(u32::try_from(number).ok().filter(|&slots| slots > 0))
     };
     let latency_factor = || Factor::parse(value).ok_or_else(|| bad(FACTOR));
@@ -118,9 +118,9 @@ pub(super) fn set(config: &mut Config, key: &str, value: &str) -> Result<Known, 
         "network/crosstraffic" => config.crosstraffic = boolean(value).ok_or_else(|| bad("yes or no"))?,
         "network/TCP-gamma" => config.tcp_gamma = number()?,
         "network/loopback-bw" => {
-            let parsed =
-                units::parse_bandwidth(value).map_err(|_| bad("a bandwidth such as 10GBps is expected"))?;
-            config.loopback_bandwidth = Some(parsed);
+            let parsed = units::parse_bandwidth(value).ok().filter(|&bandwidth| bandwidth > 0.0);
+            config.loopback_bandwidth =
+                Some(parsed.ok_or_else(|| bad("a bandwidth above 0 is expected, such as 10GBps"))?);
         }
         "network/loopback-lat" => {
             let parsed = units::parse_time(value).map_err(|_| bad("a time such as 10us is expected"))?;

@@ -482,7 +482,7 @@ fn pop_full(system: &mut System, shares: &mut ByShare, full: &mut Vec<u32>) -> O
         }
         least = Some(present);
         full.push(constraint);
-        Top::Taken
+        Top::Out
     });
     least
 }
