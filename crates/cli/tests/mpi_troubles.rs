@@ -223,6 +223,19 @@ fn other_crashes_are_told() {
         1,
         "simurgh: rank 3: exits.c:5: exited with code 7, without MPI_Finalize\n  meanwhile:\n  ranks 0-2: MPI_Barrier at exits.c:5\n",
     );
+    // Who ends first leaves the others time to say why.
+    let told = ran(
+        &folder,
+        "told",
+        "4",
+        "extern int usleep(unsigned); if (rank == 0) { usleep(100); fprintf(stderr, \"no such deck\\n\"); } exit(1);",
+    );
+    assert_eq!(told.code, 1, "{}", told.told());
+    assert!(
+        told.stderr.starts_with("no such deck\nsimurgh: rank 1: told.c:5: exited with code 1"),
+        "{}",
+        told.told()
+    );
     let late = ran(&folder, "late", "4", "x = rank > 1;");
     says(&late, 1, "simurgh: ranks 2, 3: exited with code 1\n");
     let before = ran(&folder, "before", "1", "MPI_Finalize(); MPI_Barrier(MPI_COMM_WORLD);");
@@ -416,6 +429,14 @@ fn what_is_no_program_of_ours_is_refused() {
         &["run", "--hostfile", "near", "./good"],
         "near:1: the platform has no host \"node_1\"; do you mean \"node-1\"?",
     );
+    folder.write("blank", " \n");
+    folder.write("endless", "node-0\nnode-1:18446744073709551615\n");
+    refused(
+        &["run", "--hostfile", "blank", "./good"],
+        "blank: the file is empty; write a host a line, HOST:4 for four processes, into it",
+    );
+    refused(&["run", "--hostfile", "endless", "./good"], "endless:2: there are more than 1048576 processes");
+    refused(&["run", "-n", "2", "./nothere", "-m", "3"], "./nothere: there is no such file");
     let hosts = folder.simurgh(&["run", "--hostfile", "comments", "--compute", "none", "./good"]);
     assert_eq!(hosts.code, 0, "{}", hosts.told());
     assert!(hosts.stdout.contains("4 actors, 0 messages\n"), "{}", hosts.told());

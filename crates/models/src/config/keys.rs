@@ -270,6 +270,16 @@ mod tests {
                 "configuration key \"network/crosstraffic\" cannot be \"maybe\"; yes or no",
             ),
             (
+                "network/loopback-bw",
+                "0",
+                "configuration key \"network/loopback-bw\" cannot be \"0\"; a bandwidth above 0 is expected, such as 10GBps",
+            ),
+            (
+                "maxmin/concurrency-limit",
+                "-5",
+                "configuration key \"maxmin/concurrency-limit\" cannot be \"-5\"; a whole number is expected, -1 for no limit",
+            ),
+            (
                 "network/model",
                 "ns-3",
                 "configuration key \"network/model\" cannot be \"ns-3\"; ns-3 is not built in: choose LV08, CM02, Raw, SMPI, IB or Constant",
