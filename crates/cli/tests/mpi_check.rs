@@ -71,6 +71,71 @@ const HOLD: [(&str, &str, &str, &str, &str); 7] = [
     ),
 ];
 
+/// A loop of so many turns while a receive is under way.
+fn computes_long(turns: &str) -> String {
+    format!(
+        "if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+         else {{ MPI_Irecv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request); volatile int i = 0; while (i < {turns}) i++;
+           MPI_Wait(&request, &status); assert(y == 1); }}"
+    )
+}
+
+#[test]
+fn what_was_not_watched_is_told() {
+    let folder = Folder::new("mpi-check-unwatched");
+    for (name, turns, is_watched) in [("short", "100000", true), ("long", "4000000", false)] {
+        compile(&folder, name, &computes_long(turns));
+        let program = format!("./{name}");
+        let words = ["check", "-n", "2", "--buffering", "infinite", &program];
+        let ran = folder.simurgh(&words);
+        assert_eq!(ran.code, 0, "{}", ran.told());
+        assert_eq!(!ran.stdout.contains("\n  not watched: "), is_watched, "{}", ran.told());
+        let ran = folder.simurgh(&[&words[..1], &["--json"], &words[1..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a report");
+        let unwatched = &report["searches"][0]["unwatched"];
+        match is_watched {
+            true => assert!(unwatched.is_null(), "{report}"),
+            false => assert_eq!(unwatched[0], "long-computations", "{report}"),
+        }
+    }
+}
+
+/// Instructions that are watched do what they do otherwise: integers, vectors, x87, recursion, jumps by tables, calls of libraries.
+#[test]
+fn what_is_watched_computes_the_same() {
+    let folder = Folder::new("mpi-check-computes");
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/computing.c");
+    let source = source.display().to_string();
+    let vectors: &[&str] = if std::is_x86_feature_detected!("avx2") { &["-O3", "-mavx2"] } else { &["-O3"] };
+    for options in [&["-O0"][..], &["-O2"], &["-Os", "-ffast-math"], vectors] {
+        let compiled = folder.simurgh(&[&["cc"], options, &[&source, "-o", "computing", "-lm"]].concat());
+        assert_eq!(compiled.code, 0, "{}", compiled.told());
+        let ran = folder.simurgh(&["check", "-n", "2", "--buffering", "infinite", "./computing"]);
+        assert_eq!(ran.code, 0, "{options:?}: {}", ran.told());
+        assert!(!ran.stdout.contains("not watched"), "{}", ran.told());
+    }
+}
+
+/// A fault of an instruction that is watched is one of the program: a null pointer, a division by zero, a jump to nowhere.
+#[test]
+fn what_is_watched_faults_where_it_does() {
+    let folder = Folder::new("mpi-check-faults");
+    for (name, fault, told) in [
+        ("pointer", "volatile int *nothing = 0; y = *nothing;", "segmentation fault"),
+        ("division", "volatile int zero = 0; exit(x / zero);", "division"),
+        ("call", "void (*volatile nothing)(void) = 0; nothing();", "segmentation fault"),
+    ] {
+        let statements = format!(
+            "if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+             else {{ MPI_Irecv(all, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);\n{fault}\n MPI_Wait(&request, &status); }}"
+        );
+        compile(&folder, name, &statements);
+        let ran = folder.simurgh(&["check", "-n", "2", "--buffering", "infinite", &format!("./{name}")]);
+        assert_eq!(ran.code, 1, "{}", ran.told());
+        assert!(ran.stdout.contains(told) && ran.stdout.contains(&format!("{name}.c:10")), "{}", ran.told());
+    }
+}
+
 /// Who waits for a flag of the language would be told of its change by nobody: that is no deadlock.
 #[test]
 fn loops_around_atomic_instructions_are_refused() {
