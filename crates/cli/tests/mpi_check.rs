@@ -294,7 +294,7 @@ const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 -
  MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
 
 /// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
-const POLL: [(&str, &str, &str, &str); 9] = [
+const POLL: [(&str, &str, &str, &str); 10] = [
     (
         "receive",
         "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
@@ -338,6 +338,17 @@ const POLL: [(&str, &str, &str, &str); 9] = [
          MPI_Waitany(2, requests, &y, &status); assert(all[y] == size); MPI_Wait(&requests[1 - y], &status);",
         "2",
         "holds: 4 executions,",
+    ),
+    (
+        // All orders in which four requests are told: sends, which are complete, and receives.
+        "any_of_four",
+        "MPI_Request requests[4]; int n = 0;
+         for (int i = 1; i < size && rank == 0; i++) { MPI_Irecv(&all[i], 1, MPI_INT, i, 0, MPI_COMM_WORLD, &requests[n++]);
+           MPI_Isend(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, &requests[n++]); }
+         for (int i = 0; i < n; i++) MPI_Waitany(n, requests, &y, &status);
+         if (rank) { MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &status); }",
+        "3",
+        "holds: 24 executions,",
     ),
     (
         // The second partition is sent when the first is known to be there.
