@@ -179,6 +179,24 @@ fn a_spin_lock_is_explored_alike_with_and_without_buffers() {
     }
 }
 
+/// Those who hold a window together are in no order: one execution where messages order the one who holds it alone, and one for each set of
+/// those who come before it where nothing does.
+#[test]
+fn locks_that_are_shared_are_in_no_order() {
+    let folder = Folder::new("mpi-check-shared-locks");
+    let begin = "MPI_Win win; int *part; MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win);
+         if (rank == 0) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win); *part = 0; MPI_Win_unlock(0, win); }";
+    for (name, between, executions) in [
+        ("ordered", "MPI_Barrier(MPI_COMM_WORLD);", "holds: 1 execution,"),
+        ("open", "", "holds: 4 executions,"),
+    ] {
+        let end = "MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win); MPI_Win_unlock(0, win); MPI_Win_free(&win);";
+        compile(&folder, name, &format!("{begin}\n{between}\n{end}"));
+        let ran = folder.simurgh(&["check", "-n", "3", "--buffering", "infinite", &format!("./{name}")]);
+        assert!(ran.code == 0 && ran.stdout.contains(executions), "{}", ran.told());
+    }
+}
+
 /// What turns out in the first execution begins the search anew. It is kept with that, and bounds are those of both.
 #[test]
 fn a_search_that_knows_more_is_kept() {
