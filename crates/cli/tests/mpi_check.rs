@@ -71,6 +71,71 @@ const HOLD: [(&str, &str, &str, &str, &str); 7] = [
     ),
 ];
 
+/// A loop of so many turns while a receive is under way.
+fn computes_long(turns: &str) -> String {
+    format!(
+        "if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+         else {{ MPI_Irecv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request); volatile int i = 0; while (i < {turns}) i++;
+           MPI_Wait(&request, &status); assert(y == 1); }}"
+    )
+}
+
+#[test]
+fn what_was_not_watched_is_told() {
+    let folder = Folder::new("mpi-check-unwatched");
+    for (name, turns, is_watched) in [("short", "100000", true), ("long", "4000000", false)] {
+        compile(&folder, name, &computes_long(turns));
+        let program = format!("./{name}");
+        let words = ["check", "-n", "2", "--buffering", "infinite", &program];
+        let ran = folder.simurgh(&words);
+        assert_eq!(ran.code, 0, "{}", ran.told());
+        assert_eq!(!ran.stdout.contains("\n  not watched: "), is_watched, "{}", ran.told());
+        let ran = folder.simurgh(&[&words[..1], &["--json"], &words[1..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a report");
+        let unwatched = &report["searches"][0]["unwatched"];
+        match is_watched {
+            true => assert!(unwatched.is_null(), "{report}"),
+            false => assert_eq!(unwatched[0], "long-computations", "{report}"),
+        }
+    }
+}
+
+/// Instructions that are watched do what they do otherwise: integers, vectors, x87, recursion, jumps by tables, calls of libraries.
+#[test]
+fn what_is_watched_computes_the_same() {
+    let folder = Folder::new("mpi-check-computes");
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/computing.c");
+    let source = source.display().to_string();
+    let vectors: &[&str] = if std::is_x86_feature_detected!("avx2") { &["-O3", "-mavx2"] } else { &["-O3"] };
+    for options in [&["-O0"][..], &["-O2"], &["-Os", "-ffast-math"], vectors] {
+        let compiled = folder.simurgh(&[&["cc"], options, &[&source, "-o", "computing", "-lm"]].concat());
+        assert_eq!(compiled.code, 0, "{}", compiled.told());
+        let ran = folder.simurgh(&["check", "-n", "2", "--buffering", "infinite", "./computing"]);
+        assert_eq!(ran.code, 0, "{options:?}: {}", ran.told());
+        assert!(!ran.stdout.contains("not watched"), "{}", ran.told());
+    }
+}
+
+/// A fault of an instruction that is watched is one of the program: a null pointer, a division by zero, a jump to nowhere.
+#[test]
+fn what_is_watched_faults_where_it_does() {
+    let folder = Folder::new("mpi-check-faults");
+    for (name, fault, told) in [
+        ("pointer", "volatile int *nothing = 0; y = *nothing;", "segmentation fault"),
+        ("division", "volatile int zero = 0; exit(x / zero);", "division"),
+        ("call", "void (*volatile nothing)(void) = 0; nothing();", "segmentation fault"),
+    ] {
+        let statements = format!(
+            "if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+             else {{ MPI_Irecv(all, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);\n{fault}\n MPI_Wait(&request, &status); }}"
+        );
+        compile(&folder, name, &statements);
+        let ran = folder.simurgh(&["check", "-n", "2", "--buffering", "infinite", &format!("./{name}")]);
+        assert_eq!(ran.code, 1, "{}", ran.told());
+        assert!(ran.stdout.contains(told) && ran.stdout.contains(&format!("{name}.c:10")), "{}", ran.told());
+    }
+}
+
 /// Who waits for a flag of the language would be told of its change by nobody: that is no deadlock.
 #[test]
 fn loops_around_atomic_instructions_are_refused() {
@@ -111,6 +176,24 @@ fn a_spin_lock_is_explored_alike_with_and_without_buffers() {
     for engine in ["optimal", "source"] {
         let ran = folder.simurgh(&["check", "-n", "2", "--engine", engine, "./lock"]);
         assert!(ran.code == 0 && ran.stdout.matches("holds: 30 executions,").count() == 2, "{}", ran.told());
+    }
+}
+
+/// Those who hold a window together are in no order: one execution where messages order the one who holds it alone, and one for each set of
+/// those who come before it where nothing does.
+#[test]
+fn locks_that_are_shared_are_in_no_order() {
+    let folder = Folder::new("mpi-check-shared-locks");
+    let begin = "MPI_Win win; int *part; MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win);
+         if (rank == 0) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win); *part = 0; MPI_Win_unlock(0, win); }";
+    for (name, between, executions) in [
+        ("ordered", "MPI_Barrier(MPI_COMM_WORLD);", "holds: 1 execution,"),
+        ("open", "", "holds: 4 executions,"),
+    ] {
+        let end = "MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win); MPI_Win_unlock(0, win); MPI_Win_free(&win);";
+        compile(&folder, name, &format!("{begin}\n{between}\n{end}"));
+        let ran = folder.simurgh(&["check", "-n", "3", "--buffering", "infinite", &format!("./{name}")]);
+        assert!(ran.code == 0 && ran.stdout.contains(executions), "{}", ran.told());
     }
 }
 
@@ -229,7 +312,7 @@ const WIN_TEST: &str = "MPI_Group everybody, group; MPI_Win win; int other = 1 -
  MPI_Group_free(&group); MPI_Group_free(&everybody); MPI_Win_free(&win);";
 
 /// Programs that poll: each process finds the messages of some others of a collective there, one after the other, and then waits.
-const POLL: [(&str, &str, &str, &str); 9] = [
+const POLL: [(&str, &str, &str, &str); 10] = [
     (
         "receive",
         "if (rank == 0) { MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
@@ -273,6 +356,17 @@ const POLL: [(&str, &str, &str, &str); 9] = [
          MPI_Waitany(2, requests, &y, &status); assert(all[y] == size); MPI_Wait(&requests[1 - y], &status);",
         "2",
         "holds: 4 executions,",
+    ),
+    (
+        // All orders in which four requests are told: sends, which are complete, and receives.
+        "any_of_four",
+        "MPI_Request requests[4]; int n = 0;
+         for (int i = 1; i < size && rank == 0; i++) { MPI_Irecv(&all[i], 1, MPI_INT, i, 0, MPI_COMM_WORLD, &requests[n++]);
+           MPI_Isend(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, &requests[n++]); }
+         for (int i = 0; i < n; i++) MPI_Waitany(n, requests, &y, &status);
+         if (rank) { MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); MPI_Recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &status); }",
+        "3",
+        "holds: 24 executions,",
     ),
     (
         // The second partition is sent when the first is known to be there.

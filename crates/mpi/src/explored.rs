@@ -20,6 +20,7 @@ use simurgh_platform::Platform;
 use crate::communicator::context::capacity;
 use crate::launch::{Launch, Run};
 use crate::report::place_of;
+pub use crate::verify::Unwatched;
 use crate::world::{Learned, World};
 
 /// What a standard send does that finds nobody who receives (MPI 5.0, 3.4: an implementation may do either).
@@ -162,6 +163,11 @@ impl Explored {
     /// Why it cannot be explored, if it turned out that it cannot.
     pub fn gives_up(&self) -> Option<&'static str> {
         *self.0.run.world.gives_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which loads and stores of the program were not watched.
+    pub fn unwatched(&self) -> Vec<Unwatched> {
+        self.0.run.world.effort.missed()
     }
 
     /// Whether all that was asked so far is answered in the same way in every order.

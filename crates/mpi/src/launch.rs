@@ -31,7 +31,7 @@ use crate::toolchain::Files;
 use crate::traces::play::Replay;
 use crate::traces::{Action, Trace};
 use crate::tracks::{Tracked, Wanted};
-use crate::verify::Kind;
+use crate::verify::{Kind, Unwatched};
 use crate::world::{Aborted, Costs, Output, World};
 
 pub use crate::os::keep_output;
@@ -281,8 +281,7 @@ impl Launch {
             files_in_turn: Default::default(),
             flags: Default::default(),
             atomics: Default::default(),
-            executions: Default::default(),
-            close: Default::default(),
+            effort: Default::default(),
             common: Mutex::default(),
             lines: Default::default(),
             aborted: Mutex::new(None),
@@ -549,6 +548,10 @@ impl Personality for Mpi {
 
     fn touched(&self, _rank: usize, touch: &Touch) -> bool {
         os::rank().is_touched(touch)
+    }
+
+    fn is_not_watched(&self, _rank: usize) {
+        self.world.effort.misses(Unwatched::LongComputations);
     }
 
     fn refuses_thread(&self, _rank: usize) {

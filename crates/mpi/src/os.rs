@@ -174,14 +174,11 @@ pub fn place_in_program(address: usize) -> Option<(usize, usize)> {
     simurgh_native::place_in_program(address)
 }
 
-/// Watches memory of the process that runs, for at most so many steps of its program.
-pub fn watch(steps: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
-    if steps == 0 {
-        return;
-    }
+/// Watches memory of the process that runs, with at most so much effort.
+pub fn watch(effort: u64, ranges: impl FnOnce() -> Vec<(usize, usize)>) {
     let goes_on = rank().caller.get();
     if goes_on != 0 {
-        in_heap_of_all(|| simurgh_native::watch(ranges(), steps, goes_on));
+        in_heap_of_all(|| simurgh_native::watch(ranges(), effort, goes_on));
     }
 }
 

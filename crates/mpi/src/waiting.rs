@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use simurgh_kernel::ids::ActivityId;
-use simurgh_kernel::simcall::{ActivitySet, Answer, OnTimeout, Simcall};
+use simurgh_kernel::simcall::{ActivitySet, Answer, ExecRequest, Follow, OnTimeout, Simcall};
 
 use crate::rank::Rank;
 use crate::request::Pending;
@@ -45,8 +45,9 @@ impl Rank {
         (index as usize, result)
     }
 
-    /// Which of several that are complete is told first is nobody's promise (3.7.5): where executions are explored, any of them may be,
-    /// and what is not known to be complete may be by now.
+    /// Which of several that are complete is told is nobody's promise (3.7.5): where executions are explored, any of them may be. What is
+    /// not known to be complete may be by now, too: then it is the one that is told, or it is left for later, since the program does not learn
+    /// which of the others are complete.
     fn any_complete(&self, requests: &[(usize, Rc<Pending>)]) -> Option<usize> {
         let complete =
             || requests.iter().filter(|(_, request)| request.is_complete()).map(|(index, _)| *index);
@@ -56,20 +57,6 @@ impl Rank {
         // Those of several messages are complete when all of these are over.
         let several = requests.iter().filter(|(_, request)| request.waits_for(self).len() > 1);
         let several: Vec<_> = several.map(|(_, request)| Rc::clone(request)).collect();
-        let owners: Vec<_> = requests
-            .iter()
-            .filter(|(_, request)| request.waits_for(self).len() == 1)
-            .flat_map(|(_, request)| {
-                request.waits_for(self).into_iter().map(move |activity| (activity, request))
-            })
-            .collect();
-        if !owners.is_empty() {
-            let activities = owners.iter().map(|(activity, _)| *activity).collect();
-            if let Ok((place, result)) = self.ask(Simcall::TestAny { activities }).into_over() {
-                let (activity, request) = owners[place as usize];
-                request.over(self, activity, result);
-            }
-        }
         for request in several {
             while let Some(activity) = request.looks_at(self).first().copied() {
                 let activities = [activity].into_iter().collect();
@@ -77,6 +64,30 @@ impl Rank {
                     Ok((_, result)) => request.over(self, activity, result),
                     Err(_) => break,
                 }
+            }
+        }
+        loop {
+            let owners: Vec<_> = requests
+                .iter()
+                .filter(|(_, request)| request.waits_for(self).len() == 1)
+                .flat_map(|(index, request)| {
+                    request.waits_for(self).into_iter().map(move |activity| (activity, *index, request))
+                })
+                .collect();
+            if owners.is_empty() {
+                break;
+            }
+            // A test finds nothing only where nothing is over; this may be left for later even if it certainly is.
+            let already = self.already_over();
+            let activities = owners.iter().map(|(activity, ..)| *activity).chain([already]).collect();
+            let (place, result) = self.wait_any(activities);
+            let Some(&(activity, index, request)) = owners.get(place) else {
+                self.polling.already_over.set(None);
+                break;
+            };
+            request.over(self, activity, result);
+            if request.is_complete() {
+                return Some(index);
             }
         }
         let complete: Vec<usize> = complete().collect();
@@ -87,6 +98,20 @@ impl Rank {
             Answer::Chosen(chosen) => complete.get(chosen as usize).copied(),
             _ => complete.first().copied(),
         }
+    }
+
+    /// Work of no time: whoever waits for it or something else may go on at once.
+    fn already_over(&self) -> ActivityId {
+        let new = || {
+            let nothing = ExecRequest { flops: 0.0, host: None, priority: None, bound: None, threads: 1 };
+            match self.ask(Simcall::Execute(nothing, Follow::Return)) {
+                Answer::Activity(activity) => activity,
+                other => unreachable!("what is begun is not answered by {other:?}"),
+            }
+        };
+        let activity = self.polling.already_over.get().unwrap_or_else(new);
+        self.polling.already_over.set(Some(activity));
+        activity
     }
 
     /// Waits until one of these is complete: which one.

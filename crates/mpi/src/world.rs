@@ -1,6 +1,6 @@
 //! What all processes of a run share: how many there are, where they run, and what MPI costs them.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use simurgh_kernel::ids::BarrierId;
@@ -16,7 +16,7 @@ use crate::shared_memory::SharedMemory;
 use crate::started::Started;
 use crate::traces::play::Replay;
 use crate::tracks::Wanted;
-use crate::verify::{Common, Kind, Lines};
+use crate::verify::{Common, Effort, Kind, Lines};
 use crate::window::{Atomics, Holds};
 
 /// A run of an MPI program.
@@ -70,10 +70,8 @@ pub struct World {
     pub files_in_turn: Learned,
     /// How it accesses windows atomically.
     pub atomics: Atomics,
-    /// How many executions have begun.
-    pub executions: AtomicU64,
-    /// Whether all executions are looked at closely.
-    pub close: AtomicBool,
+    /// How closely loads and stores are watched.
+    pub effort: Effort,
     /// What all processes know together where executions are explored.
     pub common: Mutex<Common>,
     /// The lines of the program.
@@ -207,7 +205,7 @@ impl World {
 
     /// Another execution begins.
     pub fn begins_again(&self) {
-        self.executions.fetch_add(1, Ordering::Relaxed);
+        self.effort.begins_again();
         for counter in [&self.polls.test, &self.polls.test_any, &self.polls.probe] {
             counter.set(1);
         }
@@ -217,20 +215,6 @@ impl World {
         *self.common.lock().unwrap_or_else(PoisonError::into_inner) = Common::default();
         self.shared_memory().begins_again();
         self.started.begins_again();
-    }
-
-    /// How many steps of its program each process is watched for in this execution: all executions at the beginning, and some of
-    /// the later ones; all, once something was found by it, so that it is found again.
-    pub fn steps(&self) -> u64 {
-        const STEPS: u64 = 10_000;
-        let number = self.executions.load(Ordering::Relaxed);
-        let watched = number <= 100 || number.is_multiple_of(16) || self.close.load(Ordering::Relaxed);
-        if self.explored && watched { STEPS } else { 0 }
-    }
-
-    /// Something was found by watching.
-    pub fn looks_closely(&self) {
-        self.close.store(true, Ordering::Relaxed);
     }
 
     /// How a process has ended the run, in words: with the line and the kind of mistake where executions are explored.

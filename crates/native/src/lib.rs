@@ -13,7 +13,8 @@
 //! - `switch`, `fiber`, `current`, `processes`: how they run.
 //! - `shim`, `dl`, `find_object`, `libgomp`, [`threads`], `lending`: what they find in the place of parts of libc; OpenMP.
 //! - `child`: what becomes of children that processes make by `fork`.
-//! - `counting`: what programs execute, block by block. `watch`, `known`: what they and the functions that they call touch.
+//! - `counting`: what programs execute, block by block. `watch`, `known`: what they and the functions that they call touch; `execute`: one
+//!   instruction, without a trap after it.
 //! - `signals`, `handlers`, `unwind`, `lines`: crashes, and where in the program they happened; `debugger`: what gdb finds.
 //!
 //! A program that linked this crate has `malloc` and its like replaced by ours, which hand on to libc's while no process runs.
@@ -27,6 +28,7 @@ mod debugger;
 mod dl;
 mod elf;
 mod error;
+mod execute;
 mod fiber;
 mod files;
 mod find_object;

@@ -71,6 +71,11 @@ pub trait Personality: Send + Sync {
         false
     }
 
+    /// What a process touches of memory that is to be watched is not looked at from here on: the effort that was allowed is spent.
+    fn is_not_watched(&self, rank: usize) {
+        let _ = rank;
+    }
+
     /// A process asked for a thread of its own, which it does not get; it may end here.
     fn refuses_thread(&self, rank: usize) {
         let _ = rank;

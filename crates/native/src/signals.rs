@@ -13,6 +13,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::current::{self, Heap, Rank};
 use crate::error::Error;
+use crate::execute;
 use crate::handlers;
 use crate::personality::{Crash, End};
 use crate::processes::Shared;
@@ -145,6 +146,12 @@ fn prepare_thread_first() {
 }
 
 extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel gives the registers, which the thread goes on with.
+    if signal != interrupt_signal()
+        && execute::has_faulted(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
+    {
+        return;
+    }
     let interrupted = signal == interrupt_signal();
     let owner = current::owner();
     if !owner.is_null() && owner != current::rank_anywhere() {

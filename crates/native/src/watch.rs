@@ -1,16 +1,18 @@
 //! Watching what a program touches: its own loads and stores of some ranges of memory, before each of them happens.
 //!
-//! The processor is told to stop after every instruction of the program (the trap flag), and the operands of the next one are
-//! compared with the ranges. This needs no other build of the program, and costs about a microsecond an instruction, so that it ends
-//! after some number of steps. What the program calls outside of its own code, in libc or in the host, runs at full speed: a
+//! The processor is told to stop after an instruction of the program (the trap flag), and the operands of the next one are
+//! compared with the ranges. This needs no other build of the program, and takes a signal, which costs a microsecond, or tens of them in
+//! virtual machines; so most instructions are [executed](crate::execute) by the handler of that signal, one after the other. It ends
+//! after some effort, and whoever wanted it is told so. What the program calls outside of its own code, in libc or in the host, runs at full speed: a
 //! breakpoint where it returns to goes on with the steps. Functions of libc are [known](crate::known) by their arguments. Compilers load what a program may not need where that
 //! is cheaper than a jump: a load counts once its value is used.
 //!
 //! A process that is watched for the first time is in a call of the host, which knows where the program goes on.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use iced_x86::{
     ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfo,
@@ -18,6 +20,7 @@ use iced_x86::{
 };
 
 use crate::current::{self, Heap, Rank, with_heap};
+use crate::execute::{Code, RESERVED, Way};
 use crate::known;
 use crate::personality::End;
 use crate::signals;
@@ -44,7 +47,7 @@ pub struct Touch {
 pub(crate) struct Watch {
     /// From where to where, in order, and apart from each other.
     ranges: Vec<(usize, usize)>,
-    /// How many steps were made, and how many may be.
+    /// How much effort was made, and how much may be: an instruction that is executed here is 1.
     made: u64,
     allowed: u64,
     is_stepping: bool,
@@ -79,7 +82,12 @@ impl Watch {
     }
 
     fn is_over(&self) -> bool {
-        self.ranges.is_empty() || self.made >= self.allowed
+        self.ranges.is_empty() || self.is_spent()
+    }
+
+    /// Whether something is not watched any more that was to be.
+    fn is_spent(&self) -> bool {
+        !self.ranges.is_empty() && self.made >= self.allowed
     }
 
     fn meets(&self, address: usize, bytes: usize) -> bool {
@@ -102,12 +110,16 @@ fn patch(at: usize, byte: u8) -> bool {
     memory.as_ref().is_some_and(|memory| memory.write_all_at(&[byte], at as u64).is_ok())
 }
 
-/// Watches these ranges of the process that runs in place of those before, for at most so many steps since it was put back. It is in
-/// a call of the host, after which the program goes on there.
+/// The effort that a trap is, or that the host hears of a touch: so many instructions are executed here in the meantime.
+const TRAP: u64 = 100;
+
+/// Watches these ranges of the process that runs in place of those before, with at most so much effort since it was put back: an
+/// instruction is 1, and one for which the processor has to be stopped, that touches them, or that calls a library, is 100. The process is
+/// in a call of the host, after which the program goes on there.
 ///
 /// # Panics
 /// When no process runs on this thread.
-pub fn watch(mut ranges: Vec<(usize, usize)>, steps: u64, goes_on: usize) {
+pub fn watch(mut ranges: Vec<(usize, usize)>, effort: u64, goes_on: usize) {
     let rank = current::rank();
     assert!(!rank.is_null(), "no process of a compiled program runs on this thread");
     ranges.retain(|(start, end)| start < end);
@@ -122,10 +134,24 @@ pub fn watch(mut ranges: Vec<(usize, usize)>, steps: u64, goes_on: usize) {
     // SAFETY: it runs.
     let (watch, is_code) = unsafe { (&mut (*rank).watch, is_code(rank, goes_on)) };
     watch.ranges = ranges;
-    watch.allowed = steps;
-    if !watch.is_over() && watch.breakpoint.is_none() && is_code && install() {
+    watch.allowed = effort;
+    if watch.is_spent() {
+        // SAFETY: it runs.
+        unsafe { is_not_watched(rank) };
+    } else if !watch.ranges.is_empty() && watch.breakpoint.is_none() && is_code && install() {
+        with_heap(Heap::Host, prepare);
         watch.set_breakpoint(goes_on);
     }
+}
+
+/// Tells the host that the effort is spent.
+///
+/// # Safety
+/// The process runs.
+unsafe fn is_not_watched(rank: *const Rank) {
+    // SAFETY: as the caller says.
+    let (shared, number) = unsafe { (&*(*rank).shared, (*rank).number) };
+    shared.image.personality.is_not_watched(number);
 }
 
 /// Whether an address is one of the program of a process, or of its libraries.
@@ -149,6 +175,22 @@ unsafe fn is_program(rank: *const Rank, address: usize) -> bool {
     (start..start + shared.image.group.objects[0].span).contains(&address)
 }
 
+/// Whether an address of a copy of a program lies in what its files say to be code.
+///
+/// # Safety
+/// The process is alive.
+unsafe fn is_executable(rank: *const Rank, address: usize) -> bool {
+    // SAFETY: as the caller says.
+    let (shared, index) = unsafe { (&*(*rank).shared, (*rank).index) };
+    let within = address - shared.region.image_of(index);
+    shared.image.group.objects.iter().any(|object| {
+        object.segments.iter().any(|segment| {
+            let start = object.base + segment.address;
+            segment.executable && (start..start + segment.memory).contains(&within)
+        })
+    })
+}
+
 /// An address in the program: this one, or its last call, where it is in a library.
 ///
 /// # Safety
@@ -158,20 +200,70 @@ unsafe fn place_in_program(rank: *const Rank, address: usize) -> usize {
     unsafe { if is_program(rank, address) { address } else { (*rank).watch.called_at } }
 }
 
-/// What decodes; how many bytes an instruction may have.
-static INFO: Mutex<Option<InstructionInfoFactory>> = Mutex::new(None);
+/// How many bytes an instruction may have.
 const LONGEST: usize = 15;
+
+/// Instructions that were looked at, each in a place that follows from its address.
+struct Looked {
+    factory: InstructionInfoFactory,
+    places: Vec<Option<Box<Known>>>,
+    /// Their copies, if there can be any.
+    code: Option<Code>,
+}
+
+/// What is known of an instruction.
+struct Known {
+    bytes: [u8; LONGEST],
+    instruction: Instruction,
+    info: InstructionInfo,
+    way: Way,
+}
+
+thread_local! {
+    static LOOKED: RefCell<Option<Looked>> = const { RefCell::new(None) };
+}
+
+/// Makes room for instructions, once for each thread.
+fn prepare() {
+    LOOKED.with_borrow_mut(|looked| {
+        looked.get_or_insert_with(|| Looked {
+            factory: InstructionInfoFactory::new(),
+            places: std::iter::repeat_with(|| None).take(PLACES).collect(),
+            code: Code::new(PLACES + RESERVED),
+        });
+    });
+}
+
+/// For so many instructions there is room.
+const PLACES: usize = 1 << 13;
+
+impl Looked {
+    /// The instruction at an address, and its place.
+    ///
+    /// # Safety
+    /// There is code.
+    unsafe fn at(&mut self, at: usize, may_be_executed: impl FnOnce() -> bool) -> (usize, &Known) {
+        // SAFETY: the code is mapped, and what follows it in the copy too.
+        let bytes = unsafe { (at as *const [u8; LONGEST]).read() };
+        // Copies for several processes lie at the same distances from each other.
+        let place = (at ^ (at >> 21)) % PLACES;
+        let is_known = |known: &Known| known.instruction.ip() == at as u64 && known.bytes == bytes;
+        if !self.places[place].as_deref().is_some_and(is_known) {
+            let instruction = Decoder::with_ip(64, &bytes, at as u64, DecoderOptions::NONE).decode();
+            let info = self.factory.info(&instruction);
+            let code = self.code.as_ref().filter(|_| may_be_executed());
+            let way = code.map_or(Way::Trap, |code| code.prepare(place, &instruction, info));
+            self.places[place] = Some(Box::new(Known { bytes, instruction, info: info.clone(), way }));
+        }
+        (place, self.places[place].as_deref().expect("it was put there"))
+    }
+}
 
 /// Begins to handle traps, once.
 fn install() -> bool {
     static DONE: OnceLock<bool> = OnceLock::new();
     *DONE.get_or_init(|| {
-        with_heap(Heap::Host, || {
-            if let Ok(mut info) = INFO.lock() {
-                *info = Some(InstructionInfoFactory::new());
-            }
-            known::find();
-        });
+        with_heap(Heap::Host, known::find);
         // SAFETY: an action that is zero but for what is set; the handler is of the type that the flags say.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -185,7 +277,8 @@ fn install() -> bool {
 
 extern "C" fn trapped(signal: i32, _info: *mut libc::siginfo_t, context: *mut std::ffi::c_void) {
     // SAFETY: the kernel gives the registers, which the thread goes on with.
-    let general = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let frame = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    let general = &mut frame.uc_mcontext.gregs;
     let rank = current::rank_or_owner();
     if rank.is_null() {
         // It is none of a process: it comes again, and ends us.
@@ -212,26 +305,25 @@ extern "C" fn trapped(signal: i32, _info: *mut libc::siginfo_t, context: *mut st
     }
     // It is interrupted in its own code, and holds no lock of ours. What is allocated here is not its own.
     // SAFETY: it runs, and these are its registers.
-    match with_heap(Heap::Host, || unsafe { step(rank, general) }) {
+    let step = with_heap(Heap::Host, || unsafe { steps(rank, frame) });
+    let general = &mut frame.uc_mcontext.gregs;
+    // SAFETY: it runs.
+    unsafe { (*rank).watch.is_stepping = matches!(step, Step::Goes) };
+    match step {
         Step::Goes => general[libc::REG_EFL as usize] |= TRAP_FLAG,
-        Step::Rests => {
-            watch.is_stepping = false;
-            general[libc::REG_EFL as usize] &= !TRAP_FLAG;
-        }
-        Step::Ends => {
-            watch.is_stepping = false;
-            general[libc::REG_EFL as usize] &= !TRAP_FLAG;
-            // SAFETY: it runs, and does not go on.
-            unsafe {
-                (*rank).left = Some(End::Exited(1));
-                signals::leave_from(general);
-            }
+        Step::Rests | Step::Ends => general[libc::REG_EFL as usize] &= !TRAP_FLAG,
+    }
+    if let Step::Ends = step {
+        // SAFETY: it runs, and does not go on.
+        unsafe {
+            (*rank).left = Some(End::Exited(1));
+            signals::leave_from(general);
         }
     }
 }
 
 enum Step {
-    /// It makes the next step.
+    /// The processor makes the next one.
     Goes,
     /// It goes on without steps.
     Rests,
@@ -239,47 +331,78 @@ enum Step {
     Ends,
 }
 
-/// Looks at the next instruction.
+/// Looks at instructions, and executes them, as far as that can be done here.
+///
+/// # Safety
+/// The process runs, and this is what a signal has interrupted of it.
+unsafe fn steps(rank: *mut Rank, frame: &mut libc::ucontext_t) -> Step {
+    LOOKED.with_borrow_mut(|looked| {
+        // It was prepared by whoever began to watch, on this thread.
+        let Some(looked) = looked.as_mut() else { return Step::Rests };
+        loop {
+            // SAFETY: as the caller says.
+            if !unsafe { (*rank).watch.is_stepping } {
+                return Step::Rests;
+            }
+            // SAFETY: as the caller says.
+            let (step, place) = unsafe { step(rank, &frame.uc_mcontext.gregs, looked) };
+            let Some(place) = place.filter(|_| matches!(step, Step::Goes)) else { return step };
+            let (Some(code), Some(known)) = (&looked.code, &looked.places[place]) else { return step };
+            // SAFETY: as the caller says; it was prepared for this place.
+            if !unsafe { code.executes(place, &known.instruction, known.way, frame) } {
+                // SAFETY: as the caller says.
+                unsafe { (*rank).watch.made += TRAP };
+                return step;
+            }
+        }
+    })
+}
+
+/// Looks at the next instruction: what becomes of it, and its place if it is one of the program or its libraries.
 ///
 /// # Safety
 /// The process runs, and these are its registers.
-unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
+unsafe fn step(rank: *mut Rank, general: &Registers, looked: &mut Looked) -> (Step, Option<usize>) {
     // SAFETY: as the caller says.
     let watch = unsafe { &mut (*rank).watch };
-    if !watch.is_stepping || watch.is_over() {
-        return Step::Rests;
+    if watch.is_over() {
+        if watch.is_spent() {
+            // SAFETY: as the caller says.
+            unsafe { is_not_watched(rank) };
+        }
+        return (Step::Rests, None);
     }
     watch.made += 1;
     let at = general[libc::REG_RIP as usize] as usize;
     // SAFETY: as the caller says.
     if !unsafe { is_code(rank, at) } {
+        watch.made += TRAP;
         // SAFETY: a function has just been called: where it returns to is on top of the stack.
         let back = unsafe { *(general[libc::REG_RSP as usize] as *const usize) };
         // SAFETY: as the caller says.
         let caller = unsafe { place_in_program(rank, back - 1) };
         for touch in known::touches(general, &watch.ranges, caller) {
+            watch.made += TRAP;
             // SAFETY: as the caller says.
             if unsafe { tells(rank, touch) } {
-                return Step::Ends;
+                return (Step::Ends, None);
             }
         }
         // SAFETY: as the caller says.
         if unsafe { is_code(rank, back) } {
             // SAFETY: as the caller says.
             unsafe { (*rank).watch.set_breakpoint(back) };
-            return Step::Rests;
+            return (Step::Rests, None);
         }
-        return Step::Goes;
+        return (Step::Goes, None);
     }
-    // SAFETY: the code is mapped, and what follows it in the copy too.
-    let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, LONGEST) };
-    let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
-    let Ok(mut info) = INFO.try_lock() else { return Step::Goes };
-    let Some(info) = info.as_mut() else { return Step::Rests };
+    // SAFETY: there is code; as the caller says.
+    let (place, known) = unsafe { looked.at(at, || is_executable(rank, at)) };
+    let (instruction, info) = (&known.instruction, &known.info);
+    let goes = (Step::Goes, Some(place));
     let flags = general[libc::REG_EFL as usize];
     let moves =
         instruction.condition_code() == ConditionCode::None || is_met(instruction.condition_code(), flags);
-    let info = info.info(&instruction);
     // SAFETY: as the caller says.
     let is_program = unsafe { is_program(rank, at) };
     if is_program && matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
@@ -288,19 +411,19 @@ unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
     let line = if is_program { at } else { watch.called_at };
     let is_atomic = instruction.has_lock_prefix() || instruction.mnemonic() == iced_x86::Mnemonic::Xchg;
     if let Some((register, touch, left)) = watch.unused.take() {
-        match use_of(&instruction, info, register, moves) {
+        match use_of(instruction, info, register, moves) {
             Use::None if left > 0 => watch.unused = Some((register, touch, left - 1)),
             Use::None | Use::Reads => {
                 // SAFETY: as the caller says.
                 if unsafe { tells(rank, touch) } {
-                    return Step::Ends;
+                    return (Step::Ends, None);
                 }
             }
             Use::Replaces => {}
         }
     }
-    if is_conditional_move(&instruction) && !moves {
-        return Step::Goes;
+    if is_conditional_move(instruction) && !moves {
+        return goes;
     }
     let mut found: [Option<Touch>; 4] = [None; 4];
     let mut count = 0;
@@ -322,18 +445,19 @@ unsafe fn step(rank: *mut Rank, general: &Registers) -> Step {
         }
     }
     let loaded =
-        Some(instruction.op0_register()).filter(|_| is_load(&instruction)).map(Register::full_register);
+        Some(instruction.op0_register()).filter(|_| is_load(instruction)).map(Register::full_register);
     for touch in found.into_iter().flatten() {
+        watch.made += TRAP;
         if let Some(register) = loaded.filter(|_| !touch.writes) {
             watch.unused = Some((register, touch, PATIENCE));
             continue;
         }
         // SAFETY: as the caller says.
         if unsafe { tells(rank, touch) } {
-            return Step::Ends;
+            return (Step::Ends, None);
         }
     }
-    Step::Goes
+    goes
 }
 
 /// For how many instructions the use of a value is waited for: a value that is loaded in vain is replaced before.
@@ -432,7 +556,7 @@ fn is_load(instruction: &Instruction) -> bool {
 }
 
 /// Whether a condition holds.
-fn is_met(condition: ConditionCode, flags: i64) -> bool {
+pub(crate) fn is_met(condition: ConditionCode, flags: i64) -> bool {
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));
     match condition {
@@ -470,7 +594,15 @@ unsafe fn tells(rank: *mut Rank, touch: Touch) -> bool {
 }
 
 /// What is in a register; nothing if it is no ordinary one.
-fn value(general: &Registers, register: Register) -> Option<u64> {
+pub(crate) fn value(general: &Registers, register: Register) -> Option<u64> {
+    match register {
+        Register::CS | Register::DS | Register::ES | Register::SS => Some(0),
+        _ => place_of(register).map(|place| general[place as usize] as u64),
+    }
+}
+
+/// Where the value of a register is.
+pub(crate) fn place_of(register: Register) -> Option<i32> {
     let place = match register {
         Register::RAX => libc::REG_RAX,
         Register::RBX => libc::REG_RBX,
@@ -489,8 +621,7 @@ fn value(general: &Registers, register: Register) -> Option<u64> {
         Register::R14 => libc::REG_R14,
         Register::R15 => libc::REG_R15,
         Register::RIP => libc::REG_RIP,
-        Register::CS | Register::DS | Register::ES | Register::SS => return Some(0),
         _ => return None,
     };
-    Some(general[place as usize] as u64)
+    Some(place)
 }

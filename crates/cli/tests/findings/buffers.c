@@ -212,16 +212,59 @@ CASE(sent_from_where_it_is_received) {
     MPI_Sendrecv(x, 2, MPI_INT, 1 - rank, 0, x + (WRONG ? 1 : 2), 2, MPI_INT, 1 - rank, 0, WORLD, &status); //!
 }
 
+static int sent = 1;
+
+static int compares_and_stores(const void *a, const void *b) {
+    sent = 2;
+    return *(const int *)a - *(const int *)b;
+}
+
+/* What a library calls is not watched: what was sent is compared when it is completed. */
 // 2: buffer-race
-CASE(stored_long_after) {
-    int x = 1;
+CASE(stored_by_a_comparison) {
+    int x, sorted[2] = {2, 1};
     MPI_Request request;
     if (rank == 0) {
-        MPI_Isend(&x, 1, MPI_INT, 1, 0, WORLD, &request);
-        for (volatile int i = 0; i < 20000; i++) continue;
-        if (WRONG) x = 2;
+        MPI_Isend(&sent, 1, MPI_INT, 1, 0, WORLD, &request);
+        if (WRONG) qsort(sorted, 2, sizeof *sorted, compares_and_stores);
         MPI_Wait(&request, &status); //!
-        x = 3;
+        sent = 3;
     } else
         MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, &status);
+}
+
+/* Many times as many instructions as a processor could be stopped after. */
+static double computes(int turns) {
+    volatile double sum = 0;
+    for (int i = 0; i < turns; i++) sum += i * 0.5;
+    return sum;
+}
+
+// 2: buffer-race
+CASE(load_after_a_long_loop) {
+    int x[10] = {0}, y[10] = {0};
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Send(x, 10, MPI_INT, 1, 0, WORLD);
+    else {
+        MPI_Irecv(y, 10, MPI_INT, 0, 0, WORLD, &request);
+        computes(20000);
+        if (WRONG && y[3] == 4711) puts("there"); //!
+        MPI_Wait(&request, &status);
+        if (y[3] == 4711) puts("there");
+    }
+}
+
+// 2: buffer-race
+CASE(store_after_a_long_loop) {
+    int x[10] = {0}, y[10] = {0};
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Send(x, 10, MPI_INT, 1, 0, WORLD);
+    else {
+        MPI_Irecv(y, 10, MPI_INT, 0, 0, WORLD, &request);
+        if (computes(20000) > 0 && WRONG) *(volatile int *)&y[3] = 0; //!
+        MPI_Wait(&request, &status);
+        y[3] = 1;
+    }
 }

@@ -304,6 +304,63 @@ CASE(any_of_two_sends) {
         for (int i = 0; i < 2; i++) MPI_Recv(&y[i], 1, MPI_INT, 0, i, WORLD, &status);
 }
 
+/* The receive is certainly complete, since what was sent after it has come; so is the send. Either may be told. */
+static void any_of_receive_and_send(int expected) {
+    int x = 0, y = 0, z = 0, which, tag = 7;
+    MPI_Request requests[2];
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, 1, 0, WORLD, &requests[0]);
+        MPI_Recv(&y, 1, MPI_INT, 1, 1, WORLD, &status);
+        MPI_Isend(&y, 1, MPI_INT, 1, 2, WORLD, &requests[1]);
+        MPI_Recv(&z, 1, MPI_INT, 1, tag, WORLD, &status);
+        MPI_Waitany(2, requests, &which, &status);
+        if (WRONG && which != expected) abort(); //!
+        MPI_Wait(&requests[1 - which], &status);
+    } else {
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+        MPI_Send(&x, 1, MPI_INT, 0, 1, WORLD);
+        MPI_Recv(&y, 1, MPI_INT, 0, 2, WORLD, &status);
+        MPI_Send(&x, 1, MPI_INT, 0, tag, WORLD);
+    }
+}
+
+// 2: assertion
+CASE(any_is_not_always_the_receive) {
+    any_of_receive_and_send(0);
+}
+
+// 2: assertion
+CASE(any_is_not_always_the_send) {
+    any_of_receive_and_send(1);
+}
+
+/* What Waitany has left out may still be complete, or not, when it is tested. */
+static void tested_after_any(int expected) {
+    int x = 0, y = 0, which, flag;
+    MPI_Request requests[2];
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, 1, 0, WORLD, &requests[0]);
+        MPI_Isend(&y, 1, MPI_INT, 1, 0, WORLD, &requests[1]);
+        MPI_Waitany(2, requests, &which, &status);
+        MPI_Test(&requests[1 - which], &flag, &status);
+        if (WRONG && which == 1 && flag == expected) abort(); //!
+        if (!flag) MPI_Wait(&requests[1 - which], &status);
+    } else {
+        MPI_Send(&x, 1, MPI_INT, 0, 0, WORLD);
+        MPI_Recv(&y, 1, MPI_INT, 0, 0, WORLD, &status);
+    }
+}
+
+// 2: assertion
+CASE(left_by_any_and_complete) {
+    tested_after_any(1);
+}
+
+// 2: assertion
+CASE(left_by_any_and_not_complete) {
+    tested_after_any(0);
+}
+
 // 3: assertion
 CASE(another_than_was_probed) {
     int x;

@@ -385,3 +385,54 @@ CASE(one_reads_and_one_writes) {
 CASE(begun_twice) {
     if (WRONG) MPI_Init(NULL, NULL); //!
 }
+
+/* Who holds a window together with others waits for one who wants to, after somebody who wants it alone: that one comes first. */
+static void waits_within(int holder, int other) {
+    int x = 0;
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, WORLD, &win);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Win_unlock(0, win);
+    }
+    if (rank == holder) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Send(&x, 1, MPI_INT, other, 0, WORLD);
+        MPI_Recv(&x, 1, MPI_INT, other, 0, WORLD, &status);
+        MPI_Win_unlock(0, win);
+    }
+    if (rank == other) {
+        MPI_Recv(&x, 1, MPI_INT, holder, 0, WORLD, &status);
+        if (!WRONG) MPI_Send(&x, 1, MPI_INT, holder, 0, WORLD);
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Win_unlock(0, win);
+        if (WRONG) MPI_Send(&x, 1, MPI_INT, holder, 0, WORLD);
+    }
+    MPI_Win_free(&win);
+}
+
+// 3: deadlock
+CASE(the_first_waits_for_the_second_who_is_behind) {
+    waits_within(1, 2);
+}
+
+// 3: deadlock
+CASE(the_second_waits_for_the_first_who_is_behind) {
+    waits_within(2, 1);
+}
+
+// 3: assertion
+CASE(alone_before_or_after_others) {
+    int one = 1, seen = 0;
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, WORLD, &win);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Win_unlock(1, win);
+    } else {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Get(&seen, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Win_unlock(1, win);
+        if (WRONG && rank == 2) check(seen == 0);
+    }
+    MPI_Win_free(&win);
+}

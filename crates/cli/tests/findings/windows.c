@@ -401,3 +401,17 @@ CASE(given_back_before_its_window) {
     end();
     if (!WRONG) MPI_Free_mem(block);
 }
+
+// 2: window-race
+CASE(load_of_a_window_after_a_long_loop) {
+    begin();
+    MPI_Win_fence(0, win);
+    if (rank == 0) MPI_Put(data, 1, MPI_INT, 1, 0, 1, MPI_INT, win); //!
+    if (rank == 1) {
+        volatile double sum = 0;
+        for (int i = 0; i < 20000; i++) sum += i * 0.5;
+        if (memory[WRONG ? 0 : 1] == 4711) puts("there"); //!
+    }
+    MPI_Win_fence(0, win);
+    end();
+}

@@ -13,6 +13,7 @@ use crate::request::Pending;
 use crate::world::Aborted;
 
 use super::Kind;
+use super::effort::Unwatched;
 use super::used::{BLOCKS_MAX, Role, Used};
 
 /// No variable lies below: constants of the standard that stand for none do.
@@ -336,11 +337,19 @@ impl Rank {
 
     /// Watches what is owned now.
     pub fn watches(&self) {
+        if !self.world.explored {
+            return;
+        }
         let owned = self.buffers.owned.borrow();
-        os::watch(self.world.steps(), || {
+        let ranges = || {
             let owned = owned.iter().flat_map(|owned| owned.used.blocks.iter().copied());
             owned.chain(self.exposed_memory()).collect()
-        });
+        };
+        match self.world.effort.allowed() {
+            0 if owned.is_empty() && self.exposed_memory().is_empty() => {}
+            0 => self.world.effort.misses(Unwatched::LaterExecutions),
+            effort => os::watch(effort, ranges),
+        }
     }
 
     /// The program is about to touch memory that is watched; whether that is the end of the execution.
@@ -370,7 +379,7 @@ impl Rank {
 
     /// Notes what was found; whoever calls ends the process.
     pub(super) fn found(&self, kind: Kind, message: String, at: usize) {
-        self.world.looks_closely();
+        self.world.effort.looks_closely();
         let mut aborted = self.world.aborted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *aborted = Some(Aborted { process: self.process, code: 1, message, kind, at });
     }

@@ -145,7 +145,7 @@ impl Rank {
     pub fn finding(&self, kind: Kind, message: &str) -> ! {
         if matches!(kind, Kind::BufferRace | Kind::WindowRace | Kind::Epoch) {
             // A load or store of another process may be a part of it.
-            self.world.looks_closely();
+            self.world.effort.looks_closely();
         }
         os::end_with(kind, 1, message, os::caller())
     }

@@ -3,7 +3,7 @@
 //! - `finding`: what is told of a mistake, and the kinds of mistakes.
 //! - `collectives`: whether all processes of a communicator call the same, with arguments that fit.
 //! - `buffers`: whether memory is touched that a communication owns.
-//! - `used`: which memory calls read and write.
+//! - `used`: which memory calls read and write. `effort`: how much of what the program itself reads and writes is looked at.
 //! - `clocks`: what happens before what.
 //! - `deed`, `windows`: whether something orders accesses to windows that conflict.
 //! - `files`: whether something orders accesses to files that conflict.
@@ -21,6 +21,7 @@ mod buffers;
 mod clocks;
 mod collectives;
 mod deed;
+mod effort;
 mod files;
 mod finding;
 mod leaks;
@@ -35,6 +36,7 @@ mod windows;
 pub use buffers::Buffers;
 pub use clocks::VectorClock;
 pub use deed::Deed;
+pub use effort::{Effort, Unwatched};
 pub use finding::{Kind, Lines};
 pub use polling::Polling;
 pub use ready::Handshakes;

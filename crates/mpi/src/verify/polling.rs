@@ -44,6 +44,8 @@ pub struct Polling {
     pub(super) time: Cell<u32>,
     /// Whether this call has not polled yet: what one call polls, it polls in one state.
     pub is_first: Cell<bool>,
+    /// Work that is over whenever somebody asks.
+    pub already_over: Cell<Option<ActivityId>>,
     /// Whether what it asks is a part of a poll.
     pub(super) is_polling: Cell<bool>,
 }

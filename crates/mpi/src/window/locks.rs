@@ -119,7 +119,44 @@ impl Rank {
                 return;
             }
         }
-        self.while_polling(|| self.waits_for_window(at, rank, hold));
+        match self.place_at(at) {
+            Some(place) => self.while_polling(|| self.comes_in(at, place, hold)),
+            None => self.while_polling(|| self.waits_for_window(at, rank, hold)),
+        }
+    }
+
+    /// The place of this process among those that have locks of their own at a window, where executions are explored.
+    fn place_at(&self, at: &Exposed) -> Option<u32> {
+        (self.world.explored && self.process < at.names.origins).then_some(self.process)
+    }
+
+    /// Waits for the window by locks that those who hold it together do not have in common, so that their order is not explored: each of
+    /// them goes through its own door, and takes its own seat. Whoever wants it alone closes all doors, one after the other, and waits
+    /// for all seats to be free.
+    ///
+    /// That is the lock of above, with its queue. Who holds the window together with others has the door for as long as it takes to sit
+    /// down, which is at once, since nobody has a seat of another but behind closed doors. So a door is closed by one who wants the
+    /// window alone, or open. Who finds it open comes before those who have not closed it yet: they do nothing else meanwhile that could
+    /// be seen, so it may as well have asked before them. Who finds it closed waits for one that has asked before, be it for others to leave.
+    fn comes_in(&self, at: &Exposed, place: u32, hold: Hold) {
+        match hold {
+            Hold::Shared => {
+                self.hold(at.names.door(place));
+                self.hold(at.names.seat(place));
+                self.give_back(at.names.door(place));
+            }
+            Hold::Exclusive => at.names.doors().chain(at.names.seats()).for_each(|lock| self.hold(lock)),
+        }
+    }
+
+    /// Gives the window back: seats before doors, so that whoever comes through a door finds its seat free.
+    fn leaves(&self, at: &Exposed, place: u32, hold: Hold) {
+        match hold {
+            Hold::Shared => self.give_back(at.names.seat(place)),
+            Hold::Exclusive => {
+                at.names.seats().chain(at.names.doors()).for_each(|lock| self.give_back(lock));
+            }
+        }
     }
 
     fn waits_for_window(&self, at: &Exposed, rank: usize, hold: Hold) {
@@ -137,6 +174,10 @@ impl Rank {
             if hold == Hold::Exclusive {
                 self.while_polling(|| self.give_back(at.names.gate));
             }
+            return;
+        }
+        if let Some(place) = self.place_at(at) {
+            self.while_polling(|| self.leaves(at, place, hold));
             return;
         }
         self.while_polling(|| {

@@ -135,16 +135,19 @@ pub(crate) struct Names {
 /// The locks of each window beside those of its origins.
 const LOCKS: u32 = 3;
 
-/// Of so many processes each has a lock of its own at each window, for those who explore.
+/// How many locks each of the origins has: for what it updates, and a door and a seat for how it holds the window.
+const KINDS: u32 = 3;
+
+/// Of so many processes each has locks of its own at each window, for those who explore.
 const ORIGINS_MOST: usize = 16;
 
 fn origins(processes: usize) -> u32 {
     if processes <= ORIGINS_MOST { processes as u32 } else { 0 }
 }
 
-/// The lock number `which` of the window or file of this number of a process: one of [`LOCKS`], or of those of its origins.
+/// The lock number `which` of the window or file of this number of a process: one of [`LOCKS`], or one of its origins.
 pub(crate) fn lock_name(number: u32, process: u32, processes: usize, which: u32) -> MutexId {
-    MutexId(place_of(number, process, processes) * (LOCKS + origins(processes)) + which)
+    MutexId(place_of(number, process, processes) * (LOCKS + KINDS * origins(processes)) + which)
 }
 
 /// Numbers that no two processes give: even ones are of the processes of the beginning, odd ones of those that were started later.
@@ -174,7 +177,25 @@ impl Names {
     }
 
     fn own_of_origins(&self) -> impl Iterator<Item = MutexId> {
-        (self.first_origin.0..self.first_origin.0 + self.origins).map(MutexId)
+        (0..self.origins).map(|process| MutexId(self.first_origin.0 + process))
+    }
+
+    /// By which a process that has locks of its own comes to hold the window.
+    fn door(&self, process: u32) -> MutexId {
+        MutexId(self.first_origin.0 + self.origins + process)
+    }
+
+    /// What it has while it holds the window with others.
+    fn seat(&self, process: u32) -> MutexId {
+        MutexId(self.first_origin.0 + 2 * self.origins + process)
+    }
+
+    fn doors(&self) -> impl Iterator<Item = MutexId> {
+        (0..self.origins).map(|process| self.door(process))
+    }
+
+    fn seats(&self) -> impl Iterator<Item = MutexId> {
+        (0..self.origins).map(|process| self.seat(process))
     }
 
     fn make(&self, me: &Rank) {
@@ -183,6 +204,9 @@ impl Names {
         }
         if me.world.explored && me.world.atomics.are_ordered() {
             self.own_of_origins().for_each(|lock| me.note(Note::NewMutex(lock)));
+        }
+        if me.world.explored && me.world.holds.are_mixed() {
+            self.doors().chain(self.seats()).for_each(|lock| me.note(Note::NewMutex(lock)));
         }
         me.note(Note::NewCondition(self.freed));
     }

@@ -310,6 +310,12 @@ fn concluded(
     let hint = options.saved.save(subject, &report.counterexamples)?;
     let json = report::json(report, None, part);
     let object = serde_json::from_str(&json).unwrap_or_default();
-    let text = if options.json { json } else { in_words(report, &view(), &hint) };
+    let text = match part {
+        _ if options.json => json,
+        Some(part) if report.counterexamples.is_empty() => {
+            in_words(report, &view(), &hint) + &part.in_words()
+        }
+        _ => in_words(report, &view(), &hint),
+    };
     Ok(Examined { text, object, exit: report.verdict.into() })
 }

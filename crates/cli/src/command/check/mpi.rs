@@ -92,6 +92,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Exit> {
         options.resume = arguments.options.resume.as_deref().map(|path| kept_at(path, number));
         part.buffering = name;
         let program = launch(arguments, processes, buffering).explored(load(None)?)?;
+        part.program = Some(program.clone());
         let length = Cell::new(0);
         let check = || {
             let check = made_of(checked(&program, arguments, processes, name)?, &arguments.file);

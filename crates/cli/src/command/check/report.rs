@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use serde::{Deserialize, Serialize};
 use simurgh_actors::checking::{CheckReport, Counterexample, Cut};
 use simurgh_actors::command_line::{WIDTH, source, why_stopped};
+use simurgh_mpi::explored::{Explored, Unwatched};
 use simurgh_trace::counterexample::told::{Counterexample as Told, Taken};
 use simurgh_trace::counterexample::{View, rows};
 
@@ -17,6 +18,20 @@ pub(super) struct Part {
     pub buffering: &'static str,
     /// The searches until now, this one too.
     pub searches: Vec<Search>,
+    /// What is searched.
+    #[serde(skip)]
+    pub program: Option<Explored>,
+}
+
+impl Part {
+    fn unwatched(&self) -> Vec<Unwatched> {
+        self.program.as_ref().map_or_else(Vec::new, Explored::unwatched)
+    }
+
+    /// What an outcome does not say, in words.
+    pub fn in_words(&self) -> String {
+        self.unwatched().iter().map(|what| format!("  not watched: {}\n", what.in_words())).collect()
+    }
 }
 
 /// What came of one search of several.
@@ -27,6 +42,9 @@ pub(super) struct Search {
     pub executions: u64,
     pub transitions: u64,
     pub seconds: f64,
+    /// Which loads and stores were not watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwatched: Vec<String>,
 }
 
 /// The outcome as one JSON object and a newline.
@@ -62,6 +80,7 @@ pub(super) fn json(report: &CheckReport, stopped: Option<&str>, part: Option<&Pa
             executions: report.executions,
             transitions: report.transitions,
             seconds: report.seconds,
+            unwatched: part.unwatched().iter().map(|what| what.name().to_owned()).collect(),
         });
         part
     });

@@ -280,7 +280,11 @@ fn in_a_line(case: &Case) -> String {
             let why = object["stopped"].as_str().unwrap_or("not all was explored");
             format!("not exhausted: {why}; {counts}")
         }
-        verdict => format!("{verdict}: {counts}"),
+        verdict => {
+            let is_cut = |search: &Value| !search["unwatched"].is_null();
+            let is_watched = !searches.is_some_and(|searches| searches.iter().any(is_cut));
+            format!("{verdict}: {counts}{}", if is_watched { "" } else { ", not all watched" })
+        }
     }
 }
 
