@@ -1,7 +1,7 @@
 //! How many instructions the workloads take, counted by Valgrind: what must not regress, without a clock.
 //!
 //! `tests/instructions.txt` has a line for each: the count, and the arguments. More than the tolerance above it fails. After a
-//! change that is meant, `UPDATE_INSTRUCTIONS=1 cargo test --release -p benches --test instructions` writes the new counts.
+//! change that is meant, `UPDATE_INSTRUCTIONS=1 cargo test --profile tests -p benches --test instructions` writes the new counts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ fn file() -> PathBuf {
 /// Why nothing can be counted here, if so.
 fn obstacle() -> Option<&'static str> {
     if cfg!(debug_assertions) {
-        return Some("counts are of the release profile: add --release");
+        return Some("counts are of the profile of tests: add --profile tests");
     }
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return Some("counts are of x86_64 Linux");

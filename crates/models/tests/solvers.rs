@@ -44,7 +44,11 @@ fn act() -> impl Strategy<Value = Act> {
         3 => any::<usize>().prop_map(Act::Resume),
         1 => (any::<usize>(), 1..5u32).prop_map(|(who, priority)| Act::Priority(who, f64::from(priority))),
         1 => (any::<usize>(), bound()).prop_map(|(who, bound)| Act::Bound(who, bound)),
-        1 => (0..HOSTS, 0..20u32).prop_map(|(link, bandwidth)| Act::Bandwidth(link, f64::from(bandwidth) * 1e5)),
+        // No round sums of others: where a fat pipe and another link would be full at one level, rounding says which of them is first, and
+        // a fat pipe that is full ends the rise of all its users, as in the reference.
+        1 => (0..HOSTS, 0..20u32).prop_map(|(link, bandwidth)| {
+            Act::Bandwidth(link, f64::from(bandwidth) * 103_711.0)
+        }),
         1 => (0..HOSTS, 0..20u32).prop_map(|(link, latency)| Act::Latency(link, f64::from(latency) * 1e-4)),
         1 => (0..HOSTS, any::<bool>()).prop_map(|(link, on)| Act::Switch(link, on)),
         1 => (host(), 0..20u32).prop_map(|(host, scale)| Act::Speed(host, f64::from(scale) * 0.1)),
