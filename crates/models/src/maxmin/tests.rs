@@ -153,6 +153,45 @@ fn bottleneck_shares_are_equal_parts_of_the_capacity() {
     assert!((s.load(c) - 12.0).abs() < 1e-3, "what one cannot use goes to the others");
 }
 
+/// Equal parts of each bottleneck, plainly: all constraints and variables are looked at in each round. The values by variable.
+fn equal_parts(system: &System) -> Vec<f64> {
+    let constraints = &system.constraints;
+    let mut remaining: Vec<f64> = constraints.iter().map(|constraint| constraint.capacity).collect();
+    let mut values = vec![0.0; system.variables.len()];
+    let uses = |index: usize| {
+        system.uses(VariableId(index as u32)).map(|used| (used.constraint.index(), used.weight))
+    };
+    let is_active =
+        |index: &usize| system.variables[*index].state == State::Active && system.variables[*index].count > 0;
+    let mut growing: Vec<usize> = (0..values.len()).filter(is_active).collect();
+    while !growing.is_empty() {
+        let mut users = vec![0.0; remaining.len()];
+        for (c, _) in growing.iter().flat_map(|&index| uses(index)) {
+            users[c] = if constraints[c].sharing == Sharing::FatPipe { 1.0 } else { users[c] + 1.0 };
+        }
+        let mut taken = vec![0.0; remaining.len()];
+        for &index in &growing {
+            let room = system.variables[index].bound - values[index];
+            let growth = uses(index).fold(room, |growth, (c, weight)| {
+                growth.min(f64::max(remaining[c], 0.0) / users[c] / weight)
+            });
+            values[index] += growth;
+            for (c, weight) in uses(index) {
+                taken[c] = match constraints[c].sharing {
+                    Sharing::Shared => taken[c] + weight * growth,
+                    Sharing::FatPipe => f64::max(taken[c], weight * growth),
+                };
+            }
+        }
+        remaining.iter_mut().zip(&taken).for_each(|(rest, taken)| *rest -= taken);
+        growing.retain(|&index| {
+            values[index] < system.variables[index].bound * (1.0 - 1e-12)
+                && uses(index).all(|(c, _)| remaining[c] > constraints[c].capacity * system.precision)
+        });
+    }
+    values
+}
+
 #[derive(Clone, Debug)]
 enum Change {
     Add { penalty: u8, bound: Option<u16>, uses: Vec<(u8, u8)> },
@@ -246,6 +285,25 @@ proptest! {
                 prop_assert!(counts_who_is_used(&slow) && counts_who_is_used(&fast));
                 for (&a, &b) in slow_alive.iter().zip(&fast_alive) {
                     prop_assert!(close(slow.value(a), fast.value(b)), "{} {}", slow.value(a), fast.value(b));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_parts_are_those_of_plain_rounds_to_the_last_bit(changes in prop::collection::vec(change(), 1..60)) {
+        let mut s = System::new(Method::Bottleneck, PRECISION);
+        let ids = constraints(&mut s);
+        let mut alive = Vec::new();
+        for change in changes.iter().chain([&Change::Solve]) {
+            apply(&mut s, &mut alive, &ids, change);
+            if matches!(change, Change::Solve) {
+                s.solve();
+                let plain = equal_parts(&s);
+                for (index, variable) in s.variables.iter().enumerate() {
+                    if variable.state == State::Active && variable.count > 0 {
+                        prop_assert_eq!(variable.value.to_bits(), plain[index].to_bits());
+                    }
                 }
             }
         }
