@@ -130,9 +130,9 @@ impl Rank {
         (self.world.explored && self.process < at.names.origins).then_some(self.process)
     }
 
-    /// Waits for the window by locks that those who hold it together do not have in common, so that their order is not explored: each of
-    /// them goes through its own door, and takes its own seat. Whoever wants it alone closes all doors, one after the other, and waits
-    /// for all seats to be free.
+    /// Waits for the window by locks that those who hold it together do not have in common, so that their order is not explored: a
+    /// big-reader lock, of which each reader has one part and a writer takes all, here with a door before each part (its seat), for the queue.
+    /// Whoever wants it alone closes all doors, one after the other, and waits for all seats to be free.
     ///
     /// That is the lock of above, with its queue. Who holds the window together with others has the door for as long as it takes to sit
     /// down, which is at once, since nobody has a seat of another but behind closed doors. So a door is closed by one who wants the
